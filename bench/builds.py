@@ -106,7 +106,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Blocks x arms: 1 where head is first, as `harness.campaign.plan.engine_turns` draws it."""
+    """Blocks x arms: 1 where head is first, as `harness.campaign.plan.engine_orders` draws it."""
     drawn = [
         [
             engine

@@ -42,7 +42,7 @@ def passes(
     return tuple(tuple(turn) for _, turn in groupby(trials, key))
 
 
-def engine_turns(
+def engine_orders(
     campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
 ) -> dict[int, tuple[str, ...]]:
     """The order of the engines in each pass, by the `order` of the pass's first trial.
@@ -61,12 +61,12 @@ def engine_turns(
         for n, arm in enumerate(campaign.arms)
     }
     count = len(engines)
-    turns: dict[int, tuple[str, ...]] = {}
+    orders: dict[int, tuple[str, ...]] = {}
     for turn in passes(plan(campaign), campaign.interleaved):
         first = tuple(drawn[turn[0].arm][count * turn[0].block :][:count])
         for n, trial in enumerate(turn[:1] if after == "pass" else turn):
-            turns[trial.order] = first[::-1] if n % 2 else first
-    return turns
+            orders[trial.order] = first[::-1] if n % 2 else first
+    return orders
 
 
 def _alone(arm: ArmPlan) -> bool:

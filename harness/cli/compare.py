@@ -95,7 +95,7 @@ def compare(
         if result.dry_run:
             reports.print_plan(request)
             return
-        measured, errors = session.measured_in_turn(
+        measured, errors = session.measured_interleaved(
             request, needs_all=True, together=not builds.one_at_a_time
         )
     if code := _exit_code(builds, measured, errors, as_json=result.json):

@@ -19,7 +19,7 @@ from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.run import execute, journal
 from harness.run import result_file as results
-from harness.run.turns import EngineRun
+from harness.run.interleave import EngineRun
 from harness.runners.base import Runner
 from schemas.submission import Submission
 

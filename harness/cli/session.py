@@ -9,7 +9,7 @@ import typer
 
 from harness.campaign.duration import Expected, in_turns
 from harness.campaign.model import Campaign, Pause
-from harness.campaign.plan import engine_turns
+from harness.campaign.plan import engine_orders
 from harness.cli import console, reports
 from harness.cli.engine_run import MeasuredEngine, RunOnEngine
 from harness.cli.request import RunRequest
@@ -21,19 +21,19 @@ from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import result_file as results
-from harness.run.turns import NotStartedError, all_fit, in_turn
+from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.runners.failures import is_out_of_memory
 from schemas.submission import Submission
 
 
 def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports."""
-    measured, errors = measured_in_turn(request)
+    measured, errors = measured_interleaved(request)
     reports.print_results(measured, errors, request.result)
     _exit(measured.values(), errors.values())
 
 
-def measured_in_turn(
+def measured_interleaved(
     request: RunRequest, *, needs_all: bool = False, together: bool = False
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
@@ -51,9 +51,9 @@ def measured_in_turn(
     shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns))
     with console.heard(), _own_device(), shown as display:
         pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
-        turns = engine_turns(campaigns[0], tuple(runs), pause)
+        orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
-        ended = in_turn(started, turns, needs_all=needs_all)
+        ended = interleave(started, orders, needs_all=needs_all)
     measured: dict[str, MeasuredEngine] = {}
     for name, outcome in ended.items():
         if isinstance(outcome, HarnessError) and is_out_of_memory(str(outcome)):

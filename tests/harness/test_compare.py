@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from harness.campaign.plan import engine_turns, passes, plan
+from harness.campaign.plan import engine_orders, passes, plan
 from harness.cli.app import app
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
@@ -161,7 +161,7 @@ def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_
 def test_every_arm_has_each_order_of_the_builds_equally_often() -> None:
     planned = replace(campaign(arms=(BASELINE, LOOKUP), blocks=6), interleaved="block")
 
-    turns = engine_turns(planned, ("base", "head"))
+    turns = engine_orders(planned, ("base", "head"))
 
     groups = passes(plan(planned), "block")
     assert [turn[0].order for turn in groups] == list(turns)

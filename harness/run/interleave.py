@@ -1,4 +1,4 @@
-"""Lets the engines of one command take turns, pass by pass or answer by answer."""
+"""Interleave the runs of several engines, pass by pass or answer by answer."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -10,30 +10,30 @@ from harness.errors import HarnessError, NothingMeasuredError
 from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
-Turns = Mapping[int, Sequence[str]]
+Orders = Mapping[int, Sequence[str]]
 
 
 class NotStartedError(NothingMeasuredError):
     """A run was interrupted before anything of it was measured."""
 
 
-def in_turn(
+def interleave(
     runs: Mapping[str, EngineRun],
-    turns: Turns = MappingProxyType({}),
+    orders: Orders = MappingProxyType({}),
     *,
     needs_all: bool = False,
 ) -> dict[str, Submission | HarnessError]:
     """What every run measured, or the error that ended it; the others go on unless all are needed.
 
-    `turns` holds the order of the runs at a place; a run that is behind goes on alone until it is
-    level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
+    `orders` holds the order of the runs at a place; a run that is behind goes on alone until it has
+    caught up. Ctrl-C ends all of them: the active run ends by itself, the others in their pause.
     """
     places = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
     interrupted = False
     while places:
         place = min(places.values())
-        level = [name for name in turns.get(place, runs) if places.get(name) == place]
+        level = [name for name in orders.get(place, runs) if places.get(name) == place]
         for name in level:
             outcome = _step(runs[name], interrupted=interrupted)
             if isinstance(outcome, int):
@@ -47,7 +47,7 @@ def in_turn(
 
 
 def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
-    """Whether main memory has twice the room of all models; video memory is not relied on."""
+    """Whether all models fit into half of the free main memory; never on a machine with a GPU."""
     files = [path for campaign in campaigns for path in campaign.files().values()]
     free = psutil.virtual_memory().available
     return not machine.gpus and 2 * sum(path.stat().st_size for path in files) < free

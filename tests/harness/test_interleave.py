@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from harness.campaign.plan import engine_turns
+from harness.campaign.plan import engine_orders
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.events import TrialStarted
 from harness.run.execute import by_blocks
-from harness.run.turns import NotStartedError, all_fit, in_turn
+from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.run.events import Event
-    from harness.run.turns import EngineRun
+    from harness.run.interleave import EngineRun
     from schemas.submission import Submission
 
 
@@ -70,7 +70,7 @@ def measured(outcome: Submission | HarnessError) -> Submission:
 def test_each_engine_has_one_block_in_turn(tmp_path: Path) -> None:
     log: Log = []
 
-    ended = in_turn({name: engine_run(name, tmp_path, log) for name in ("one", "two")})
+    ended = interleave({name: engine_run(name, tmp_path, log) for name in ("one", "two")})
 
     assert log == [(name, block) for block in range(3) for name in ("one", "two")]
     assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
@@ -80,7 +80,7 @@ def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: P
     broken = FakeRig(failing_arms={"baseline": "load-failed"})
     log: Log = []
 
-    ended = in_turn(
+    ended = interleave(
         {
             "broken": engine_run("broken", tmp_path, log, rig=broken),
             "sound": engine_run("sound", tmp_path, log),
@@ -97,7 +97,7 @@ def test_ctrl_c_ends_all_engines_and_keeps_what_each_measured(
 ) -> None:
     log: Log = []
 
-    ended = in_turn(
+    ended = interleave(
         {
             name: engine_run(name, tmp_path, log, interrupt_at=1 if name == interrupted else None)
             for name in ("one", "two")
@@ -113,7 +113,7 @@ def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
 ) -> None:
     log: Log = []
 
-    ended = in_turn(
+    ended = interleave(
         {
             "first": engine_run("first", tmp_path, log, interrupt_at=0),
             "second": engine_run("second", tmp_path, log),
@@ -139,7 +139,7 @@ def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
     log: Log = []
     turns = {0: ("two", "one"), 4: ("one", "two"), 8: ("two", "one")}
 
-    in_turn({name: pausing(name, (0, 4, 8), log) for name in ("one", "two")}, turns)
+    interleave({name: pausing(name, (0, 4, 8), log) for name in ("one", "two")}, turns)
 
     assert log == [("two", 0), ("one", 0), ("one", 4), ("two", 4), ("two", 8), ("one", 8)]
 
@@ -147,7 +147,9 @@ def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
 def test_a_run_that_is_behind_after_a_kill_goes_on_alone_until_both_are_level() -> None:
     log: Log = []
 
-    in_turn({"ahead": pausing("ahead", (8, 12), log), "behind": pausing("behind", (4, 8, 12), log)})
+    interleave(
+        {"ahead": pausing("ahead", (8, 12), log), "behind": pausing("behind", (4, 8, 12), log)}
+    )
 
     assert log == [("ahead", 8), ("behind", 4), ("behind", 8), ("ahead", 12), ("behind", 12)]
 
@@ -171,8 +173,8 @@ def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_ea
             resume=False,
         )
 
-    turns = engine_turns(plan, ("base", "head"), "answer")
-    ended = in_turn({name: noting(name) for name in ("base", "head")}, turns)
+    turns = engine_orders(plan, ("base", "head"), "answer")
+    ended = interleave({name: noting(name) for name in ("base", "head")}, turns)
 
     pairs = list(zip(log[::2], log[1::2], strict=True))
     assert [one[1:] for one, _ in pairs] == [other[1:] for _, other in pairs]
