@@ -3,17 +3,25 @@
 from dataclasses import dataclass
 from typing import Literal
 
+System = Literal["linux", "macos", "windows", "freebsd", "other"]
+Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
+Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
+Backend = Literal[
+    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
+    "openvino", "npu", "other",
+]  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingSystem:
-    family: Literal["linux", "macos", "windows", "freebsd", "other"]
+    family: System
     version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu:
     name: str | None = None
-    architecture: Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"] | None = None
+    architecture: Architecture | None = None
     logical_cores: int | None = None
     physical_cores: int | None = None
 
@@ -21,7 +29,7 @@ class Cpu:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
     name: str
-    vendor: Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"] | None = None
+    vendor: Vendor | None = None
     vram_mib: int | None = None
     driver: str | None = None
     api: str | None = None
@@ -63,10 +71,7 @@ class Variable:
 class Engine:
     runner: str  # one of the vocabulary's, or `imported`
     name: str
-    backend: Literal[
-        "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
-        "openvino", "npu", "other",
-    ]  # fmt: skip
+    backend: Backend
     backend_name: str | None = None
     version: str | None = None
     package_version: str | None = None

@@ -13,7 +13,7 @@ import msgspec
 
 from harness import __version__
 from harness.errors import BadInputError, suggestion, unreadable
-from harness.runners.backends import Backend
+from schemas.rig import Backend
 
 _MEMORY = "memory-gib"
 # Options of `run` that the fleet sets itself for every cell.

@@ -4,7 +4,6 @@ import os
 import platform
 import re
 from pathlib import Path
-from typing import Literal
 
 import psutil
 
@@ -12,12 +11,10 @@ from harness.machine import linux, linux_gpus, macos, nvidia
 from harness.machine.command import output
 from harness.machine.environment import on_battery
 from harness.machine.windows import Parts, windows_parts
+from schemas.rig import Architecture, System
 from schemas.submission import Cpu, Gpu, Machine, OperatingSystem
 
-Family = Literal["linux", "macos", "windows", "freebsd", "other"]
-Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
-
-_FAMILIES: dict[str, Family] = {
+_FAMILIES: dict[str, System] = {
     "Linux": "linux",
     "Darwin": "macos",
     "Windows": "windows",

@@ -2,14 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from typing import Literal
 
+from schemas.rig import Backend
 from schemas.submission import Device
 
-Backend = Literal[
-    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
-    "openvino", "npu", "other",
-]  # fmt: skip
 # How ggml names devices of each backend; the first device that is no CPU decides.
 _BACKENDS: dict[str, Backend] = {
     "CUDA": "cuda",

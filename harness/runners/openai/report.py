@@ -7,10 +7,10 @@ from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, suggestion
 from harness.machine.detect import machine
-from harness.runners.backends import Backend
 from harness.runners.base import EngineReport
 from harness.runners.openai.identity import ServerIdentity
 from harness.runners.openai.models import Served
+from schemas.rig import Backend
 from schemas.submission import Engine, Machine
 
 _BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
