@@ -41,6 +41,14 @@ def active_size_in(name: str) -> str | None:
     return match[1] if match else None
 
 
+def parameters_of(size: str | None) -> int | None:
+    """The number of parameters in a size such as `8.2B`, `135M` or a number in full."""
+    if size is None:
+        return None
+    unit = size[-1].upper()
+    return round(float(size.rstrip("BMbm")) * _MULTIPLES.get(unit, 1.0))
+
+
 def bits_of(label: str) -> Bits | None:
     """The bits per weight that go with a quantisation label; `None` for an unknown label."""
     plain = label.upper().removeprefix("UD-")

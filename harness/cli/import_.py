@@ -13,9 +13,9 @@ from harness.cli.options import offers_fields
 from harness.cli.request import Contributor, Json, check_contributor
 from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
-from harness.importers.assemble import About, Imported, assemble
-from harness.importers.facts import KEYS, parse_facts
-from harness.importers.model import Given, arm_and_path, digest, given
+from harness.importers.assemble import Imported, Provenance, assemble
+from harness.importers.facts import KEYS, parse_map
+from harness.importers.files import Given, arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import Option
 from harness.report import brief
@@ -33,6 +33,8 @@ HELP = """They are never averaged with measured results. Facts that a file lacks
 without tokens or time. Files may be compressed with gzip.
 """
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
+HELP += "\n**Keys of --map**:\n\n"
+HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items())
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 
@@ -48,8 +50,7 @@ class ImportOptions:
         Option(
             "A fact that the files lack, or a TOML file of facts. Whatever is missing is listed at "
             "once. task.NAME=TASK translates a category, arm.NAME=METHOD names an arm's method, "
-            "PART/KEY=VALUE holds for one part of the files. May be repeated. Keys: "
-            f"{', '.join(KEYS)}.",
+            "PART/KEY=VALUE holds for one part of the files. May be repeated. The keys are above.",
             name="map",
             metavar="KEY=VALUE",
         ),
@@ -100,14 +101,14 @@ def import_(
     """Read the records, write the results, print the reports."""
     options.check()
     given_files = [_given(name) for name in files]
-    about = About(
+    provenance = Provenance(
         format=options.source_format,
         sha256=digest(given_files),
         source=options.source,
         licence=options.licence,
         contributor=options.contributor,
     )
-    done = assemble(read(options.source_format, given_files), parse_facts(options.facts), about)
+    done = assemble(read(options.source_format, given_files), parse_map(options.facts), provenance)
     _report(done, _written(done.submissions, options.output), as_json=options.json)
 
 

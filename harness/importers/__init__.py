@@ -1,4 +1,4 @@
-"""Which files of other tools can be read? One line per format.
+"""The formats of other tools that can be imported, one line each.
 
 To add one: a file with a `Format`, a line here, and a sample in `tests/captures/imports`.
 """
@@ -10,7 +10,7 @@ from harness.importers import (
     llama_spec_bench,
     vllm,
 )
-from harness.importers.model import Format
+from harness.importers.records import Format
 
 IMPORTERS: dict[str, Format] = {
     "inventivehq": inventivehq.FORMAT,

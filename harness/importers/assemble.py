@@ -1,4 +1,4 @@
-"""How do records of another tool and facts become results? Pure: values in, submissions out."""
+"""Make results of parsed files and stated facts. Pure: values in, submissions out."""
 
 import math
 from collections import Counter
@@ -9,11 +9,15 @@ from datetime import UTC, datetime, timedelta
 from harness import __version__
 from harness.errors import BadInputError
 from harness.importers import setting
-from harness.importers.facts import Facts, for_part, missing_message
+from harness.importers.counting import utc_text
+from harness.importers.facts import ImportedFacts, Missing, StatedFacts, stated_for
+from harness.importers.files import BASELINE
+from harness.importers.ids import ids_of
+from harness.importers.left_out import LeftOut
 from harness.importers.methods import method
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.translate import check, ids_of, task_of
-from harness.importers.trials import LeftOut, trials
+from harness.importers.records import ArmRead, ParsedFiles, Part, Record
+from harness.importers.tasks import check_tasks, task_of
+from harness.importers.trials import trials
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import (
@@ -32,11 +36,10 @@ from schemas.submission import (
 MAX_PROMPTS = 512
 # A suite of another tool has no version that we could know.
 NO_VERSION = "0.0.0"
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class Provenance:
     """Where the records come from, and who hands them in."""
 
     format: str
@@ -60,19 +63,18 @@ class Imported:
     left_out: tuple[str, ...]
 
 
-def assemble(reading: Reading, given: Mapping[str, str], about: About) -> Imported:
+def assemble(parsed: ParsedFiles, stated: Mapping[str, str], provenance: Provenance) -> Imported:
     """One valid submission for every part. Raises `BadInputError` naming all that is missing."""
-    left_out = LeftOut(reading.left_out)
-    names = [part.name for part in reading.parts]
-    pieces = [piece for part in reading.parts for piece in _pieces(part)]
+    left_out = LeftOut(parsed.left_out)
+    names = [part.name for part in parsed.parts]
     made: list[Submission] = []
     wrong: list[str] = []
-    for part in pieces:
-        facts = Facts(given=for_part(given, part.name, names), read=part.facts)
-        check(facts.below("task"), _names(reading.parts))
-        submission = _submission(part, facts, about, left_out)
-        if facts.missing:
-            wrong.append(missing_message(part.name, facts.missing))
+    for part in (piece for whole in parsed.parts for piece in _pieces(whole)):
+        own, missing = stated_for(part.name, stated, names), Missing()
+        check_tasks(own.tasks, _names(parsed.parts))
+        submission = _submission(part, own, missing, left_out, provenance)
+        if missing.keys:
+            wrong.append(missing.message(part.name))
         elif submission is not None:
             made.append(submission)
     if wrong:
@@ -85,48 +87,53 @@ def assemble(reading: Reading, given: Mapping[str, str], about: About) -> Import
     return Imported(submissions=tuple(made), left_out=left_out.lines())
 
 
-def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Submission | None:
+def _submission(
+    part: Part, stated: StatedFacts, missing: Missing, left_out: LeftOut, provenance: Provenance
+) -> Submission | None:
     """The submission of a part; `None` when it has no trial."""
-    for key in part.asks:
-        facts.need(key)
-    methods = {arm.name: _method(arm, facts) for arm in part.arms}
+    facts = part.facts | stated.facts
+    if part.needs_concurrency and facts.concurrency is None:
+        missing.add("concurrency")
+    methods = {arm.name: _method(arm, stated, facts, missing) for arm in part.arms}
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     known = {name: (arm_ids[name], made) for name, (made, _) in methods.items()}
     done = trials(
         part.records,
         arms=known,
         prompts=prompt_ids,
-        counts=setting.rate_counts(facts),
+        counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    if not done and not facts.missing:
+    if not done and not missing.keys:
         return None
     _require_baseline(part, done, left_out)
-    began, ended = _window(part, facts, done)
+    began, ended = _window(part, facts, missing, done)
     return Submission(
         tier="imported",
         profile="custom",
         measured_from=began,
         measured_until=ended,
-        contributor=about.contributor,
+        contributor=provenance.contributor,
         tool=Tool(name="draftmap", version=__version__),
-        origin=about.origin(),
-        machine=setting.machine(facts),
-        engine=setting.engine(facts),
-        target=setting.target(facts),
+        origin=provenance.origin(),
+        machine=setting.machine(facts, missing),
+        engine=setting.engine(facts, missing),
+        target=setting.target(facts, missing),
         drafts=_drafts(draft for _, draft in methods.values()),
-        settings=setting.settings(facts),
+        settings=setting.settings(facts, missing),
         design=_design(done),
-        suite=_suite(part, facts, prompt_ids, done),
+        suite=_suite(part, stated.tasks, prompt_ids, done),
         arms=tuple(_arm(arm, arm_ids, methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
     )
 
 
-def _suite(part: Part, facts: Facts, prompt_ids: Mapping[str, str], done: Sequence[Trial]) -> Suite:
+def _suite(
+    part: Part, tasks: Mapping[str, str], prompt_ids: Mapping[str, str], done: Sequence[Trial]
+) -> Suite:
     """The prompts that were answered, as the suite that they are of."""
     answered = {trial.prompt for trial in done}
-    asked = _prompts(part.records, prompt_ids, part.tasks, facts.below("task"))
+    asked = _prompts(part.records, prompt_ids, part.tasks, tasks)
     return Suite(
         id=part.suite,
         version=NO_VERSION,
@@ -141,20 +148,18 @@ def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> N
         raise BadInputError("; ".join((message, *left_out.lines())))
 
 
-def _method(arm: ArmRead, facts: Facts) -> tuple[Method, Model | None]:
-    given = facts.below("arm").get(arm.name)
-    if given is None and arm.method is not None:
-        return method(arm.method, facts)
-    return method(given or facts.text("method") or _asked(facts), facts)
+def _method(
+    arm: ArmRead, stated: StatedFacts, facts: ImportedFacts, missing: Missing
+) -> tuple[Method, Model | None]:
+    """The method stated for this arm, else that of the file, else the one stated for all."""
+    text = stated.methods.get(arm.name) or arm.method or facts.method
+    if text is None:
+        missing.add("method")
+    return method(text or "other:name=unknown", facts, missing)
 
 
-def _asked(facts: Facts) -> str:
-    facts.need("method")
-    return "other:name=unknown"
-
-
-def _arm(arm: ArmRead, ids: Mapping[str, str], how: Method, facts: Facts) -> Arm:
-    concurrency = facts.whole("concurrency") or arm.concurrency
+def _arm(arm: ArmRead, ids: Mapping[str, str], how: Method, facts: ImportedFacts) -> Arm:
+    concurrency = facts.concurrency or arm.concurrency
     return Arm(
         id=ids[arm.name],
         role="baseline" if arm.name == BASELINE else "speculation",
@@ -201,26 +206,28 @@ def _drafts(found: Iterable[Model | None]) -> tuple[Model, ...]:
     return tuple({draft.id: draft for draft in found if draft is not None}.values())
 
 
-def _window(part: Part, facts: Facts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Begin and end; where only a day is known, from its midnight for as long as trials took."""
-    began, ended = facts.text("measured_from"), facts.text("measured_until")
-    if began is not None and ended is not None:
-        return began, ended
-    day = facts.need("date") if began is None else began[:10]
+def _window(
+    part: Part, facts: ImportedFacts, missing: Missing, done: Sequence[Trial]
+) -> tuple[str, str]:
+    """Start and end; where only a day is known, from its midnight for as long as trials took."""
+    if facts.measured_from is not None and facts.measured_until is not None:
+        return facts.measured_from, facts.measured_until
+    day = facts.measured_from or missing.need("date", facts.date)
+    if missing.keys:
+        return "", ""
     spent_ms = sum((t.decode_ms or 0.0) + (t.prompt_ms or 0.0) for t in done)
     try:
-        start = datetime.fromisoformat(began or day).replace(tzinfo=UTC)
+        start = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError as error:
-        if facts.missing:
-            return "", ""
-        message = f"{part.name}: --map date={day!r}: expected a day such as 2026-05-17"
+        key = "date" if facts.measured_from is None else "measured_from"
+        message = f"{part.name}: --map {key}={day!r}: expected a day such as 2026-05-17"
         raise BadInputError(message) from error
     try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except OverflowError as error:
         message = f"{part.name}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
         raise BadInputError(message) from error
-    return start.strftime(_TIME), end.strftime(_TIME)
+    return utc_text(start), utc_text(end)
 
 
 def _pieces(part: Part) -> Iterator[Part]:

@@ -1,119 +1,133 @@
-"""What does `--map` say, and what is still missing? Facts that the files themselves do not have."""
+"""The facts that an import needs: those in the files, and those that `--map` states."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
 
 from harness.errors import BadInputError, suggestion
+from schemas.axes import Axes
+from schemas.rig import Architecture, Backend, System
 from schemas.vocabulary.axes import AXES
 
-KEYS: dict[str, str] = {
-    "target": 'name of the target, such as "Qwen3-8B"',
-    "quantisation": "quantisation of the target, such as Q4_K_M or BF16",
-    "parameters": "parameters of the target, such as 8.2B",
-    "active_parameters": "parameters per token, for a mixture of experts, such as 3B",
-    "target_sha256": "SHA-256 of the target's file of weights",
-    "target_bytes": "size of that file in bytes",
-    "draft": "name of the draft model",
-    "draft_quantisation": "quantisation of the draft model",
-    "draft_parameters": "parameters of the draft model, such as 0.6B",
-    "method": "how drafts are made: mtp, draft-model, ngram-simple, eagle3, other:name=medusa ...",
-    "n_max": "most tokens drafted in a round",
-    "backend": "cuda, vulkan, metal, rocm, sycl, cpu ...",
-    "gpu": 'name of the GPU, such as "NVIDIA GeForce RTX 3090"; of several with commas between',
-    "vram_mib": "its memory in MiB, such as 24576; of several that of each",
-    "gpu_driver": "version of its driver",
-    "cpu": "name of the processor",
-    "cpu_architecture": "x86_64, aarch64 ...",
-    "cpu_cores": "logical cores of the processor",
-    "ram_mib": "main memory in MiB",
-    "os": "linux, windows, macos, freebsd, other",
-    "os_version": "version of the system",
-    "engine": "name of the engine, where the format does not fix it",
-    "engine_version": "version of the engine",
-    "engine_commit": "commit of the engine",
-    "build": "build number of the engine, such as 9789",
-    "date": "day of the measurement, or of its publication: 2026-05-17",
-    "context": "context in tokens",
-    "max_output_tokens": "length at which an answer was cut, in tokens",
-    "sampling": "greedy or other",
-    "thinking": "whether the model's thinking mode was on: true or false",
-    "concurrency": "requests in flight at once",
-    "rate_counts": "what a rate of this tool counts: all tokens, or steps (all but the first)",
-    "threads": "threads for single tokens",
-    "batch": "logical batch in tokens",
-    "micro_batch": "physical batch in tokens",
-    "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
-    "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
-    "measured_until": "end of the measurement in UTC",
-} | {name: axis.imported for name, axis in AXES.items() if axis.imported is not None}
-_PREFIXES = ("arm", "task")
-_BILLION, _MILLION = 1e9, 1e6
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([BM]?)", re.IGNORECASE)
+RateCounts = Literal["tokens", "steps"]
+Size = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?[BbMm]?$")]
+
+
+def _fact(description: str) -> Any:  # noqa: ANN401 - the default of a field of any type
+    return field(default=None, metadata={"help": description})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What the user gave and what the files say; the user wins. Remembers what nobody stated."""
+class ImportedFacts(Axes):
+    """What is known of a measurement; `None` is unknown.
 
-    given: Mapping[str, str]
-    read: Mapping[str, str]
-    missing: dict[str, None] = field(default_factory=dict)
+    Each field is a key of `--map`, and its description the help of that key. The axes are described
+    in `schemas/vocabulary/axes.toml`.
+    """
 
-    def text(self, key: str) -> str | None:
-        """A fact, or `None`."""
-        return self.given.get(key, self.read.get(key))
+    target: str | None = _fact('name of the target, such as "Qwen3-8B"')
+    quantisation: str | None = _fact("quantisation of the target, such as Q4_K_M or BF16")
+    parameters: Size | None = _fact("parameters of the target, such as 8.2B")
+    active_parameters: Size | None = _fact(
+        "parameters per token, for a mixture of experts, such as 3B"
+    )
+    target_sha256: str | None = _fact("SHA-256 of the target's file of weights")
+    target_bytes: int | None = _fact("size of that file in bytes")
+    draft: str | None = _fact("name of the draft model")
+    draft_quantisation: str | None = _fact("quantisation of the draft model")
+    draft_parameters: Size | None = _fact("parameters of the draft model, such as 0.6B")
+    method: str | None = _fact(
+        "how drafts are made: mtp, draft-model, ngram-simple, eagle3, other:name=medusa ..."
+    )
+    n_max: int | None = _fact("most tokens drafted in a round")
+    backend: Backend | None = _fact("cuda, vulkan, metal, rocm, sycl, cpu ...")
+    gpu: str | None = _fact(
+        'name of the GPU, such as "NVIDIA GeForce RTX 3090"; of several with commas between'
+    )
+    vram_mib: int | None = _fact("its memory in MiB, such as 24576; of several that of each")
+    gpu_driver: str | None = _fact("version of its driver")
+    cpu: str | None = _fact("name of the processor")
+    cpu_architecture: Architecture | None = _fact("x86_64, aarch64 ...")
+    cpu_cores: int | None = _fact("logical cores of the processor")
+    ram_mib: int | None = _fact("main memory in MiB")
+    os: System | None = _fact("linux, windows, macos, freebsd, other")
+    os_version: str | None = _fact("version of the system")
+    engine: str | None = _fact("name of the engine, where the format does not fix it")
+    engine_version: str | None = _fact("version of the engine")
+    engine_commit: str | None = _fact("commit of the engine")
+    build: int | None = _fact("build number of the engine, such as 9789")
+    date: str | None = _fact("day of the measurement, or of its publication: 2026-05-17")
+    context: int | None = _fact("context in tokens")
+    max_output_tokens: int | None = _fact("length at which an answer was cut, in tokens")
+    sampling: Literal["greedy", "other"] | None = _fact("greedy or other")
+    thinking: bool | None = _fact("whether the model's thinking mode was on")
+    concurrency: int | None = _fact("requests in flight at once")
+    rate_counts: RateCounts | None = _fact(
+        "what a rate of this tool counts: all tokens, or steps (all but the first)"
+    )
+    threads: int | None = _fact("threads for single tokens")
+    batch: int | None = _fact("logical batch in tokens")
+    micro_batch: int | None = _fact("physical batch in tokens")
+    gpu_layers: int | None = _fact("layers of the target asked onto the GPU, -1 for all")
+    measured_from: str | None = _fact("start of the measurement in UTC: 2026-05-17T09:00:00Z")
+    measured_until: str | None = _fact("end of the measurement in UTC")
+    context_depth_tokens: int | None = None
 
-    def need(self, key: str) -> str:
-        """A fact that a result cannot be without; an empty text when nobody says it."""
-        found = self.text(key)
-        if found is None:
-            self.missing[key] = None
-        return found or ""
-
-    def whole(self, key: str) -> int | None:
-        """A whole number; layers on the GPU may be -1."""
-        found = self.text(key)
-        if found is None:
-            return None
-        if not re.fullmatch(r"-?[0-9]{1,15}", found):
-            message = f"--map {key}={found!r}: expected a whole number ({KEYS[key]})"
-            raise BadInputError(message)
-        return int(found)
-
-    def number(self, key: str) -> float | None:
-        """A number such as 0.8."""
-        found = self.text(key)
-        if found is None:
-            return None
-        if not _NUMBER.fullmatch(found):
-            message = f"--map {key}={found!r}: expected a number ({KEYS[key]})"
-            raise BadInputError(message)
-        return float(found)
-
-    def size(self, key: str, named: str | None = None) -> int | None:
-        """A number of parameters: `8.2B`, `135M` or in full; else the one that a name gives."""
-        found = self.text(key) or named
-        if found is None:
-            return None
-        match = _SIZE.fullmatch(found)
-        if match is None:
-            message = f"--map {key}={found!r}: expected {KEYS[key]}"
-            raise BadInputError(message)
-        unit = {"B": _BILLION, "M": _MILLION, "": 1.0}[match[2].upper()]
-        return round(float(match[1]) * unit)
-
-    def below(self, prefix: str) -> dict[str, str]:
-        """What is given as `prefix.NAME=value`, by name."""
-        start = f"{prefix}."
-        return {k.removeprefix(start): v for k, v in self.given.items() if k.startswith(start)}
+    def __or__(self, other: Self) -> Self:
+        """Both; where both state a fact, the other's."""
+        stated = {key: value for key, value in asdict(other).items() if value is not None}
+        return replace(self, **stated)
 
 
-def parse_facts(options: Sequence[str]) -> dict[str, str]:
-    """The facts of all `--map` options: `key=value`, or a TOML file of such."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedFacts:
+    """What `--map` states of one part of the files.
+
+    `methods` are by arm (`arm.NAME=METHOD`), `tasks` by category or prompt (`task.NAME=TASK`).
+    """
+
+    facts: ImportedFacts
+    methods: Mapping[str, str]
+    tasks: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Collects the facts without which there is no result, so that all are asked for at once."""
+
+    keys: dict[str, None] = field(default_factory=dict)
+
+    def need(self, key: str, value: str | None) -> str:
+        """The value; an empty text if it is missing."""
+        if value is None:
+            self.add(key)
+        return value or ""
+
+    def add(self, key: str) -> None:
+        """Note that a fact is missing."""
+        self.keys[key] = None
+
+    def message(self, part: str) -> str:
+        """One line that names every missing fact, with what it is."""
+        options = ", ".join(f"{key}=… ({KEYS[key]})" for key in self.keys)
+        return f"{part}: the files do not say everything; give with --map: {options}"
+
+
+KEYS: dict[str, str] = {
+    each.name: each.metadata["help"] for each in fields(ImportedFacts) if each.metadata
+} | {name: axis.imported for name, axis in AXES.items() if axis.imported is not None}
+_TYPES = get_type_hints(ImportedFacts, include_extras=True)
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_PREFIXES = ("arm", "task")
+
+
+def parse_map(options: Sequence[str]) -> dict[str, str]:
+    """The texts of all `--map` options by key: `key=value`, or a TOML file of such."""
     found: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -129,23 +143,39 @@ def parse_facts(options: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def for_part(facts: Mapping[str, str], part: str, parts: Iterable[str]) -> dict[str, str]:
+def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> StatedFacts:
     """The facts for one part of the files: those for all, and `PART/key` for this one."""
     known = set(parts)
-    for key in facts:
+    for key in stated:
         scope, slash, _ = key.partition("/")
         if slash and scope not in known:
             message = f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
             raise BadInputError(message)
-    common = {key: value for key, value in facts.items() if "/" not in key}
-    start = f"{part}/"
-    return common | {k.removeprefix(start): v for k, v in facts.items() if k.startswith(start)}
+    common = {key: value for key, value in stated.items() if "/" not in key}
+    own = common | _below(f"{part}/", stated)
+    typed = {key: _typed(key, text) for key, text in own.items() if key in KEYS}
+    return StatedFacts(
+        facts=ImportedFacts(**typed), methods=_below("arm.", own), tasks=_below("task.", own)
+    )
 
 
-def missing_message(part: str, missing: Iterable[str]) -> str:
-    """One line that names every fact that is missing, with what it is."""
-    options = ", ".join(f"{key}=… ({KEYS[key]})" for key in missing)
-    return f"{part}: the files do not say everything; give with --map: {options}"
+def _below(prefix: str, stated: Mapping[str, str]) -> dict[str, str]:
+    return {k.removeprefix(prefix): text for k, text in stated.items() if k.startswith(prefix)}
+
+
+def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that field
+    try:
+        return msgspec.convert(text, _TYPES[key], strict=False)
+    except msgspec.ValidationError as error:
+        kind = get_args(_TYPES[key])[0]
+        if get_origin(kind) is Literal:
+            wrong = f"not accepted.{suggestion(text, get_args(kind))}"
+        elif kind in _KINDS:
+            wrong = f"expected {_KINDS[kind]} ({KEYS[key]})"
+        else:
+            wrong = f"expected {KEYS[key]}"
+        message = f"--map {key}={text!r}: {wrong}"
+        raise BadInputError(message) from error
 
 
 def _check(key: str) -> None:

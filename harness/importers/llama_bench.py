@@ -1,40 +1,43 @@
-"""How does `llama-bench -o json` (or jsonl) read? Speeds without speculation: a baseline only.
+"""Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
 
 A test of generation feeds `n_gen` single tokens after a given first one, so that its time covers
 `n_gen` steps: n_gen + 1 tokens, the first included.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, ArmRead, Format, Given, Part, Reading, Record
-from harness.importers.translate import id_of, model_facts
-from harness.importers.trials import written
+from harness.importers.counting import utc_text
+from harness.importers.facts import ImportedFacts
+from harness.importers.files import BASELINE, Given
+from harness.importers.ids import id_of
+from harness.importers.json_lines import lines
+from harness.importers.json_object import JsonObject
+from harness.importers.names import target_facts
+from harness.importers.records import ArmRead, Format, ParsedFiles, Part, Record
+from schemas.axes import FlashAttention, SplitMode
+from schemas.rig import Backend
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
-_BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",
-             "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa", "mtl": "metal",
-             "webgpu": "webgpu", "openvino": "openvino", "hexagon": "npu",
-             "blas": "cpu", "": "cpu"}  # fmt: skip
-_FLASH = {"0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on"}
-_COUNTS = {
-    "build_number": "build",
-    "n_batch": "batch",
-    "n_ubatch": "micro_batch",
-    "n_threads": "threads",
-    "model_n_params": "parameters",
-}
-_TEXTS = {"build_commit": "engine_commit", "type_k": "kv_type_k", "type_v": "kv_type_v"}
+_BACKENDS: dict[str, Backend] = {
+    "cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "mtl": "metal", "rocm": "rocm",
+    "hip": "rocm", "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa",
+    "webgpu": "webgpu", "openvino": "openvino", "hexagon": "npu", "blas": "cpu", "": "cpu",
+}  # fmt: skip
+_FLASH: dict[str, FlashAttention] = {
+    "0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on",
+}  # fmt: skip
+_SPLITS: dict[str, SplitMode] = {"row": "row", "tensor": "tensor"}  # layer is usual
 # What builds that speculate in it add to a test.
 _DRAFTS = ("draft_model", "model_draft", "spec_type", "speculative", "n_draft")
 _PLAIN = (None, "", "none", "off", False, 0)
 
 
-def read(files: Sequence[Given]) -> Reading:
+def read(files: Sequence[Given]) -> ParsedFiles:
     """One part for every model, build, device and setting."""
     left_out: list[str] = []
-    groups: dict[tuple[tuple[str, str], ...], list[Entry]] = {}
+    groups: dict[ImportedFacts, list[JsonObject]] = {}
     for file in files:
         for row in lines(file):
             if row.count("n_gen") is None:
@@ -42,17 +45,17 @@ def read(files: Sequence[Given]) -> Reading:
             if row.count("n_gen") == 0 or row.count("n_prompt"):
                 left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
                 continue
-            if any(row.value.get(key) not in _PLAIN for key in _DRAFTS):
+            if any(row.get(key) not in _PLAIN for key in _DRAFTS):
                 left_out.append(f"{row.place}: a test with speculation, which is no baseline")
                 continue
-            groups.setdefault(tuple(sorted(_facts(row).items())), []).append(row)
-    parts = [_part(dict(facts), rows) for facts, rows in groups.items()]
-    return Reading(parts=tuple(_numbered(parts)), left_out=tuple(left_out))
+            groups.setdefault(_facts(row), []).append(row)
+    parts = [_part(facts, rows) for facts, rows in groups.items()]
+    return ParsedFiles(parts=tuple(_numbered(parts)), left_out=tuple(left_out))
 
 
-def _part(facts: dict[str, str], rows: list[Entry]) -> Part:
+def _part(facts: ImportedFacts, rows: list[JsonObject]) -> Part:
     return Part(
-        name=id_of(f"{facts.get('target', 'model')}-{facts.get('backend', 'backend')}"),
+        name=id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}"),
         suite="llama-bench",
         facts=facts | _window(rows),
         arms=(ArmRead(name=BASELINE, method="none"),),
@@ -66,16 +69,10 @@ def _numbered(parts: list[Part]) -> Iterator[Part]:
     for part in parts:
         seen[part.name] = seen.get(part.name, 0) + 1
         number = f"-{seen[part.name]}" if seen[part.name] > 1 else ""
-        yield Part(
-            name=f"{part.name}{number}",
-            suite=part.suite,
-            facts=part.facts,
-            arms=part.arms,
-            records=part.records,
-        )
+        yield replace(part, name=f"{part.name}{number}")
 
 
-def _records(row: Entry) -> Iterator[Record]:
+def _records(row: JsonObject) -> Iterator[Record]:
     tokens, depth = row.count("n_gen") or 0, row.count("n_depth") or 0
     prompt = f"tg{tokens}" + (f"-d{depth}" if depth else "")
     samples = row.numbers("samples_ns")
@@ -92,35 +89,41 @@ def _records(row: Entry) -> Iterator[Record]:
         )
 
 
-def _facts(row: Entry) -> dict[str, str]:
-    facts = {"engine": "llama.cpp", "sampling": "other"}  # random tokens are fed
-    facts |= model_facts(row.text("model_filename") or "")
-    for key, fact in _COUNTS.items():
-        if (count := row.count(key)) is not None:
-            facts[fact] = str(count)
-    for key, fact in _TEXTS.items():
-        if (value := row.text(key)) is not None:
-            facts[fact] = value
-    return facts | _devices(row) | _placed(row)
+def _facts(row: JsonObject) -> ImportedFacts:
+    parameters, layers = row.count("model_n_params"), row.get("n_gpu_layers")
+    known = ImportedFacts(
+        engine="llama.cpp",
+        engine_commit=row.text("build_commit"),
+        build=row.count("build_number"),
+        sampling="other",  # random tokens are fed
+        parameters=None if parameters is None else str(parameters),
+        batch=row.count("n_batch"),
+        micro_batch=row.count("n_ubatch"),
+        threads=row.count("n_threads"),
+        kv_type_k=row.text("type_k"),
+        kv_type_v=row.text("type_v"),
+        flash_attention=_FLASH.get(str(row.get("flash_attn"))),
+        split_mode=_SPLITS.get(row.text("split_mode") or ""),
+        gpu_layers=layers if isinstance(layers, int) else None,
+    )
+    return known | target_facts(row.text("model_filename") or "") | _devices(row)
 
 
-def _devices(row: Entry) -> dict[str, str]:
+def _devices(row: JsonObject) -> ImportedFacts:
     """Backend, processor and GPUs; BLAS next to a GPU's backend is the host's."""
-    facts: dict[str, str] = {}
     # Tools around llama-bench add a word: "Vulkan RADV".
-    named = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
-    known = [_BACKENDS[name] for name in named if name in _BACKENDS]
-    if known:
-        facts["backend"] = next((name for name in known if name != "cpu"), "cpu")
-    if (cpu := row.text("cpu_info")) is not None:
-        facts["cpu"] = cpu.split(", ")[0]
-    cards = _cards(row, backends=len({name for name in known if name != "cpu"}))
-    if cards:
-        facts["gpu"] = ", ".join(cards)
-    return facts
+    words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
+    backends = [_BACKENDS[word] for word in words if word in _BACKENDS]
+    devices = dict.fromkeys(name for name in backends if name != "cpu")
+    cpu = row.text("cpu_info")
+    return ImportedFacts(
+        backend=next(iter(devices), "cpu") if backends else None,
+        cpu=None if cpu is None else cpu.split(", ")[0],
+        gpu=", ".join(_cards(row, backends=len(devices))) or None,
+    )
 
 
-def _cards(row: Entry, *, backends: int) -> list[str]:
+def _cards(row: JsonObject, *, backends: int) -> list[str]:
     """The GPUs that a test used: those listed, or the main one where the model was not split."""
     cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
     if backends > 1:
@@ -131,32 +134,19 @@ def _cards(row: Entry, *, backends: int) -> list[str]:
     return cards
 
 
-def _placed(row: Entry) -> dict[str, str]:
-    facts: dict[str, str] = {}
-    flash = _FLASH.get(str(row.value.get("flash_attn")))
-    if flash is not None:
-        facts["flash_attention"] = flash
-    if (split := row.text("split_mode")) in ("row", "tensor"):  # layer is the usual one
-        facts["split_mode"] = split
-    layers = row.value.get("n_gpu_layers")
-    if isinstance(layers, int):
-        facts["gpu_layers"] = str(layers)
-    return facts
-
-
-def _window(rows: Sequence[Entry]) -> dict[str, str]:
+def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
     """From the first test's time to the last one's with its repetitions."""
     starts = [
         (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
     ]
     known = [(time, spent) for time, spent in starts if time is not None]
     if len(known) < len(starts):
-        return {}
+        return ImportedFacts()
     last, spent = max(known)
     try:
         end = datetime.fromisoformat(last) + timedelta(seconds=1 + spent / _NS_PER_S)
         start = datetime.fromisoformat(min(known)[0])
-        return {"measured_from": written(start), "measured_until": written(end)}
+        return ImportedFacts(measured_from=utc_text(start), measured_until=utc_text(end))
     except (ValueError, OverflowError):
         rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
 

@@ -1,4 +1,4 @@
-"""Read llama-server: its log, or answers with `timings` (pasted, a list, one a line, streamed).
+"""Import llama-server's log, or answers with `timings` (pasted, a list, one a line, streamed).
 
 A log holds a block of lines for each request: the times of the prompt and of the answer, and where
 something was drafted `draft acceptance`; llama-cli and llama-speculative print about the same.
@@ -11,21 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import BadInputError
-from harness.importers.entries import Entry, is_stream, last_chunks, lines
+from harness.importers.counting import MS_PER_S, rate_counts, rounds
+from harness.importers.facts import ImportedFacts, RateCounts
+from harness.importers.files import BASELINE, Given, by_arm, text
+from harness.importers.json_lines import is_stream, last_chunks, lines
+from harness.importers.json_object import JsonObject
 from harness.importers.methods import method_of
-from harness.importers.model import (
-    BASELINE,
-    Format,
-    Given,
-    Part,
-    Reading,
-    Record,
-    arms,
-    named,
-    text,
-)
-from harness.importers.translate import model_facts
-from harness.importers.trials import MS_PER_S, rate_counts, rounds
+from harness.importers.names import target_facts
+from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 from schemas.vocabulary import SERVER_LOG
 
 _JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
@@ -35,7 +28,7 @@ _JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
 _ENCODED, _DECODED, _SUMS = (
     re.compile(SERVER_LOG[name]) for name in ("encoded", "decoded", "sums")
 )
-_WANTED = "give the log of llama-server or llama-cli, or answers with timings"
+_EXPECTED = "give the log of llama-server or llama-cli, or answers with timings"
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
@@ -45,7 +38,7 @@ _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ServedRequest:
     """The counters of one request."""
 
     place: str
@@ -59,9 +52,9 @@ class Request:
     finish: Literal["length", "stop"] | None = None
 
 
-def read(files: Sequence[Given]) -> Reading:
+def read(files: Sequence[Given]) -> ParsedFiles:
     """One part; every file is an arm, the first one the baseline."""
-    pairs = named(files)
+    pairs = by_arm(files)
     found = [(arm, file, requests_of(file)) for arm, file in pairs]
     _require_same_number(found)
     counts = {rate for _, _, each in found if (rate := _rates(each)) is not None}
@@ -69,9 +62,8 @@ def read(files: Sequence[Given]) -> Reading:
     part = Part(
         name="llama-server",
         suite="llama-server",
-        facts={"engine": "llama.cpp"}
-        | _facts([file for _, file in pairs])
-        | ({"rate_counts": counts.pop()} if len(counts) == 1 else {}),
+        facts=_facts([file for _, file in pairs])
+        | ImportedFacts(rate_counts=counts.pop() if len(counts) == 1 else None),
         arms=arms(records, pairs, {}, _methods(pairs)),
         records=records,
     )
@@ -79,7 +71,7 @@ def read(files: Sequence[Given]) -> Reading:
         "texts, and rates, which follow from times and tokens",
         "the statistics lines, which sum over all requests of a server",
     )
-    return Reading(parts=(part,), left_out=left_out)
+    return ParsedFiles(parts=(part,), left_out=left_out)
 
 
 def _is_log(file: Given) -> bool:
@@ -90,13 +82,13 @@ def _is_log(file: Given) -> bool:
     return '"predicted_n"' not in found and _ANSWER.search(found) is not None
 
 
-def requests_of(file: Given) -> list[Request]:
+def requests_of(file: Given) -> list[ServedRequest]:
     """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
     if is_stream(file):
         file = last_chunks(file)
     found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
     if not found:
-        message = f"{file.name}: no line 'eval time = … ms / … tokens' in it; {_WANTED}"
+        message = f"{file.name}: no line 'eval time = … ms / … tokens' in it; {_EXPECTED}"
         raise BadInputError(message)
     return found
 
@@ -111,7 +103,7 @@ class _Printed:
     drafts: re.Match[str] | None = None
 
 
-def _logged(file: Given) -> list[Request]:
+def _logged(file: Given) -> list[ServedRequest]:
     """One request for each `eval time` line, with the lines of the prompt and the drafts around.
 
     Lines of several slots may stand mixed; a line that names no task belongs to the one before it.
@@ -137,14 +129,14 @@ def _logged(file: Given) -> list[Request]:
     return [_of_log(file.name, each, each.answer) for each in found if each.answer]
 
 
-def _speculated(file: Given) -> Iterator[Request]:
+def _speculated(file: Given) -> Iterator[ServedRequest]:
     """One request for each `decoded` line. Its time begins before the first token: a step more."""
     encoded, *parts = re.split(r"(?=\bdecoded)", text(file))
     for part in parts:
         answer, prompt = _DECODED.search(part), _ENCODED.search(encoded)
         sums = {each["name"]: int(each["value"]) for each in _SUMS.finditer(part)}
         if answer:
-            yield Request(
+            yield ServedRequest(
                 place=f"{file.name}: {answer[0]}",
                 prompt_tokens=int(prompt["tokens"]) if prompt else None,
                 prompt_ms=float(prompt["seconds"]) * MS_PER_S if prompt else None,
@@ -157,9 +149,9 @@ def _speculated(file: Given) -> Iterator[Request]:
         encoded = part
 
 
-def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
+def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> ServedRequest:
     prompt, drafts = printed.prompt, printed.drafts
-    return Request(
+    return ServedRequest(
         place=f"{name}: line {printed.line}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
@@ -171,13 +163,13 @@ def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
     )
 
 
-def _answered(row: Entry) -> Request:
+def _answered(row: JsonObject) -> ServedRequest:
     row = _unwrapped(row)
-    timings = row.child("timings") or (row if "predicted_n" in row.value else None)
+    timings = row.child("timings") or (row if row.has("predicted_n") else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
     prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
-    return Request(
+    return ServedRequest(
         place=row.place,
         prompt_tokens=None if prompt is None else prompt + (cached or 0),
         prompt_ms=timings.number("prompt_ms"),
@@ -190,21 +182,22 @@ def _answered(row: Entry) -> Request:
     )
 
 
-def _unwrapped(row: Entry) -> Entry:
+def _unwrapped(row: JsonObject) -> JsonObject:
     """The answer itself where a script has saved it next to its prompt."""
-    inner = (key for key, each in row.value.items() if isinstance(each, dict) and "timings" in each)
-    return row if "timings" in row.value else row.child(next(inner, "")) or row
+    objects = ((key, each) for key, each in row.fields.items() if isinstance(each, dict))
+    inner = next((key for key, each in objects if "timings" in each), "")
+    return row if row.has("timings") else row.child(inner) or row
 
 
-def _finish(row: Entry) -> Literal["length", "stop"] | None:
-    choices = row.children("choices") if row.value.get("choices") else []
+def _finish(row: JsonObject) -> Literal["length", "stop"] | None:
+    choices = row.children("choices") if row.get("choices") else []
     finish = choices[0].text("finish_reason") if choices else row.text("stop_type")
     if finish in ("length", "limit"):
         return "length"
     return "stop" if finish in ("stop", "eos", "word") else None
 
 
-def _records(arm: str, requests: Sequence[Request]) -> Iterator[Record]:
+def _records(arm: str, requests: Sequence[ServedRequest]) -> Iterator[Record]:
     for number, request in enumerate(requests, start=1):
         # The server says nothing of drafts where it drafted nothing.
         drafted = request.drafted if request.drafted is not None or arm == BASELINE else 0
@@ -225,7 +218,7 @@ def _records(arm: str, requests: Sequence[Request]) -> Iterator[Record]:
         )
 
 
-def _require_same_number(found: Sequence[tuple[str, Given, Sequence[Request]]]) -> None:
+def _require_same_number(found: Sequence[tuple[str, Given, Sequence[ServedRequest]]]) -> None:
     """Requests are paired by position, so every file must hold the same ones."""
     _, first, expected = found[0]
     for _, file, requests in found[1:]:
@@ -242,7 +235,7 @@ def _require_same_number(found: Sequence[tuple[str, Given, Sequence[Request]]]) 
             raise BadInputError(message)
 
 
-def _rates(requests: Sequence[Request]) -> str | None:
+def _rates(requests: Sequence[ServedRequest]) -> RateCounts | None:
     for each in requests:
         if each.tokens and each.ms and each.per_second:
             counted = rate_counts(each.tokens, each.ms, each.per_second)
@@ -266,20 +259,18 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
     return known
 
 
-def _facts(files: Sequence[Given]) -> dict[str, str]:
+def _facts(files: Sequence[Given]) -> ImportedFacts:
     """Build and model, where all logs that name one agree."""
-    facts: dict[str, str] = {}
     texts = [text(file) for file in files]
     builds = {match["build"] for each in texts if (match := _BUILD.search(each))}
     commits = {match["commit"] for each in texts if (match := _BUILD.search(each))} - {None}
     models = {match["path"] for each in texts if (match := _MODEL.search(each))}
-    if len(builds) == 1:
-        facts["build"] = builds.pop()
-    if len(commits) == 1:
-        facts["engine_commit"] = commits.pop()
-    if len(models) == 1:
-        facts |= model_facts(models.pop())
-    return facts
+    facts = ImportedFacts(
+        engine="llama.cpp",
+        build=int(builds.pop()) if len(builds) == 1 else None,
+        engine_commit=commits.pop() if len(commits) == 1 else None,
+    )
+    return facts | target_facts(models.pop()) if len(models) == 1 else facts
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Read what ik_llama.cpp's `llama-spec-bench` prints: its table, or JSON Lines.
+"""Import the table or the JSON Lines of ik_llama.cpp's `llama-spec-bench`.
 
 Several stages of a chain share one generation: their drafts are summed. The time covers one step
 for every token; rounds are counted as in all results, those without a draft included.
@@ -10,21 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
-from harness.importers.entries import Entry, lines
+from harness.importers.counting import MS_PER_S, rounds
+from harness.importers.facts import ImportedFacts
+from harness.importers.files import BASELINE, Given, by_arm, text
+from harness.importers.ids import id_of
+from harness.importers.json_lines import lines
+from harness.importers.json_object import JsonObject
 from harness.importers.methods import method_of
-from harness.importers.model import (
-    BASELINE,
-    Format,
-    Given,
-    Part,
-    Reading,
-    Record,
-    arms,
-    named,
-    text,
-)
-from harness.importers.translate import id_of, model_facts, reason_of, sampling_of
-from harness.importers.trials import MS_PER_S, rounds
+from harness.importers.names import reason_of, sampling_facts, target_facts
+from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
 _BASE, _SECOND = "base", "speculative"
@@ -34,9 +28,6 @@ _FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
 _RULE = set("|- ")  # the line under the header, which lacks a column in the tool's own output
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
-_RUNTIME = {
-    "n_ctx": "context", "n_batch": "batch", "n_ubatch": "micro_batch", "n_threads": "threads",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,26 +41,28 @@ class _Row:
     prompt_tokens: int | None = None
 
 
-def read(files: Sequence[Given]) -> Reading:
+def read(files: Sequence[Given]) -> ParsedFiles:
     """One part; every file is an arm, the first one the baseline."""
-    given = [(arm, file, _rows(arm, file)) for arm, file in named(files)]
-    found = [each for arm, file, rows in given for each in _by_arm(arm, file, rows)]
+    given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
+    found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
     records = tuple(record for arm, _, rows in found for record in _generations(arm, rows))
     entries = [row for _, file, _ in given if not _is_table(file) for row in lines(file)]
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
-        facts={"engine": "ik_llama.cpp"} | _facts(entries),
+        facts=_facts(entries),
         arms=arms(records, pairs, {}, _methods({arm: rows for arm, _, rows in found})),
         records=records,
         tasks=_TASKS,
     )
     derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
-    return Reading(parts=(part,), left_out=(derived, "acceptance by position of a printed table"))
+    return ParsedFiles(
+        parts=(part,), left_out=(derived, "acceptance by position of a printed table")
+    )
 
 
-def _by_arm(
+def _split_arms(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
     """The rows of one file; in a first file with both arms, the stage `base` is the baseline."""
@@ -145,17 +138,17 @@ def _listed(arm: str, file: Given) -> Iterator[_Row]:
     for entry in lines(file):
         if entry.text("row_type") != "attempt":
             continue
-        yield from _detailed(arm, entry) if "quality" in entry.value else _compact(arm, entry)
+        yield from _detailed(arm, entry) if entry.has("quality") else _compact(arm, entry)
 
 
-def _compact(arm: str, entry: Entry) -> Iterator[_Row]:
+def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
     seconds = entry.number("decode_s")
     record = Record(
         arm=arm,
         prompt=entry.text("task") or "",
         place=entry.place,
         category=entry.text("task"),
-        reason=None if entry.value.get("ok") is True else reason_of(entry.text("error")),
+        reason=None if entry.get("ok") is True else reason_of(entry.text("error")),
         output_tokens=entry.count("generated"),
         decode_ms=None if seconds is None else seconds * MS_PER_S,
         finish="stop" if entry.text("stop") == "eog" else "length",
@@ -164,7 +157,7 @@ def _compact(arm: str, entry: Entry) -> Iterator[_Row]:
     yield from _staged(record, run, stages, "draft_tokens", "accepted")
 
 
-def _detailed(arm: str, entry: Entry) -> Iterator[_Row]:
+def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
     timing, tokens = entry.child("timing"), entry.child("tokens")
     quality, spec = entry.child("quality"), entry.child("speculative")
     if timing is None or tokens is None or quality is None:
@@ -175,12 +168,12 @@ def _detailed(arm: str, entry: Entry) -> Iterator[_Row]:
         prompt=entry.text("task_id") or entry.text("task_name") or "",
         place=entry.place,
         category=entry.text("task_category") or entry.text("task_name"),
-        reason=None if quality.value.get("ok") is True else reason_of(quality.text("error")),
+        reason=None if quality.get("ok") is True else reason_of(quality.text("error")),
         prompt_tokens=tokens.count("prompt"),
         prompt_ms=None if prompt_s is None else prompt_s * MS_PER_S,
         output_tokens=tokens.count("generated"),
         decode_ms=None if seconds is None else seconds * MS_PER_S,
-        finish="stop" if quality.value.get("hit_eog") is True else "length",
+        finish="stop" if quality.get("hit_eog") is True else "length",
     )
     stages = spec.children("stages") if spec else []
     yield from _staged(record, str(entry.count("repeat_index")), stages, *_NAMES)
@@ -190,7 +183,7 @@ _NAMES = ("draft_tokens", "accepted_tokens")
 
 
 def _staged(
-    record: Record, run: str, stages: Sequence[Entry], drafted: str, accepted: str
+    record: Record, run: str, stages: Sequence[JsonObject], drafted: str, accepted: str
 ) -> Iterator[_Row]:
     for stage in stages:
         counted = replace(record, drafted=stage.count(drafted), accepted=stage.count(accepted))
@@ -227,23 +220,31 @@ def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
     return known
 
 
-def _facts(entries: Sequence[Entry]) -> dict[str, str]:
+def _facts(rows: Sequence[JsonObject]) -> ImportedFacts:
     """What the detailed rows say of the model, the settings and the sampling, where all agree."""
-    runtimes = [found for row in entries if (found := row.child("runtime")) is not None]
-    facts: dict[str, str] = {}
+    runtimes = [found for row in rows if (found := row.child("runtime")) is not None]
+    facts = ImportedFacts(
+        engine="ik_llama.cpp",
+        context=_agreed(runtimes, "n_ctx"),
+        batch=_agreed(runtimes, "n_batch"),
+        micro_batch=_agreed(runtimes, "n_ubatch"),
+        threads=_agreed(runtimes, "n_threads"),
+        max_output_tokens=_agreed(rows, "max_tokens"),
+    )
     models = {name for each in runtimes if (name := each.text("model"))}
     if len(models) == 1:
-        facts |= model_facts(models.pop())
-    for key, fact in _RUNTIME.items():
-        counts = {each.count(key) for each in runtimes} - {None, 0}
-        if len(counts) == 1:
-            facts[fact] = str(counts.pop())
-    heats = {s.value.get("temp") for row in entries if (s := row.child("sampler")) is not None}
-    if heats:
-        one = heats.pop() if len(heats) == 1 else None
-        facts |= sampling_of(one if isinstance(one, int | float) else None)
-    limits = {row.count("max_tokens") for row in entries} - {None}
-    return facts | ({"max_output_tokens": str(limits.pop())} if len(limits) == 1 else {})
+        facts |= target_facts(models.pop())
+    temperatures = {s.get("temp") for row in rows if (s := row.child("sampler")) is not None}
+    if temperatures:
+        one = temperatures.pop() if len(temperatures) == 1 else None
+        facts |= sampling_facts(one if isinstance(one, int | float) else None)
+    return facts
+
+
+def _agreed(rows: Sequence[JsonObject], key: str) -> int | None:
+    """The count that all rows with one agree on."""
+    counts = {row.count(key) for row in rows} - {None, 0}
+    return counts.pop() if len(counts) == 1 else None
 
 
 FORMAT = Format(

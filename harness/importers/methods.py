@@ -6,13 +6,14 @@ from functools import cache
 from harness.campaign.methods import Value
 from harness.campaign.methods import parameters as parameters_in
 from harness.errors import BadInputError, UsageError, suggestion
-from harness.importers.facts import Facts
-from harness.importers.translate import id_of, model_facts
+from harness.importers.facts import ImportedFacts, Missing
+from harness.importers.ids import id_of
+from harness.importers.names import weights_in
 from schemas import vocabulary
 from schemas.method import Method, method_with
 from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
-from schemas.weights import size_in
+from schemas.weights import parameters_of, size_in
 
 # What a server can do, or what has a name of its own; the others are controls of our own loop.
 METHODS = [
@@ -55,7 +56,7 @@ def parameters(kind: str) -> Mapping[str, bool]:
     raise KeyError(kind)
 
 
-def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
+def method(text: str, facts: ImportedFacts, missing: Missing) -> tuple[Method, Model | None]:
     """The method, and the draft model if it has one. Raises `BadInputError` if it is none."""
     kind, _, rest = text.partition(":")
     if kind not in METHODS:
@@ -69,34 +70,38 @@ def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
     except UsageError as error:
         message = f"--map method={text!r}: {error}"
         raise BadInputError(message) from error
-    return _built(kind, given, facts)
+    return _built(kind, given, facts, missing)
 
 
-def _built(kind: str, given: Mapping[str, Value], facts: Facts) -> tuple[Method, Model | None]:
+def _built(
+    kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: Missing
+) -> tuple[Method, Model | None]:
     """Note what is missing; then a stand-in keeps its place, and nothing is imported."""
     allowed, values, draft = parameters(kind), dict(given), None
-    if "n_max" in allowed and "n_max" not in values and (depth := facts.whole("n_max")) is not None:
-        values["n_max"] = depth
+    if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
+        values["n_max"] = facts.n_max
     if "draft" in allowed:
-        draft = _draft(values.pop("draft", None), facts, needed=allowed["draft"])
+        draft = _draft(values.pop("draft", None), facts, missing, needed=allowed["draft"])
         values |= {"draft": draft.id} if draft else {}
     for name, required in allowed.items():
         if required and name not in values:
-            facts.missing[name if name == "n_max" else "method"] = None
+            missing.add(name if name == "n_max" else "method")
             values[name] = "unknown" if name == "name" else 1
     return method_with(kind, values), draft
 
 
-def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
-    name = str(named) if named is not None else facts.text("draft")
-    if name is None and not needed:
+def _draft(named: object, facts: ImportedFacts, missing: Missing, *, needed: bool) -> Model | None:
+    stated = str(named) if named is not None else facts.draft
+    if stated is None and not needed:
         return None
-    known: Mapping[str, str] = model_facts(name or "", "draft")
-    name = known.get("draft") or facts.need("draft")
-    quantisation = known.get("draft_quantisation") or facts.need("draft_quantisation")
+    weights = weights_in(stated or "")
+    name = missing.need("draft", weights.name)
+    quantisation = missing.need(
+        "draft_quantisation", weights.quantisation or facts.draft_quantisation
+    )
     return Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("draft_parameters", size_in(name)),
+        parameters=parameters_of(facts.draft_parameters or size_in(name)),
     )

@@ -1,86 +1,16 @@
-"""Turns records into trials, with counters that add up only; what does not is reported."""
+"""Turn records into trials, with counters that add up only; what does not is reported."""
 
-import math
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Literal
 
-from harness.importers.model import Record
-from harness.importers.translate import digest16
+from harness.importers.counting import decode_ms
+from harness.importers.facts import RateCounts
+from harness.importers.left_out import LeftOut
+from harness.importers.records import Record
 from harness.run.record import MS_DECIMALS
 from schemas.submission import Method, Trial
-
-RateCounts = Literal["tokens", "steps"]
-
-MS_PER_S = 1000.0
-_LONGEST_DRAFT = 256  # as results hold it
-
-
-def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) -> float | None:
-    """Milliseconds from the first token to the last, from a rate.
-
-    Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
-    """
-    if not tokens or not per_second:
-        return None
-    counted = tokens if counts == "tokens" else tokens - 1
-    ms = counted / per_second * MS_PER_S
-    return ms if math.isfinite(ms) else None
-
-
-def rate_counts(tokens: int, ms: float, per_second: float) -> RateCounts | None:
-    """What a rate counts, judged by a record that has the time as well; `None` if neither fits."""
-    counted = per_second * ms / MS_PER_S
-    for name, expected in (("tokens", tokens), ("steps", tokens - 1)):
-        if abs(counted - expected) < 0.25:  # noqa: PLR2004 - a quarter token: the two differ by one
-            return "tokens" if name == "tokens" else "steps"
-    return None
-
-
-def rounds(tokens: int | None, accepted: int | None) -> int | None:
-    """Target passes after the first token: output_tokens - 1 - accepted."""
-    if tokens is None or accepted is None:
-        return None
-    return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
-
-
-def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
-    if not lengths or max(lengths) > _LONGEST_DRAFT:
-        return None
-    counted = Counter(lengths)
-    return tuple(counted[length] for length in range(max(lengths) + 1))
-
-
-def written(moment: datetime) -> str:
-    """A moment as results have it."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-class LeftOut:
-    """What results cannot hold, counted by kind with the first place."""
-
-    def __init__(self, lines: Iterable[str] = ()) -> None:
-        self._lines = list(lines)
-        self._first: dict[str, str] = {}
-        self._times: Counter[str] = Counter()
-
-    def add(self, what: str, place: str) -> None:
-        """One more of a kind."""
-        self._first.setdefault(what, place)
-        self._times[what] += 1
-
-    def lines(self) -> tuple[str, ...]:
-        """One line for each kind."""
-        counted = (
-            f"{what} ({times} times, first at {self._first[what]})"
-            if times > 1
-            else f"{what} ({self._first[what]})"
-            for what, times in self._times.items()
-        )
-        return (*self._lines, *counted)
 
 
 def trials(
@@ -133,7 +63,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         prompt_ms=_ms(record.prompt_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
-        output_sha256=None if record.output_hash is None else digest16(record.output_hash),
+        output_sha256=_digest(record.output_hash),
     )
     return _with_counters(trial, record, method, left_out)
 
@@ -197,3 +127,8 @@ def _fitting(
 
 def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, MS_DECIMALS)
+
+
+def _digest(text: str | None) -> str | None:
+    """16 hex digits that are equal for equal texts."""
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.importers.assemble import About, assemble
-from harness.importers.model import Given, digest, given
+from harness.importers.assemble import Provenance, assemble
+from harness.importers.files import Given, digest, given
 from harness.importers.reading import read
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ ALL = {
 
 
 def run(form: str, files: Sequence[Given], facts: Mapping[str, str]) -> Imported:
-    about = About(format=form, sha256=digest(files), source="A thread", licence="MIT")
-    return assemble(read(form, files), facts, about)
+    provenance = Provenance(format=form, sha256=digest(files), source="A thread", licence="MIT")
+    return assemble(read(form, files), facts, provenance)
 
 
 def imported(form: str) -> Imported:

@@ -7,7 +7,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers.model import Given, given
+from harness.importers.files import Given, given
 from schemas.method import Method
 from schemas.submission import OperatingSystem
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run

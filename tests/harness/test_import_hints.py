@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.model import MAX_BYTES, Given, given
-from harness.importers.reading import looks_like
+from harness.importers.files import MAX_BYTES, Given, given
+from harness.importers.hints import looks_like
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports import ALL, SAMPLES, one, run
 

@@ -9,8 +9,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.assemble import Imported
+from harness.importers.files import Given, given
 from harness.importers.methods import method_of
-from harness.importers.model import Given, given
 from schemas.method import Method
 from tests.harness.imports import ALL, FACTS, SAMPLES, imported, one, run
 from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE

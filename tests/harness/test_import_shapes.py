@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.errors import BadInputError
-from harness.importers.entries import document
-from harness.importers.model import MAX_BYTES, Given, given
+from harness.importers.files import MAX_BYTES, Given, given
+from harness.importers.json_object import document
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 
 if TYPE_CHECKING:

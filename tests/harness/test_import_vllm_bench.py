@@ -7,7 +7,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers.model import Given
+from harness.importers.files import Given
 from tests.harness.imports import FACTS, run
 
 

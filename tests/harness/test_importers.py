@@ -9,9 +9,9 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS, setting
-from harness.importers.facts import Facts
-from harness.importers.model import Given, arm_and_path, digest, given
-from harness.importers.translate import sampling_of
+from harness.importers.facts import ImportedFacts, Missing, stated_for
+from harness.importers.files import Given, arm_and_path, digest, given
+from harness.importers.names import sampling_facts
 from schemas.method import Method
 from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
@@ -253,15 +253,15 @@ def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: s
 @pytest.mark.parametrize(
     ("temperature", "found"),
     [
-        (0, {"sampling": "greedy"}),
-        (0.8, {"sampling": "other", "temperature": "0.8"}),
-        (None, {"sampling": "other"}),
+        (0, ImportedFacts(sampling="greedy")),
+        (0.8, ImportedFacts(sampling="other", temperature=0.8)),
+        (None, ImportedFacts(sampling="other")),
     ],
 )
 def test_a_temperature_says_how_tokens_were_chosen(
-    temperature: float | None, found: dict[str, str]
+    temperature: float | None, found: ImportedFacts
 ) -> None:
-    assert sampling_of(temperature) == found
+    assert sampling_facts(temperature) == found
 
 
 def test_the_axes_of_an_import_can_be_stated() -> None:
@@ -270,9 +270,9 @@ def test_the_axes_of_an_import_can_be_stated() -> None:
         "context_depth_tokens": "4096", "cpu_expert_layers": "-1",
     }  # fmt: skip
 
-    made = setting.settings(Facts(given=stated, read={}))
+    made = setting.settings(stated_for("a", stated, ["a"]).facts, Missing())
 
     assert (made.temperature, made.sampling_seed, made.context_depth_tokens) == (0.8, 3, 4096)
     assert (made.cpu_expert_layers, made.split_mode) == (-1, "row")
     with pytest.raises(BadInputError, match="--map temperature='hot': expected a number"):
-        setting.settings(Facts(given=stated | {"temperature": "hot"}, read={}))
+        stated_for("a", stated | {"temperature": "hot"}, ["a"])

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers import llama_server
-from harness.importers.model import Given
+from harness.importers.files import Given
 from schemas.vocabulary import SERVER_LOG
 from tests import scripts
 

@@ -1,0 +1,52 @@
+"""Work out times, rounds and histograms from the counters of other tools."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from harness.importers.facts import RateCounts
+
+MS_PER_S = 1000.0
+_LONGEST_DRAFT = 256  # as results hold it
+
+
+def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) -> float | None:
+    """Milliseconds from the first token to the last, from a rate.
+
+    Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
+    """
+    if not tokens or not per_second:
+        return None
+    counted = tokens if counts == "tokens" else tokens - 1
+    ms = counted / per_second * MS_PER_S
+    return ms if math.isfinite(ms) else None
+
+
+def rate_counts(tokens: int, ms: float, per_second: float) -> RateCounts | None:
+    """What a rate counts, judged by a record that has the time as well; `None` if neither fits."""
+    counted = per_second * ms / MS_PER_S
+    for name, expected in (("tokens", tokens), ("steps", tokens - 1)):
+        if abs(counted - expected) < 0.25:  # noqa: PLR2004 - a quarter token: the two differ by one
+            return "tokens" if name == "tokens" else "steps"
+    return None
+
+
+def rounds(tokens: int | None, accepted: int | None) -> int | None:
+    """Target passes after the first token: output_tokens - 1 - accepted."""
+    if tokens is None or accepted is None:
+        return None
+    return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
+
+
+def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
+    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
+    if not lengths or max(lengths) > _LONGEST_DRAFT:
+        return None
+    counted = Counter(lengths)
+    return tuple(counted[length] for length in range(max(lengths) + 1))
+
+
+def utc_text(moment: datetime) -> str:
+    """A moment as results have it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

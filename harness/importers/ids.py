@@ -1,0 +1,32 @@
+"""Make the ids of a result from names in the files of other tools."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+_LONGEST_ID = 64
+_DIGEST = 8
+
+
+def id_of(text: str) -> str:
+    """An id for a text: lower case, other characters as hyphens, cut with a digest if too long."""
+    plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "unnamed"
+    if len(plain) <= _LONGEST_ID:
+        return plain
+    return f"{plain[: _LONGEST_ID - _DIGEST - 1].rstrip('-._')}-{_digest(text)}"
+
+
+def ids_of(texts: Iterable[str]) -> dict[str, str]:
+    """Different ids for different texts."""
+    found: dict[str, str] = {}
+    for each in texts:
+        if each in found:
+            continue
+        plain = id_of(each)
+        taken = plain in found.values()
+        found[each] = f"{plain[: _LONGEST_ID - _DIGEST - 1]}-{_digest(each)}" if taken else plain
+    return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]

@@ -1,0 +1,184 @@
+"""Read JSON values from another tool's files; a wrong one is reported with its place."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import NoReturn, Self, TypeGuard
+
+import orjson
+
+from harness.errors import BadInputError
+from harness.importers.files import Given, text
+from schemas.codec import Json
+from schemas.finding import ROOT, child_path, shown
+
+# Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
+_LARGEST = 10**15
+_LAST_MOMENT_S = 253_402_300_799  # of the year 9999
+# Python's `json` writes these where a figure is missing, though JSON has no such values.
+_NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
+
+
+def document(file: Given) -> Json:
+    """The JSON value of a file. NaN and Infinity become null, unknown."""
+    return parse(text(file), file.name)
+
+
+def parse(found: str, place: str) -> Json:
+    """The JSON value of a text. Raises `BadInputError` with the place."""
+    if "NaN" in found or "Infinity" in found:
+        found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
+    try:
+        value: Json = orjson.loads(found)
+    except orjson.JSONDecodeError as error:
+        message = f"{place}: not JSON: {error}; give the file as the tool wrote it"
+        raise BadInputError(message) from error
+    return value
+
+
+def unread(file: Given) -> tuple[str, ...]:
+    """The keys that nothing looked up, in order; nothing is listed below such a key."""
+    found: dict[str, None] = {}
+    waiting: list[object] = list(reversed(file.objects))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict):
+            found |= dict.fromkeys(key for key in value if key not in file.seen)
+            waiting += [inner for key, inner in reversed(value.items()) if key in file.seen]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonObject:
+    """One JSON object with its place. A key that is missing or null is `None`, never 0.
+
+    A list is an object with its positions for keys. `seen` collects the keys that are looked up in
+    the file.
+    """
+
+    source: str  # the file, or a line in it
+    path: str
+    fields: Mapping[str, Json]
+    is_list: bool = False
+    seen: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, file: Given, value: Json, line: str | None = None) -> Self:
+        """The outermost object of a file, or of one of its lines."""
+        file.objects.append(value)
+        source = line or file.name
+        return cls(source=source, path=ROOT, fields=_object(value, source, ROOT), seen=file.seen)
+
+    @property
+    def place(self) -> str:
+        """Where this object is, for people."""
+        return f"{self.source}: {self.path}"
+
+    def get(self, key: str) -> Json:
+        """The value of a key, whatever its type."""
+        self.seen.add(key)
+        return self.fields.get(key)
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there, even if it is null."""
+        self.seen.add(key)
+        return key in self.fields
+
+    def text(self, key: str) -> str | None:
+        """A text that is not blank."""
+        value = self.get(key)
+        if value is not None and not isinstance(value, str):
+            self.refuse(key, "a text")
+        return value.strip() or None if value else None
+
+    def number(self, key: str) -> float | None:
+        """A number from 0."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if not _is_number(value) or not 0 <= value <= _LARGEST:
+            self.refuse(key, "a number from 0")
+        return float(value)
+
+    def count(self, key: str) -> int | None:
+        """A whole number from 0."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if not _is_number(value) or not 0 <= value <= _LARGEST or value != int(value):
+            self.refuse(key, "a whole number from 0")
+        return int(value)
+
+    def moment(self, key: str) -> datetime | None:
+        """A time in seconds since 1970."""
+        seconds = self.number(key)
+        if not seconds:
+            return None
+        if seconds > _LAST_MOMENT_S:
+            self.refuse(key, "a time in seconds since 1970")
+        return datetime.fromtimestamp(int(seconds), tz=UTC)
+
+    def counts(self, key: str) -> list[int] | None:
+        """A list of whole numbers from 0."""
+        if self.get(key) is None:
+            return None
+        inner = self.elements(key)
+        return [inner.count(position) or 0 for position in inner.fields]
+
+    def numbers(self, key: str) -> list[float | None] | None:
+        """A list of numbers from 0; null among them is unknown."""
+        if self.get(key) is None:
+            return None
+        inner = self.elements(key)
+        return [inner.number(position) for position in inner.fields]
+
+    def elements(self, key: str) -> Self:
+        """A list as an object with its positions for keys; it must be there."""
+        found = self.get(key)
+        if not isinstance(found, list):
+            self.refuse(key, "a list")
+        fields = {str(number): each for number, each in enumerate(found)}
+        return replace(self, path=self.path_of(key), fields=fields, is_list=True)
+
+    def child(self, key: str) -> Self | None:
+        """An object inside this one."""
+        value = self.get(key)
+        if value is None:
+            return None
+        path = self.path_of(key)
+        return replace(self, path=path, fields=_object(value, self.source, path), is_list=False)
+
+    def children(self, key: str) -> list[Self]:
+        """A list of objects; it must be there."""
+        inner = self.elements(key)
+        paths = [inner.path_of(position) for position in inner.fields]
+        return [
+            replace(self, path=path, fields=_object(each, self.source, path), is_list=False)
+            for path, each in zip(paths, inner.fields.values(), strict=True)
+        ]
+
+    def refuse(self, key: str, expected: str) -> NoReturn:
+        """Raise the error that a value is not what the format has there."""
+        found = f"is {shown(self.fields[key])}" if key in self.fields else "is missing"
+        message = f"{self.source}: {self.path_of(key)} {found}, expected {expected}"
+        raise BadInputError(message)
+
+    def path_of(self, key: str) -> str:
+        """The path of a value of this object; an empty key is the object itself."""
+        if not key:
+            return self.path
+        return child_path(self.path, int(key) if self.is_list else key)
+
+
+def _object(value: Json, source: str, path: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        message = f"{source}: {path} is {shown(value)}, expected an object"
+        raise BadInputError(message)
+    return value
+
+
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,85 @@
+"""Facts in names: weights in a file name, a GPU's vendor in its label, a reason in an error."""
+
+import re
+from dataclasses import dataclass
+
+from harness.importers.facts import ImportedFacts
+from schemas.rig import Vendor
+from schemas.submission import Reason
+
+_WEIGHTS = re.compile(
+    r"(?P<name>.+?)[-.]"
+    r"(?P<quantisation>(?:UD-)?(?:I?Q[0-9][A-Z0-9_]*|TQ[0-9]_[0-9]|BF16|F16|F32|MXFP4[A-Z_]*))"
+    r"(?:-[0-9]{5}-of-[0-9]{5})?",
+    re.IGNORECASE,
+)
+_VENDORS: dict[str, Vendor] = {
+    "nvidia": "nvidia",
+    "geforce": "nvidia",
+    "rtx ": "nvidia",
+    "gtx ": "nvidia",
+    "tesla": "nvidia",
+    "radeon": "amd",
+    "amd ": "amd",
+    "instinct": "amd",
+    "intel": "intel",
+    "arc ": "intel",
+    "apple": "apple",
+    "adreno": "qualcomm",
+}
+_REASONS: dict[str, Reason] = {
+    "out of memory": "out-of-memory",
+    "outofmemory": "out-of-memory",
+    "timed out": "timed-out",
+    "timeout": "timed-out",
+    "context size": "context-too-small",
+    "context length": "context-too-small",
+    "connect": "crashed",
+    "connection": "crashed",
+    "reset by peer": "crashed",
+    "remote end closed": "crashed",
+    "http": "bad-answer",
+    "json": "bad-answer",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedWeights:
+    """What the name of a file of weights says."""
+
+    name: str | None
+    quantisation: str | None = None
+
+
+def weights_in(path: str) -> NamedWeights:
+    """Name and quantisation of a model, without the folders: they name people."""
+    stem = re.sub(r"\.(?:gguf|safetensors)$", "", re.split(r"[/\\]", path)[-1], flags=re.IGNORECASE)
+    match = _WEIGHTS.fullmatch(stem)
+    if match is None:
+        return NamedWeights(name=stem or None)
+    return NamedWeights(name=match["name"], quantisation=match["quantisation"].upper())
+
+
+def target_facts(path: str) -> ImportedFacts:
+    """The target, as far as the name of its file says it."""
+    found = weights_in(path)
+    return ImportedFacts(target=found.name, quantisation=found.quantisation)
+
+
+def sampling_facts(temperature: float | None) -> ImportedFacts:
+    """How tokens were chosen at a temperature; at one that is not known, not greedily."""
+    if temperature == 0:
+        return ImportedFacts(sampling="greedy")
+    return ImportedFacts(sampling="other", temperature=temperature)
+
+
+def vendor_of(gpu: str) -> Vendor | None:
+    """The vendor that the marketing name of a GPU names."""
+    words = f"{gpu.lower()} "
+    return next((vendor for sign, vendor in _VENDORS.items() if sign in words), None)
+
+
+def reason_of(text: str | None) -> Reason:
+    """Why a generation failed, by the first sign in the tool's words; without one `other`."""
+    words = (text or "").lower()
+    return next((reason for sign, reason in _REASONS.items() if sign in words), "other")
