@@ -25,14 +25,6 @@ def test_facts_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     assert facts[1:] == [FACT]
 
 
-def test_a_fact_is_on_disk_before_the_next_is_measured(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
-        journal.add(FACT)
-
-        assert read(path)[-1] == FACT
-
-
 @pytest.mark.parametrize("lost", [1, 5, 40])
 def test_a_torn_last_line_is_cut_off_and_the_rest_kept(tmp_path: Path, lost: int) -> None:
     path = tmp_path / "run.jsonl"
