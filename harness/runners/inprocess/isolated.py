@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Literal, cast
@@ -219,7 +219,14 @@ def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -
 
 
 def _answer(session: base.Session, call: Call, arguments: tuple[object, ...]) -> object:
+    calls: dict[Call, Callable[..., object]] = {
+        "report": session.report,
+        "prepare": session.prepare,
+        "generate": session.generate,
+        "probe": session.probe,
+        "close": session.close,
+    }
     try:
-        return getattr(session, call)(*arguments)
+        return calls[call](*arguments)
     except HarnessError as error:
         return error
