@@ -34,7 +34,7 @@ class Option:
     parse: Callable[[Sequence[str]], tuple[Any, ...]] = tuple
 
     def number(self, field: str, text: str) -> int:
-        """The number that a word or digits stand for. Raises `UsageError`."""
+        """The number that a word or digits mean. Raises `UsageError`."""
         words = self.words or {}
         if text.lower() in words:
             return words[text.lower()]

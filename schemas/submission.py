@@ -1,7 +1,7 @@
 """What a submission is in Python: frozen types that mirror submission.v2.schema.json.
 
 The schema is the definition; a parity test compares the two field by field. Absent is `None`.
-Units are in the names; the meaning of each field stands in the schema.
+Units are in the names; the schema says what each field means.
 """
 
 from dataclasses import dataclass

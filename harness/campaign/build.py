@@ -21,7 +21,7 @@ from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS
 DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
 CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
-# by an eighth: what is still too wide then needs a quieter machine and not more patience.
+# by an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
@@ -29,7 +29,7 @@ DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
-# Drafts stand in the context before they are accepted or not; engines reserve it in such steps.
+# Drafted tokens take up context before they are verified; engines reserve it in such steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 
 
@@ -97,9 +97,9 @@ def profile(options: Options) -> model.Profile:
 def first_look(options: Options) -> Options:
     """What --quick means where arms take turns by passes and not by prompts, as servers do.
 
-    One pass of each arm supports no verdict, however many prompts it has: so one prompt of each
-    task, in three blocks. A server reads every prompt again for each arm and block, and on a
-    processor that took 85 % of the time: the embedded model gets prompts of a line or two.
+    One pass of each arm supports no verdict, however many prompts it has, so that it is one prompt
+    of each task in three blocks. A server reads every prompt again for each arm and block, which
+    took 85 % of the time on a processor: the embedded model gets prompts of a line or two.
     """
     if not options.quick or options.blocks is not None:
         return options

@@ -12,5 +12,5 @@ def messages(text: str) -> list[dict[str, str]]:
     """
     first, *rest = _TURN.split(text)
     turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]
-    said = [(role, part.removesuffix("\n")) for role, part in turns[:-1]] + turns[-1:]
-    return [{"role": role, "content": part} for role, part in said]
+    parts = [(role, part.removesuffix("\n")) for role, part in turns[:-1]] + turns[-1:]
+    return [{"role": role, "content": part} for role, part in parts]

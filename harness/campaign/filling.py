@@ -1,8 +1,7 @@
 """Fill a prompt up to a depth of context with text of the project, in front of its question.
 
-The text is `suites/filler.txt`: what this project says of itself, long enough for 32k tokens
-without repeating itself. Each prompt begins at a paragraph of its own, so that no two share a
-beginning that an engine could keep.
+The text is `suites/filler.txt`, the project's documentation: 32k tokens without a repetition. Each
+prompt starts at a different paragraph, so that no two share a beginning that an engine could cache.
 """
 
 import hashlib
@@ -20,17 +19,17 @@ _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
 _INTRODUCTION = "Here are some notes. The task follows after the line.\n\n"
 _LINE = "\n\n----------\n\n"
-# Text is added in whole words; so few tokens below the depth are near enough.
+# Text is added in whole words: a prompt may miss its depth by so many tokens.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
-# What stands around a prompt: the template, our introduction. JSON has the shortest tokens.
+# The template and our introduction around a prompt. JSON has the shortest tokens.
 _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
 def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
     """The suite without prompts that may be longer than the least depth, whatever the model.
 
-    So all depths of a run have the same prompts. Raises `BadInputError` when none is left.
+    All depths of a run thus have the same prompts. Raises `BadInputError` when none is left.
     """
     room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)

@@ -36,15 +36,15 @@ def campaign_from(
     """The campaign that the options describe, with its models on this disk or on servers.
 
     `defaults` are the methods where none is named, `controls` what --control adds.
-    Without `fetch`, the table's description stands in for presets that are not on this disk.
+    Without `fetch`, presets that are not on this disk are described from their table.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
     if fetch and served is None:
-        wanted = (options.target or DEFAULT_TARGET, *names)
-        require_room(wanted, _context(options))
+        chosen_models = (options.target or DEFAULT_TARGET, *names)
+        require_room(chosen_models, _context(options))
     model = partial(_model, say=say, fetch=fetch)
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)

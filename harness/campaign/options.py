@@ -32,7 +32,7 @@ def _levels(texts: Sequence[str]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(Axes):
-    """What a person may choose about a campaign. Empty and `None` stand for the default.
+    """What a person may choose about a campaign. Empty and `None` mean the default.
 
     The axes come from `Axes`; a run at several depths of context is one result for each.
     """

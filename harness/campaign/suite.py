@@ -147,7 +147,7 @@ def _prompt(entry: Table, where: str, name: str) -> SuitePrompt:
         hint = suggestion(task, get_args(Task))
         message = f"{name}: prompt {prompt_id!r} has the unknown task {task!r}.{hint}"
         raise BadInputError(message)
-    # TOML's closing quotes stand on a line of their own; that line break is not part of it.
+    # TOML's closing quotes are on a line of their own; that line break is not part of the text.
     text = _text(entry, "text", where, _ANYTHING).removesuffix("\n")
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:

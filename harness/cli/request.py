@@ -34,7 +34,7 @@ def check_contributor(name: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """What contributors tell about themselves and the machine."""
+    """What contributors state about themselves and the machine."""
 
     contributor: Contributor = None
     notes: Annotated[

@@ -100,7 +100,7 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
     }
 
 
-# Nobody waits for more than half as long again without being told.
+# A run that takes half as long again as expected says so.
 _LATE = 1.5
 
 
@@ -108,7 +108,7 @@ class ProgressDisplay:
     """An observer that draws on a console; on anything but a terminal it writes a few lines."""
 
     def __init__(self, console: Console, *, expected: Expected | None = None) -> None:
-        """Without an expected duration, no one is told that the run is late."""
+        """Without an expected duration the display never says that the run is late."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -148,7 +148,7 @@ class ProgressDisplay:
         return late
 
     def _correct(self, event: events.WarmedUp) -> None:
-        """Expect what the first warm-up shows; say so where that is far from what was said."""
+        """Rescale the expected duration by the first warm-up; print it where it changes much."""
         if self._expected is None or self._corrected or not event.token_s:
             return
         self._corrected = True
