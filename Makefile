@@ -21,7 +21,7 @@ INSTALLED = $(VENV)/.installed-$(LOCK)
 SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
-FACTS := build/cache
+CACHE := build/cache
 VLLM := build/vllm
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
@@ -77,10 +77,10 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
 site: setup ## Build the site from the results of the repository
-	$(RUN) -m pipeline build --output $(SITE) --cache $(FACTS) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
+	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
 cold: setup ## Build the site with and without the cache: the bytes must be the same
-	$(RUN) -m pipeline build --output build/warm --cache $(FACTS)
+	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
 
@@ -112,8 +112,8 @@ bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real f
 	$(RUN) -m bench.builds
 	$(RUN) -m bench.corruptions
 
-bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300", COPIES=9
-	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES)) $(if $(COPIES),--copies $(COPIES))
+bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
+	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m bench.plan estimates/plan/memory_points.json

@@ -24,7 +24,6 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from bench.copies import multiply
 from bench.synthetic import RESULTS, synthetic_corpus
 from bench.synthetic import _file as named_file
 
@@ -35,15 +34,13 @@ T = TypeVar("T")
 
 COMMAND = "python -m bench.scale"
 SEED, FAR, MOST_PAGES = 2, 10_000, 500
-MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 120.0, 1.05, 60.0, 25.0
-MOST_WARM_S, MOST_MEMORY_MB = 5.0, 2000.0
+MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 100.0, 1.05, 60.0, 25.0
+MOST_MEMORY_MB = 3000.0
 Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each kind of build
-Kinds: TypeAlias = tuple[str, str]
-KINDS: Kinds = ("cold", "warm")
+KINDS = ("cold", "warm")
 # Stage to the functions that are it; time in a stage within a stage counts for the inner one.
 STAGES = {
-    "facts": ("pipeline.data.database:gather", "pipeline.data.database:checked"),
-    "facts of old builds": ("pipeline.data.database:validate", "pipeline.data.database:summarize"),
+    "single files": ("pipeline.data.database:members_of", "pipeline.data.database:checked"),
     "corpus flags": ("pipeline.data.database:_corpus_flags",),
     "load": ("pipeline.data.database:load",),
     "tables": ("pipeline.data.database:aggregate",),
@@ -63,9 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
-    parser.add_argument(
-        "--copies", type=int, default=0, help="of the largest corpus, whose facts are copied too"
-    )
     parser.add_argument("--no-mkdocs", action="store_true", help="only our own stages")
     parser.add_argument("--once", nargs=4, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
@@ -76,10 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = [_measured(folder, files, mkdocs=not chosen.no_mkdocs) for files in chosen.files]
         sys.stdout.write(table(found))
         excess = list(_excess(found))
-        if chosen.copies:
-            many = _copied(folder, chosen.files[-1], chosen.copies, mkdocs=not chosen.no_mkdocs)
-            sys.stdout.write(table([many], ("with facts", "one more")))
-            excess += _excess([many], ("with facts", "one more"))
     sys.stdout.writelines(f"{line}\n" for line in excess)
     return 1 if excess else 0
 
@@ -94,10 +84,10 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
 
 
-def table(found: Sequence[Builds], kinds: Kinds = KINDS) -> str:
+def table(found: Sequence[Builds]) -> str:
     """One line per stage of the cold and of the warm build: milliseconds per file, exponent."""
     lines = []
-    for kind in kinds:
+    for kind in KINDS:
         sizes = [each[kind]["files"] for each in found]
         header = "".join(f"{size:>9.0f}" for size in sizes)
         lines.append(f"{kind + ', ms of CPU per file':28}{header}   exponent {FAR:>8} files, s")
@@ -118,15 +108,12 @@ def _line(name: str, sizes: Sequence[float], costs: Sequence[float]) -> str:
     return f"{name:28}{shown}   " + ("" if slope is None else f"{slope:8.2f}") + far
 
 
-def _excess(found: Sequence[Builds], kinds: Kinds = KINDS) -> Iterator[str]:
-    cold, warm = kinds
-    last, more = found[-1][cold], found[-1][warm]
+def _excess(found: Sequence[Builds]) -> Iterator[str]:
+    last = found[-1]["cold"]
     files = last["files"]
     own = (last["all"] - last.get("MkDocs", 0.0)) / files * 1000
     if own > MOST_CPU_MS:
         yield f"a file costs {own:.0f} ms of CPU, more than {MOST_CPU_MS:g}"
-    if more["all"] - more.get("MkDocs", 0.0) > MOST_WARM_S:
-        yield f"one more file takes {more['all'] - more.get('MkDocs', 0.0):.0f} s of our own stages"
     if last["memory MB"] > MOST_MEMORY_MB:
         yield f"{last['memory MB']:.0f} MB of memory, more than {MOST_MEMORY_MB:g}"
     if last["site MB"] * 1000 / files > MOST_SITE_KB:
@@ -135,7 +122,7 @@ def _excess(found: Sequence[Builds], kinds: Kinds = KINDS) -> Iterator[str]:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
     if last["pages"] >= MOST_PAGES:
         yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
-    slope = exponent([e[cold]["files"] for e in found], [e[cold]["all"] for e in found])
+    slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
 
@@ -150,19 +137,6 @@ def _measured(folder: Path, files: int, *, mkdocs: bool) -> Builds:
     cold = _apart(folder, files, results, mkdocs=mkdocs)
     held.rename(newest)
     return {"cold": cold, "warm": _apart(folder, files, results, mkdocs=mkdocs)}
-
-
-def _copied(folder: Path, files: int, copies: int, *, mkdocs: bool) -> Builds:
-    """The build of the corpus and its copies, all facts known, and the next with one file more."""
-    results, cache = folder / f"corpus-{files}", folder / f"cache-{files}"
-    newest = _corpus(results, files)
-    multiply(results, cache, copies)
-    shutil.rmtree(cache / "kept", ignore_errors=True)
-    held = results / newest.name
-    newest.rename(held)
-    many = _apart(folder, files, results, mkdocs=mkdocs)
-    held.rename(newest)
-    return {"with facts": many, "one more": _apart(folder, files, results, mkdocs=mkdocs)}
 
 
 def _corpus(results: Path, files: int) -> Path:
@@ -199,8 +173,7 @@ def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
     if mkdocs == "0":
         for name in ("_run_mkdocs", "shorten_index", "write_policy"):
             setattr(build, name, lambda *_: None)
-    options = {"cache": Path(cache)} if "cache" in build.build.__annotations__ else {}
-    site: Path = build.build(results=Path(results), output=Path(output), **options)
+    site: Path = build.build(results=Path(results), output=Path(output), cache=Path(cache))
     source = site.with_name(f"{site.name}-source")
     files = [each for each in (site if mkdocs == "1" else source).rglob("*") if each.is_file()]
     sizes = [each.stat().st_size for each in files]

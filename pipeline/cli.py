@@ -1,6 +1,5 @@
-"""The command line of the pipeline: `validate`, `gate`, `derive`, `build`, `picture`."""
+"""The command line of the pipeline: `validate`, `gate`, `build`, `picture`."""
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,8 +9,8 @@ import orjson
 import typer
 
 from pipeline.collection.corpus import corpus_findings
-from pipeline.collection.discover import discover, named, require_results, require_writable
-from pipeline.errors import NothingFoundError, PipelineError, RejectedError
+from pipeline.collection.discover import named, require_results, require_writable
+from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
 from schemas.codec import encode
 from schemas.finding import Finding
@@ -40,7 +39,7 @@ OUTPUT = (
     "Folder for the built site. It and FOLDER-source next to it are emptied first, if an earlier"
     " build wrote them."
 )
-CACHE = "Folder that caches what each file says by itself; the site is the same without it."
+CACHE = "Folder that caches what takes long to compute; the site is the same without it."
 JOBS = "How many processes work on the files."
 
 
@@ -108,38 +107,6 @@ def build_command(
     if site_address(site_url) is None:
         typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
-
-
-@app.command("derive")
-def derive_command(
-    *,
-    results: Annotated[
-        Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
-    ] = RESULTS,
-    cache: Annotated[Path, typer.Option(help=CACHE, metavar="FOLDER")],
-    share: Annotated[
-        str, typer.Option(help="Which files: 2/8 is the second of eight shares.", metavar="I/N")
-    ] = ("1/1"),
-    jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,
-) -> None:
-    """Fill the cache of `build`, one share of the files per machine."""
-    from pipeline.data.facts import derive_share  # noqa: PLC0415 - validate must not wait for the database
-
-    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", share)
-    if found is None or int(found[1]) > int(found[2]):
-        message = f"{share} is not a share; write 2/8 for the second of eight"
-        raise typer.BadParameter(message, param_hint="--share")
-    try:
-        require_results(results)
-        require_writable(cache)
-        number, refused = derive_share(
-            cache, discover(results), share=int(found[1]), shares=int(found[2]), jobs=jobs
-        )
-        if refused:
-            raise RejectedError(refused)
-    except PipelineError as error:
-        raise _stopped(error) from error
-    typer.echo(f"{say.count(number, 'file')} of share {share} in {cache}", err=True)
 
 
 @app.command("picture")

@@ -103,20 +103,17 @@ def built_site(temporary: Path) -> Path:
         if not (folder / "built").exists():
             shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
             folder.mkdir()
-            results, kept = write_corpus(folder / "results"), folder / "cache"
-            build(results=results, output=folder / "site", cache=kept)
+            results = write_corpus(folder / "results")
+            build(results=results, output=folder / "site", cache=folder / "cache")
             (folder / "built").touch()
     return folder / "site"
 
 
 def known(temporary: Path, cache: Path) -> Path:
-    """A cache for another build of these tests: what the first made, if it is there by now.
-
-    Most of what the smallest site costs depends on no result.
-    """
+    """A cache for another build of these tests: that of the first, if it is there by now."""
     folder = _common(temporary) / "draftmap"
     if (folder / "built").exists():
-        shutil.copytree(folder / "cache" / "kept", cache / "kept")
+        shutil.copytree(folder / "cache", cache)
     return cache
 
 

@@ -24,7 +24,7 @@ ALLOWED = {
     "altair": ("pipeline.site.charts",),
     "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
     "polars": (
-        *("pipeline.data.export", "pipeline.site.rows", "pipeline.site.charts"),
+        *("pipeline.data.formats", "pipeline.site.rows", "pipeline.site.charts"),
         *("pipeline.site.pages.columns", "pipeline.site.pages.cells"),
         "pipeline.site.pages.explore",
     ),
@@ -40,7 +40,7 @@ ALLOWED = {
     "huggingface_hub": ("harness.models",),
     "distributed": ("harness.fleet",),
     "rich": ("harness.cli", "harness.report", "harness.report.progress"),
-    "multiprocessing": ("harness.runners", "harness.doctor", "pipeline.data.facts"),
+    "multiprocessing": ("harness.runners", "harness.doctor", "pipeline.data.cached"),
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {

@@ -7,17 +7,13 @@ request.
 
 import hashlib
 import os
-import platform
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import orjson
 
-import pipeline
-import schemas
+from pipeline.cache import own_digest
 from pipeline.collection.discover import Source
 from pipeline.collection.validate import (
     Found,
@@ -29,17 +25,6 @@ from schemas.finding import Finding
 
 _WORTH_A_PROCESS = 64  # files; starting a process costs as much as checking about as many
 _CHUNK = 16
-# The gate installs no database; what is not there decides nothing.
-LIBRARIES = (
-    "jsonschema",
-    "jsonschema-rs",
-    "msgspec",
-    "orjson",
-    "numpy",
-    "duckdb",
-    "pyarrow",
-)
-CODE = {".py", ".json", ".toml", ".sql", ".jinja"}
 
 
 def corpus_findings(
@@ -107,7 +92,7 @@ def _read_certificates(path: Path) -> dict[str, str]:
         stored = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
-    if not isinstance(stored, dict) or stored.get("validator") != _validator_digest():
+    if not isinstance(stored, dict) or stored.get("validator") != own_digest():
         return {}
     files: dict[str, str] = stored["files"]
     return files
@@ -115,33 +100,5 @@ def _read_certificates(path: Path) -> dict[str, str]:
 
 def _write_certificates(path: Path, files: Mapping[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    stored = {"validator": _validator_digest(), "files": files}
+    stored = {"validator": own_digest(), "files": files}
     path.write_bytes(orjson.dumps(stored, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
-
-
-@cache
-def _validator_digest() -> str:
-    """One digest of all that decides: our sources, the schema, the libraries, Python."""
-    packages = (Path(next(iter(each.__path__))) for each in (schemas, pipeline))
-    return code_digest(packages)
-
-
-def code_digest(roots: Iterable[Path]) -> str:
-    """One digest of Python, of the installed libraries that decide, and of files and folders."""
-    digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
-    for name in LIBRARIES:
-        if (version := _version(name)) is not None:
-            digest.update(f"{name} {version}\n".encode())
-    for root in roots:
-        for path in [root] if root.is_file() else sorted(root.rglob("*")):
-            if path.suffix in CODE:
-                digest.update(path.relative_to(root.parent).as_posix().encode() + b"\n")
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _version(library: str) -> str | None:
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return None

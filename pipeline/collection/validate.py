@@ -29,14 +29,10 @@ DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A submission that was accepted; `digest` is that of its canonical bytes.
-
-    `text` is that of the file, in today's format.
-    """
+    """A submission that was accepted; `digest` is that of its canonical bytes."""
 
     source: Source
     submission: Submission
-    text: str
     digest: str
 
 
@@ -105,17 +101,18 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
         return submission
-    document = orjson.loads(data)
-    canonical, current = canonical_bytes(document), migrated(document, is_valid=True)
-    accepted = Accepted(
-        source=source,
-        submission=submission,
-        text=(data if current is document else orjson.dumps(current)).decode(),
-        digest=content_digest(canonical),
-    )
+    canonical = canonical_bytes(orjson.loads(data))
+    accepted = Accepted(source=source, submission=submission, digest=content_digest(canonical))
     if source.place == "preview":
         return accepted
-    return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
+    return _corpus_findings(accepted, data, canonical) or accepted
+
+
+def current_text(data: bytes) -> str:
+    """The text of an accepted submission in today's format."""
+    document = orjson.loads(data)
+    current = migrated(document, is_valid=True)
+    return (data if current is document else orjson.dumps(current)).decode()
 
 
 def read_bytes(source: Source) -> bytes | Finding:
@@ -130,26 +127,23 @@ def read_bytes(source: Source) -> bytes | Finding:
         return stream.read(strict.MAX_BYTES + 1)
 
 
-def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> Found:
+def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found:
     found: list[Finding] = []
-    if not is_canonical:
+    if data != canonical:
         message = (
             "the bytes are not in canonical form (sorted keys, no spaces, one newline at the end);"
             " let `python -m harness submit` put the file in place"
         )
         found.append(_finding(accepted.source, "canonical-form", message))
-    return (*found, *_place_findings(accepted))
+    found += _name_findings(accepted, canonical)
+    found += _folder_findings(accepted.source)
+    if accepted.submission.engine.runner == "fake":
+        message = "the runner `fake` invents its figures; measure with a real engine"
+        found.append(_finding(accepted.source, "fake-runner", message, "$.engine.runner"))
+    return tuple(found)
 
 
-def _place_findings(accepted: Accepted) -> Found:
-    found = (*_name_findings(accepted), *_folder_findings(accepted.source))
-    if accepted.submission.engine.runner != "fake":
-        return found
-    message = "the runner `fake` invents its figures; measure with a real engine"
-    return (*found, _finding(accepted.source, "fake-runner", message, "$.engine.runner"))
-
-
-def _name_findings(accepted: Accepted) -> Found:
+def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
     """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
     name = accepted.source.path.name
     day = accepted.submission.measured_from[:10].replace("-", "")
@@ -158,7 +152,7 @@ def _name_findings(accepted: Accepted) -> Found:
     fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:
         return ()
-    expected = canonical_name(accepted.submission, accepted.text.encode())
+    expected = canonical_name(accepted.submission, canonical)
     message = f"the file is named {shown(name)}, expected {expected}; rename it"
     return (_finding(accepted.source, "canonical-name", message),)
 

@@ -2,21 +2,23 @@
 
 import logging
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import msgspec
 import orjson
 
 from estimates.flags import in_order
 from estimates.model import Flag, Summary
 from estimates.verdicts import after_flags
+from pipeline.cache import Cache
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.plausibility.corpus import Corpus
+from pipeline.collection.plausibility.corpus import Corpus, Member
 from pipeline.collection.validate import (
     DUPLICATE,
     Accepted,
@@ -24,11 +26,12 @@ from pipeline.collection.validate import (
     Found,
     Validated,
     checked,
+    current_text,
     gathered,
 )
 from pipeline.data.aggregate import aggregate
-from pipeline.data.facts import Fact, gather, prune, summaries
-from pipeline.data.load import Stored, TextEntry, load
+from pipeline.data.cached import CachedSubmission, cached_submission, members_of
+from pipeline.data.load import AcceptedSubmission, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
 from schemas.finding import in_file
@@ -38,65 +41,71 @@ _LOG = logging.getLogger(__name__)
 
 
 def open_database(
-    results: Path, extra: tuple[Path, ...] = (), *, cache: Path | None = None, jobs: int = 1
+    results: Path, extra: tuple[Path, ...] = (), *, cache: Cache | None = None, jobs: int = 1
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory with every table of `pipeline/data/sql`, all checks passed.
 
-    `extra` files or folders are shown as local previews. `cache` is a folder with what earlier
-    builds derived from single files; the tables are the same without it. Raises `RejectedError`
-    with all findings when any file is invalid, and `MissingFileError` for an extra path that does
-    not exist.
+    `extra` files or folders are shown as local previews. `cache` holds what earlier builds computed
+    from single files; the tables are the same without it. Raises `RejectedError` with all findings
+    when any file is invalid, and `MissingFileError` for an extra path that does not exist.
     """
     with TemporaryDirectory() as folder:
-        connection = _loaded(results, extra, cache or Path(folder), jobs)
-        aggregate(connection)
-        connection.execute("drop view trials_document")  # its files may be gone from here on
+        known = cache if cache and cache.folder else Cache(Path(folder))
+        members, files = _read(known, discover(results, extra), jobs)
+        flags = _corpus_flags(members, files)
+        connection = load(
+            _with_flags(known, files.submissions, flags),
+            map(_text_entry, files.published),
+            map(_text_entry, files.lifecycle),
+            _sources(results / "sources.toml"),
+        )
+    aggregate(connection)
     return connection
 
 
-def _loaded(
-    results: Path, extra: tuple[Path, ...], cache: Path, jobs: int
-) -> duckdb.DuckDBPyConnection:
-    """The documents in a database; what was known of each file is not needed any more."""
-    facts, files = _gathered(cache, discover(results, extra), jobs)
-    prune(cache)
-    return load(
-        _stored(facts, files),
-        map(_text_entry, files.published),
-        map(_text_entry, files.lifecycle),
-        _sources(results / "sources.toml"),
-    )
-
-
-def _gathered(
-    folder: Path, sources: tuple[Source, ...], jobs: int
-) -> tuple[Mapping[Source, Fact], Validated]:
-    """What is known of each submission, and the files that can stand together."""
-    facts, refused = gather(folder, [s for s in sources if s.kind == "submission"], jobs=jobs)
+def _read(
+    cache: Cache, sources: tuple[Source, ...], jobs: int
+) -> tuple[Mapping[Source, Member], Validated]:
+    """What comparisons need of each submission, and the files that can be shown together."""
+    submissions = [source for source in sources if source.kind == "submission"]
+    members, refused = members_of(cache, submissions, jobs=jobs)
 
     def result(source: Source) -> Accepted | AcceptedText | Found:
         if source.kind != "submission":
             return checked(source)
-        return facts[source].accepted if source in facts else refused.get(source, ())
+        if source in refused:
+            return refused[source]
+        each = members[source]
+        return Accepted(source=source, submission=each.submission, digest=each.digest or "")
 
-    return facts, _compatible(gathered((source, result(source)) for source in sources))
+    return members, _compatible(gathered((source, result(source)) for source in sources))
 
 
-def _stored(facts: Mapping[Source, Fact], files: Validated) -> Stored:
-    """Where the submissions lie, and what changes of them for flags that the corpus raises."""
-    members = [facts[each.source] for each in files.submissions]
-    raised = {
-        fact.key: flags
-        for fact, flags in zip(members, _corpus_flags(members, files), strict=True)
-        if flags
-    }
-    changed: dict[str, Summary] = {}
-    for fact, summary in summaries(each for each in members if each.key in raised):
-        flags = in_order((*summary.flags, *raised[fact.key]))
-        arms = fact.accepted.submission.arms
-        estimates = after_flags(summary.estimates, flags, arms)
-        changed[fact.key] = replace(summary, flags=flags, estimates=estimates)
-    return Stored(files={each.key: each.path for each in members}, changed=changed)
+def _with_flags(
+    cache: Cache, submissions: Iterable[Accepted], flags: Mapping[Source, tuple[Flag, ...]]
+) -> Iterator[AcceptedSubmission]:
+    """Each submission as the loader takes it, with the flags that the corpus raises."""
+    for each in submissions:
+        source = each.source
+        known = cached_submission(cache, source)
+        raised = flags.get(source, ())
+        preview = source.place == "preview"
+        yield AcceptedSubmission(
+            id=f"preview-{each.digest}" if preview else source.path.stem,
+            file=source.path.name,
+            preview=preview,
+            text=current_text(source.path.read_bytes()),
+            identity=known.member.identity,
+            summary=_flagged(known, raised) if raised else known.summary,
+        )
+
+
+def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
+    """The summary with these flags, and the doubts that they bring."""
+    summary = msgspec.json.decode(known.summary, type=Summary)
+    flags = in_order((*summary.flags, *raised))
+    estimates = after_flags(summary.estimates, flags, known.member.submission.arms)
+    return msgspec.json.encode(replace(summary, flags=flags, estimates=estimates))
 
 
 def _compatible(files: Validated) -> Validated:
@@ -113,31 +122,31 @@ def _compatible(files: Validated) -> Validated:
     return compatible
 
 
-def _corpus_flags(members: Sequence[Fact], files: Validated) -> list[tuple[Flag, ...]]:
+def _corpus_flags(
+    members: Mapping[Source, Member], files: Validated
+) -> dict[Source, tuple[Flag, ...]]:
     """The flags that each submission gets from the others that count.
 
     A correction has the trials of what it replaces: neither of the two is a copy.
     """
-    ended = {entry.source.path.name for entry in files.lifecycle}
-    banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
-    ended |= {
+    uncounted = {entry.source.path.name for entry in files.lifecycle}
+    uncounted |= {
         each.submission.supersedes
         for each in files.submissions
         if each.source.place == "corpus" and each.submission.supersedes
     }
-    ended |= {
-        each.source.path.name
-        for each in files.submissions
-        if (each.submission.contributor or "").lower() in banned
-    }
+    banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
     counting = [
-        each
-        for each in members
-        if each.accepted.source.place == "preview" or each.accepted.source.path.name not in ended
+        each.source
+        for each in files.submissions
+        if each.source.place == "preview"
+        or (
+            each.source.path.name not in uncounted
+            and (each.submission.contributor or "").lower() not in banned
+        )
     ]
-    flags = flags_within(Corpus(tuple(each.member for each in counting)))
-    by_key = {each.key: raised for each, raised in zip(counting, flags, strict=True)}
-    return [by_key.get(each.key, ()) for each in members]
+    raised = flags_within(Corpus(tuple(members[source] for source in counting)))
+    return dict(zip(counting, raised, strict=True))
 
 
 def _sources(path: Path) -> str | None:

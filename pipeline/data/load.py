@@ -1,16 +1,17 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-DuckDB reads the text that was validated. The types come from the schema, so no file
-changes the shape of a table and an empty corpus has the same tables as a full one. No query may
-read a file or the network afterwards.
+DuckDB reads the text that was validated. The types come from the schema, so no file changes the
+shape of a table, and an empty corpus has the same tables as a full one. Afterwards no query can
+read a file or the network.
 """
 
 import dataclasses
 import json
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
@@ -20,10 +21,9 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from estimates.identity import Identity, identify
+from estimates.identity import Identity
 from estimates.model import Summary
 from schemas import validator
-from schemas.submission import Submission
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
 Schema: TypeAlias = "Mapping[str, Any]"  # a JSON schema is JSON of any shape
@@ -101,7 +101,7 @@ def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is an
 
 
 TEXT, YES_NO = pa.string(), pa.bool_()
-INCOMING_SUBMISSION = pa.schema(
+SUBMISSION_ROW = pa.schema(
     {
         "submission": TEXT,
         "file": TEXT,
@@ -111,37 +111,24 @@ INCOMING_SUBMISSION = pa.schema(
         "summary": TEXT,
     }
 )
-WANTED = pa.schema({"key": TEXT, "filename": TEXT})
-CHANGED = pa.schema({"key": TEXT, "summary": TEXT})
-INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
-INCOMING_LIFECYCLE = INCOMING_PUBLISHED
-INCOMING_SOURCES = pa.schema({"document": TEXT})
+TEXT_ROW = pa.schema({"file": TEXT, "document": TEXT})
+SOURCES_ROW = pa.schema({"document": TEXT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """An accepted submission, its text and its summary.
+class AcceptedSubmission:
+    """An accepted file with its names and its summary, both from its text.
 
-    `preview` marks a file outside the corpus; `id` is unique and fit for an address.
+    `preview` marks a file outside the corpus; `id` is unique and fit for an address; `summary` is
+    the JSON of a `Summary`.
     """
 
     id: str
     file: str
     preview: bool
     text: str
-    submission: Submission
-    summary: Summary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """Submissions in Parquet partitions: where the row of each key lies.
-
-    `changed` holds the summaries that the rest of the corpus changed.
-    """
-
-    files: Mapping[str, Path]
-    changed: Mapping[str, Summary]
+    identity: Identity
+    summary: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +140,7 @@ class TextEntry:
 
 
 MOST_MEMORY = "800MiB"  # of tables; what a step needs beyond it and Python's own come on top
+FILES_AT_ONCE = 64  # whose text is in memory
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -165,7 +153,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 def load(
-    submissions: Iterable[Entry] | Stored,
+    submissions: Iterable[AcceptedSubmission],
     published: Iterable[TextEntry],
     lifecycle: Iterable[TextEntry] = (),
     sources: str | None = None,
@@ -174,96 +162,69 @@ def load(
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file.
 
-    Submissions come as entries or from partitions; `sources` is the table of sources as JSON.
-    Over a few rows a plan that is not `optimised` is the faster one.
+    `sources` is the table of sources as JSON. For a few rows a plan that is not `optimised` is
+    faster.
     """
     connection = connect()
     if not optimised:
         connection.execute("pragma disable_optimizer")
-    texts = [{"file": entry.file, "document": entry.text} for entry in published]
-    endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
-    incoming = {
-        "published": (texts, INCOMING_PUBLISHED),
-        "lifecycle": (endings, INCOMING_LIFECYCLE),
-        "sources": ([] if sources is None else [{"document": sources}], INCOMING_SOURCES),
-    }
-    for name, (rows, shape) in incoming.items():
-        connection.register(f"incoming_{name}", pa.Table.from_pylist(rows, shape))
-    if isinstance(submissions, Stored):
-        _load_stored(connection, submissions)
-    else:
-        _load_entries(connection, submissions)
-    _run(connection, "published_document", document=_structure_load(validator.PUBLISHED_SCHEMA))
-    _run(connection, "lifecycle_document", document=_structure_load(validator.LIFECYCLE_SCHEMA))
-    _run(connection, "sources_document", document=_structure_load(validator.SOURCES_SCHEMA))
-    for name in incoming:
-        connection.unregister(f"incoming_{name}")
-    _run(connection, "closed")
-    return connection
-
-
-def typed(entries: Iterable[Entry]) -> pa.Table:
-    """The rows of `submission_document` for these entries, in the order of their names."""
-    with connect() as connection:
-        _load_entries(connection, entries)
-        return connection.table("submission_document").to_arrow_table()
-
-
-def _load_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[Entry]) -> None:
-    rows = pa.Table.from_pylist(list(map(_submission_row, entries)), INCOMING_SUBMISSION)
-    connection.register("incoming_submission", rows)
+    for kind, entries, schema in (
+        ("published", published, validator.PUBLISHED_SCHEMA),
+        ("lifecycle", lifecycle, validator.LIFECYCLE_SCHEMA),
+    ):
+        rows = [{"file": entry.file, "document": entry.text} for entry in entries]
+        _create(connection, kind, pa.Table.from_pylist(rows, TEXT_ROW), _structure_load(schema))
+    listed = pa.Table.from_pylist([] if sources is None else [{"document": sources}], SOURCES_ROW)
+    _create(connection, "sources", listed, _structure_load(validator.SOURCES_SCHEMA))
     document = json.loads(_structure_load(validator.SUBMISSION_SCHEMA))
     trials = {"trials": document.pop("trials")}
-    _run(
+    _create(
         connection,
-        "submission_document",
-        document=json.dumps(document),
+        "submission",
+        pa.RecordBatchReader.from_batches(SUBMISSION_ROW, _batches(submissions)),
+        json.dumps(document),
         trials=json.dumps(trials),
         identity=json.dumps(dataclass_structure(Identity)),
         summary=json.dumps(dataclass_structure(Summary)),
     )
-    connection.unregister("incoming_submission")
-    connection.execute(
-        "create view trials_document as select submission, trials from submission_document"
-    )
+    connection.execute(_query("closed"))
+    return connection
 
 
-def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
-    wanted = [{"key": key, "filename": str(path)} for key, path in stored.files.items()]
-    if not wanted:
-        _load_entries(connection, ())
-        return
-    changed = [
-        {"key": key, "summary": orjson.dumps(summary).decode()}
-        for key, summary in stored.changed.items()
-    ]
-    connection.register("incoming_wanted", pa.Table.from_pylist(wanted, WANTED))
-    connection.register("incoming_changed", pa.Table.from_pylist(changed, CHANGED))
-    parts = sorted({row["filename"] for row in wanted})
-    connection.execute("set allowed_paths = ?", [parts])
-    connection.read_parquet(parts, filename=True).create_view("incoming_stored")
-    _run(connection, "stored_document", summary=json.dumps(dataclass_structure(Summary)))
-    connection.unregister("incoming_changed")
-    connection.execute(
-        "create view trials_document as select submission, trials"
-        " from incoming_stored join incoming_wanted using (key, filename)"
-    )
+def _create(
+    connection: duckdb.DuckDBPyConnection,
+    kind: str,
+    rows: pa.Table | pa.RecordBatchReader,
+    document: str,
+    **structures: str,
+) -> None:
+    """Create the table of documents of one kind from rows of text."""
+    connection.register(f"incoming_{kind}", rows)
+    connection.execute(_query(f"{kind}_document"), {"document": document, **structures})
+    connection.unregister(f"incoming_{kind}")
 
 
-def _submission_row(entry: Entry) -> dict[str, object]:
+def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
+    """Rows of text, some files at a time: the text of all may not fit into memory."""
+    left = iter(submissions)
+    while some := list(islice(left, FILES_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist([_submission_row(each) for each in some], SUBMISSION_ROW)
+
+
+def _submission_row(each: AcceptedSubmission) -> dict[str, object]:
     return {
-        "submission": entry.id,
-        "file": entry.file,
-        "preview": entry.preview,
-        "document": entry.text,
-        "identity": orjson.dumps(identify(entry.submission)).decode(),
-        "summary": orjson.dumps(entry.summary).decode(),
+        "submission": each.id,
+        "file": each.file,
+        "preview": each.preview,
+        "document": each.text,
+        "identity": orjson.dumps(each.identity).decode(),
+        "summary": each.summary.decode(),
     }
 
 
-def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> None:
+def _query(name: str) -> str:
     file = resources.files("pipeline.data").joinpath("sql", "load", f"{name}.sql")
-    connection.execute(file.read_text("utf-8"), parameters or None)
+    return file.read_text("utf-8")
 
 
 def _structure_load(schema: str) -> str:

@@ -18,11 +18,11 @@ from pathlib import Path
 import duckdb
 import vl_convert
 
+from pipeline.cache import Cache
 from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import ForeignFolderError, PipelineError
-from pipeline.site.kept import kept, remembered
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.flags import with_flags
@@ -66,11 +66,11 @@ def build(
 ) -> Path:
     """Build the site into `output` and return it. The same inputs give the same bytes.
 
-    `cache` is a folder with what earlier builds derived from single files; `jobs` processes derive
-    the rest. What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`).
-    Both are emptied first. Raises `ForeignFolderError` where one of them holds anything but an
-    earlier build, `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs
-    complains.
+    `cache` is a folder with what earlier builds computed from single files, and their charts;
+    `jobs` processes compute the rest. What MkDocs reads stays in a folder next to it
+    (`build/site-source` for `build/site`). Both are emptied first. Raises `ForeignFolderError`
+    where one of them holds anything but an earlier build, `RejectedError` when a result is rejected
+    and `SiteBuildError` when MkDocs complains.
     """
     require_own(output)
     whole = output.resolve()  # `.` has no name
@@ -96,32 +96,34 @@ def write_source(
 ) -> tuple[Site, datetime]:
     """Write all that MkDocs reads; returns what pages know of the site, and its date."""
     require_own(docs)
-    connection = open_database(results, extra, cache=cache, jobs=jobs)
+    known = Cache(cache)
+    connection = open_database(results, extra, cache=known, jobs=jobs)
     drop_steps(connection)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs)
+    shutil.copytree(FIGURES, docs / "proofs")
     _mark(docs)
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
     methodology = docs / "methodology.md"
     methodology.write_text(with_flags(methodology.read_text("utf-8")), "utf-8")
-    with remembered(cache / "kept" if cache else None):
-        library = _chart_library()
-        repository = repository_address(ROOT)
-        site = Site(
-            bundle=library.path,
-            repository=repository,
-            address=site_address(site_url),
-            outside=outside(connection, results, repository),
-        )
-        files = export(connection, docs / "data", kept=kept)
-        raw = raw_files(results, extra, site)
-        for part in chain([library], raw, pages(connection, site, files)):
-            _write(docs, part)
-    shutil.copytree(FIGURES, docs / "proofs")
+    library = _chart_library(known)
+    repository = repository_address(ROOT)
+    site = Site(
+        bundle=library.path,
+        repository=repository,
+        address=site_address(site_url),
+        outside=outside(connection, results, repository),
+        cache=known,
+    )
+    files = export(connection, docs / "data")
+    raw = raw_files(results, extra, site)
+    for part in chain([library], raw, pages(connection, site, files)):
+        _write(docs, part)
     _write(docs, proofs_page(site, FIGURES))
     for picture in (card(connection), *cards(connection, site)):
         _write(docs, picture)
+    known.prune()
     return site, newest_moment(connection)
 
 
@@ -181,10 +183,10 @@ def _write(docs: Path, part: Page | Asset) -> None:
     path.write_bytes(part.data)
 
 
-def _chart_library() -> Asset:
+def _chart_library(cache: Cache) -> Asset:
     """The library that makes charts interactive: one file, named after its content."""
     text = "window.vegaEmbed = vegaEmbed;"
-    data = kept(lambda: vl_convert.javascript_bundle(text).encode(), text)
+    data = cache.get_or_make(text, lambda: vl_convert.javascript_bundle(text).encode())
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
 

@@ -37,21 +37,6 @@ def read(
     return tuple(map(row._make, relation.fetchall()))
 
 
-def digests(
-    connection: duckdb.DuckDBPyConnection, names: Iterable[str], by: str = "submission"
-) -> Mapping[str, tuple[str, ...]]:
-    """What changes when a row of these tables changes, by one column; no row is fetched for it."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    tables = {name for (name,) in connection.sql("show tables").select("name").fetchall()}
-    for name in names:
-        relation = connection.table(name) if name in tables else _relation(connection, name, {})
-        each = duckdb.FunctionExpression("hash", *map(duckdb.ColumnExpression, relation.columns))
-        sums = duckdb.FunctionExpression("sum", each)
-        for key, total in relation.aggregate([duckdb.ColumnExpression(by), sums], by).fetchall():
-            found[key].append(f"{name} {total}")
-    return defaultdict(tuple, {key: tuple(each) for key, each in found.items()})
-
-
 def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> pl.DataFrame:
     """The rows of `sql/<name>.sql` as a frame."""
     found: pl.DataFrame = connection.sql(text(name), params=parameters or None).pl()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.data.export import guarded
+from pipeline.data.formats import guarded
 from tests.browser.pages import NARROW, lent, stir
 from tests.processes import eventually
 

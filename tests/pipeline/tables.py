@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
 from pipeline.data import aggregate
 from pipeline.data.database import open_database
-from pipeline.data.load import Entry, TextEntry, load
+from pipeline.data.load import AcceptedSubmission, TextEntry, load
 from schemas.codec import canonical_bytes
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Origin
@@ -35,6 +37,15 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 ARM = "draft-model-n4"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A submission with a summary of its own."""
+
+    submission: Submission
+    summary: Summary
+    preview: bool = False
+
+
 def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
     speedup: float | None,
     *,
@@ -47,7 +58,7 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     round_cost: float | None = None,
     flags: tuple[Flag, ...] = (),
     **machine: Any,  # noqa: ANN401 - what `sample` takes
-) -> Entry:
+) -> Example:
     """One submission that says one thing about one arm on one task."""
     whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
     submission = replace(
@@ -80,16 +91,20 @@ def _with_one_arm(submission: Submission, depth: int) -> Submission:
     return replace(submission, arms=arms, trials=trials)
 
 
-def entry(submission: Submission, summary: Summary, *, preview: bool = False) -> Entry:
-    """A submission as the loader takes it, under its canonical name."""
-    name = canonical_name(submission)
-    return Entry(
+def entry(submission: Submission, summary: Summary, *, preview: bool = False) -> Example:
+    return Example(submission=submission, summary=summary, preview=preview)
+
+
+def accepted(example: Example) -> AcceptedSubmission:
+    """An example as the loader takes it, under its canonical name."""
+    name = canonical_name(example.submission)
+    return AcceptedSubmission(
         id=name.removesuffix(".json"),
         file=name,
-        preview=preview,
-        text=sample_bytes(submission).decode(),
-        submission=submission,
-        summary=summary,
+        preview=example.preview,
+        text=sample_bytes(example.submission).decode(),
+        identity=identity.identify(example.submission),
+        summary=msgspec.json.encode(example.summary),
     )
 
 
@@ -143,11 +158,11 @@ def _words(query: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", re.sub("--.*", "", query)))
 
 
-def database(*entries: Entry, new: Container[str] = ()) -> duckdb.DuckDBPyConnection:
+def database(*entries: Example, new: Container[str] = ()) -> duckdb.DuckDBPyConnection:
     """The tables over these campaigns; maintainers know all contributors but the `new` ones."""
     names = {(each.submission.contributor or "").lower() for each in entries} - {""}
     known = [entry_on(name) for name in sorted(names) if name not in new]
-    return Tables(load(entries, (), known, optimised=False))  # type: ignore[return-value]  # it stands for one
+    return Tables(load(map(accepted, entries), (), known, optimised=False))  # type: ignore[return-value]  # it stands for one
 
 
 def known_results(folder: Path) -> Path:
@@ -172,9 +187,9 @@ def real_database() -> duckdb.DuckDBPyConnection:
         return open_database(known_results(Path(folder)))
 
 
-def whole_database(*entries: Entry) -> duckdb.DuckDBPyConnection:
+def whole_database(*entries: Example) -> duckdb.DuckDBPyConnection:
     """All tables, and the checks on them."""
-    connection = load(entries, ())
+    connection = load(map(accepted, entries), ())
     aggregate.aggregate(connection)
     return connection
 

@@ -24,8 +24,8 @@ from tests.pipeline.tables import campaign, database, one, rows
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.data.load import Entry
     from pipeline.site.advice import Advice, Knowledge
+    from tests.pipeline.tables import Example
 
 
 DIGITS = 4  # what is left of figures that were rounded for the page
@@ -34,7 +34,7 @@ LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]
 
 def measured(
     contributor: str, gpu: str, task: str, tokens: float, cost: float, *, seed: int = 0
-) -> Entry:
+) -> Example:
     return campaign(
         tokens / cost,
         task=task,

@@ -26,7 +26,6 @@ from pipeline.site.charts.theme import (
     STATIC_WIDTH_PX,
     darkened,
 )
-from pipeline.site.kept import remembered
 from pipeline.site.pages.places import DEVICE_CHARTS
 from tests.contexts import at_depth
 from tests.crowds import crowds
@@ -35,7 +34,7 @@ from tests.pipeline.tables import campaign, database, entry, one
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.data.load import Entry
+    from tests.pipeline.tables import Example
 
 
 SQL = Path(rows.__file__).with_name("sql")
@@ -56,29 +55,6 @@ def drawn(full: duckdb.DuckDBPyConnection, busy: duckdb.DuckDBPyConnection) -> d
         name: draw(busy if name.startswith(SERIES) else full, name, **parameters.get(name, {}))
         for name in CHARTS
     }
-
-
-def test_a_chart_is_drawn_once_and_forgotten_when_nothing_asks_for_it(
-    full: duckdb.DuckDBPyConnection,
-    drawn: dict[str, Chart],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folder, made = tmp_path / "kept", []
-    draws = vl_convert.vegalite_to_svg
-    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec: made.append(1) or draws(spec))
-
-    def build(*names: str) -> list[Chart]:
-        with remembered(folder):
-            return [draw(full, name) for name in names]
-
-    assert build("tasks", "backends") == [drawn["tasks"], drawn["backends"]]
-    assert build("tasks") == [drawn["tasks"]]
-    assert len(made) == len(["tasks", "backends"])
-    (left,) = folder.iterdir()
-    left.write_bytes(left.read_bytes()[:-9])  # cut short
-    assert build("tasks") == [drawn["tasks"]]
-    assert len(made) == len(["tasks", "backends", "tasks"])
 
 
 def test_a_picture_for_dark_pages_is_what_the_dark_theme_draws(drawn: dict[str, Chart]) -> None:
@@ -196,7 +172,7 @@ def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
 def test_every_chart_stands_on_a_page() -> None:
     site = Path(rows.__file__).parent
     pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
-    drawn = set(re.findall(r'figure\(\s*connection,\s*"(\w+)"', pages))
+    drawn = set(re.findall(r'figure\(\s*connection,\s*site,\s*"(\w+)"', pages))
     pages_of = tomllib.loads((site / "pages.toml").read_text("utf-8")).values()
     described = {name for page in pages_of for name in (page.get("chart"), *page.get("charts", ()))}
 
@@ -268,7 +244,7 @@ def test_the_break_even_counts_what_cannot_win() -> None:
     )
 
 
-def _arms_of(campaign: Entry) -> set[object]:
+def _arms_of(campaign: Example) -> set[object]:
     chart = draw(database(campaign), "submission_tasks", submission=campaign.id)
     return {row[chart.table.columns.index("Arm")] for row in chart.table.rows}
 

@@ -16,7 +16,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipeline.data.load import Entry
+    from tests.pipeline.tables import Example
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +25,7 @@ SMALL = sample(tasks=("code",), prompts_per_task=1, blocks=1)
 DOUBT = Flag(name="not-interleaved", severity="serious", message="m", remedy="r")
 
 
-def helping(contributor: str | None, day: str = "2026-11-21") -> Entry:
+def helping(contributor: str | None, day: str = "2026-11-21") -> Example:
     return campaign(1.3, within=CLEAR, contributor=contributor, day=day)
 
 
@@ -87,7 +87,7 @@ def test_the_advisor_counts_contributors_and_learns_nothing_from_flagged_evidenc
     assert rows(connection, "select distinct votes from advice_pool") == [(1,)]
 
 
-def _doubted(made: Entry) -> Entry:
+def _doubted(made: Example) -> Example:
     """The same under a serious flag that concerns every arm."""
     estimates = tuple(replace(each, doubt=DOUBT.name) for each in made.summary.estimates)
     return replace(made, summary=replace(made.summary, estimates=estimates, flags=(DOUBT,)))

@@ -8,12 +8,11 @@ from estimates.summary import summarize
 from estimates.understanding import understand
 from harness.cli.validate import understood_lines
 from pipeline.collection.plausibility import corpus_flags
-from pipeline.data.load import Entry
 from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
 from pipeline.site.rows import read
 from schemas.submission import Device, Gpu, Submission
-from tests.pipeline.tables import campaign, database, entry, one
+from tests.pipeline.tables import Example, campaign, database, entry, one
 from tests.samples import Costs, sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
@@ -100,7 +99,7 @@ def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
 
 
 def test_a_cell_knows_the_fastest_other_engine_without_speculation() -> None:
-    def measured(runner: str, baseline_tps: float, **given: str) -> Entry:
+    def measured(runner: str, baseline_tps: float, **given: str) -> Example:
         made = campaign(1.5, within=(1.3, 1.7), verdict="helps", **given)
         engine = replace(made.submission.engine, runner=runner)
         (estimate,) = made.summary.estimates

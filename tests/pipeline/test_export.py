@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.data.database import open_database
-from pipeline.data.export import EXPORTS, FORMS, MULTIPLIERS, PACKAGE, SUMS, export, guarded
+from pipeline.data.export import EXPORTS, MULTIPLIERS, PACKAGE, SUMS, export
+from pipeline.data.formats import FORMATS, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database
@@ -173,26 +174,8 @@ def test_a_large_table_is_parquet_in_parts_and_its_files_list_them(
     for each in listed:
         data = (tmp_path / each["part"]).read_bytes()
         assert (each["bytes"], each["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
-    assert {f"trials.{form}" for form in FORMS} <= {f.name for f in files if f.role == "list"}
+    assert {f"trials.{form}" for form in FORMATS} <= {f.name for f in files if f.role == "list"}
     assert (tmp_path / "cells.json").read_bytes().startswith(b'[{"cell"')
-
-
-def test_one_row_changes_few_parts_of_a_large_table(
-    full: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    def parts(folder: Path) -> set[bytes]:
-        export(full, folder, most_values=10, part_values=30 * len(full.table("trial").columns))
-        return {path.read_bytes() for path in (folder / "trials").iterdir()}
-
-    full.begin()
-    before = parts(tmp_path / "before")
-    full.execute("delete from trial where submission = (select min(submission) from trial)")
-    after = parts(tmp_path / "after")
-    full.rollback()
-
-    gone = full.execute("select count(*) from trial group by submission order by submission")
-    assert len(before - after) <= gone.fetchall()[0][0] / 15 + 2
-    assert len(before) > 10
 
 
 def test_the_list_of_parts_for_programs_names_its_version(

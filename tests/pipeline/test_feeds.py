@@ -18,7 +18,7 @@ from tests.pipeline.tables import campaign, database, entry, rows
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.data.load import Entry
+    from tests.pipeline.tables import Example
 
 
 SITE = Site(bundle="", address="https://example.org/")
@@ -28,7 +28,7 @@ def written(connection: duckdb.DuckDBPyConnection, site: Site = SITE) -> dict[st
     return {asset.path: asset.data for asset in feeds(connection, site)}
 
 
-def build(number: str, day: str, low: float, high: float) -> Entry:
+def build(number: str, day: str, low: float, high: float) -> Example:
     """One campaign over all tasks under engine version `number`."""
     middle = (low * high) ** 0.5
     made = campaign(middle, within=(low, high), task=None, day=day)

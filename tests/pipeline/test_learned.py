@@ -13,9 +13,8 @@ import pytest
 from estimates.plan.errors import learned as shipped
 from estimates.summary import summarize
 from pipeline.data.database import open_database
-from pipeline.data.load import Entry
 from pipeline.site.pages import learned
-from tests.pipeline.tables import RESULTS, database, entry
+from tests.pipeline.tables import RESULTS, Example, database, entry
 from tests.samples import sample
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 USED = ((319.0, 317.0), (199.0, 261.0))
 
 
-def result(contributor: str, **machine: object) -> Entry:
+def result(contributor: str, **machine: object) -> Example:
     submission = sample(
         tasks=("code",),
         prompts_per_task=3,

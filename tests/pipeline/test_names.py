@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from pipeline.data.load import Entry
 from pipeline.site.pages.model import target_path
-from tests.pipeline.tables import campaign, database, entry, one, rows
+from tests.pipeline.tables import Example, campaign, database, entry, one, rows
 
 
 def test_a_processor_is_named_with_its_threads() -> None:
@@ -29,7 +28,7 @@ def test_two_models_whose_names_differ_in_chinese_only_share_nothing() -> None:
     )
 
 
-def _named(name: str) -> Entry:
+def _named(name: str) -> Example:
     base = campaign(1.0)
     target = replace(base.submission.target, name=name)
     return entry(replace(base.submission, target=target), base.summary)

@@ -2,7 +2,7 @@
 create table trial as
 with listed as (
   select submission, unnest(trials) as trial
-  from trials_document
+  from submission_document
 ),
 flat as (
   select submission, trial.* exclude ("order"), trial."order" as running_order

@@ -19,9 +19,9 @@ import vl_convert
 from altair.utils.schemapi import debug_mode
 from polars import selectors as cs
 
+from pipeline.cache import Cache
 from pipeline.site.charts import captions, pictures
 from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, darkened
-from pipeline.site.kept import kept
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
 
@@ -110,7 +110,9 @@ def definitions() -> Mapping[str, Definition]:
     return found
 
 
-def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Chart:
+def draw(
+    connection: duckdb.DuckDBPyConnection, name: str, cache: Cache | None = None, **parameters: str
+) -> Chart:
     """The chart of this name. Raises `KeyError` for an unknown name or parameter."""
     definition = definitions()[name]
     unknown = set(parameters) - set(definition.parameters)
@@ -121,7 +123,8 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     )
     if not rows:
         return _empty(name, definition)
-    drawn = _drawn(definition, rows)
+    made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
+    drawn = msgspec.json.decode(made, type=Drawn)
     return Chart(
         name=name,
         title=definition.title,
@@ -135,11 +138,6 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
         takeaway=definition.caption or captions.CAPTIONS[name](rows),
         alt=_alt(definition, rows),
     )
-
-
-def _drawn(definition: Definition, rows: list[Row]) -> Drawn:
-    made = kept(lambda: _draw(definition, rows), [definition, rows])
-    return msgspec.json.decode(made, type=Drawn)
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:

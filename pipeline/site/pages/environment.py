@@ -8,21 +8,17 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
 import duckdb
-import msgspec
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipeline.data.export import guarded
+from pipeline.data.formats import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
-from pipeline.site.kept import keep, kept, recall
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
@@ -68,13 +64,6 @@ def render(
     return Page(path=path, text=with_cards(page), figures=figures)
 
 
-def kept_page(make: Callable[[], Page], site: Site, files: Iterable[str], *known: object) -> Page:
-    """A page that depends on nothing but what is `known`, the site and the raw files it links."""
-    outside = [site.outside.get(each) for each in files]
-    values = ["page", known, replace(site, outside={}), outside]
-    return msgspec.json.decode(kept(lambda: msgspec.json.encode(make()), values), type=Page)
-
-
 def with_cards(text: str) -> str:
     """A page whose tables can be shown as cards: every cell names the heading of its column."""
     return TABLE.sub(lambda found: _card_table(found[0]), text)
@@ -100,10 +89,12 @@ def _card(line: str, headings: list[str]) -> str:
     return UNKNOWN_CELL.sub(r"\1 data-none>", CELL.sub(labelled, line))
 
 
-def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Figure:
+def figure(
+    connection: duckdb.DuckDBPyConnection, site: Site, name: str, **parameters: str
+) -> Figure:
     """A chart for a page; its files are named after it and its parameters."""
     key = "--".join([name.replace("_", "-"), *parameters.values()])
-    return Figure(key=key, chart=charts.draw(connection, name, **parameters))
+    return Figure(key=key, chart=charts.draw(connection, name, site.cache, **parameters))
 
 
 def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
@@ -135,7 +126,6 @@ def environment() -> Environment:
     """The one Jinja2 environment: every value is escaped, an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
-        bytecode_cache=_Compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -157,19 +147,6 @@ def environment() -> Environment:
         "vocabulary_path": vocabulary_file().path,
     }
     return built
-
-
-class _Compiled(BytecodeCache):
-    """The code that templates were compiled to."""
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take the code of a template, if it was kept."""
-        if (code := recall([bucket.key, bucket.checksum])) is not None:
-            bucket.bytecode_from_string(code)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template."""
-        keep([bucket.key, bucket.checksum], bucket.bytecode_to_string())
 
 
 def _filters() -> dict[str, Callable[..., object]]:

@@ -28,7 +28,6 @@ from estimates.plan.shapes import (
     shapes,
 )
 from estimates.plan.speculation import Way
-from pipeline.site.kept import kept
 from pipeline.site.pages import learned
 from pipeline.site.pages.environment import render, vocabulary_file
 from pipeline.site.pages.machine import PATH as MACHINE_PATH
@@ -63,7 +62,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     own_errors = tuple(learned.own_errors(errors))
-    known = orjson.loads(kept(lambda: orjson.dumps(document()), "planner"))
+    known = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
     data = {**known, "own_error": "; ".join(own_errors)}
     yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
@@ -80,7 +79,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         main_memories=MAIN_MEMORIES,
         usual=(USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_MODEL, USUAL_RAM),
         memories=SHOWN_MEMORIES,
-        lines=orjson.loads(kept(lambda: orjson.dumps(lines()), "fits")),
+        lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
         own_errors=own_errors,
         learned_path=learned.PATH,
         vocabulary=vocabulary_file().path,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import duckdb
 
-from pipeline.site.kept import kept
 from pipeline.site.pages import machine
 from pipeline.site.pages.environment import environment, render, with_cards
 from pipeline.site.pages.grid import caption, grid
@@ -130,15 +129,11 @@ def drawing(choice: Choice) -> Drawing:
 
 def _choice_file(choice: Choice) -> Asset:
     """The finished map of one choice, with links as seen from the home page."""
-
-    def made() -> bytes:
-        page = environment().get_template("map_choice.html.jinja")
-        text = page.render(
-            grid=grid(choice),
-            caption=caption(choice),
-            choice=choice,
-            url=lambda address: relative("", address),
-        )
-        return with_cards(text).encode()
-
-    return Asset(path=f"assets/map/{choice.key}.html", data=kept(made, ["map", choice]))
+    page = environment().get_template("map_choice.html.jinja")
+    text = page.render(
+        grid=grid(choice),
+        caption=caption(choice),
+        choice=choice,
+        url=lambda address: relative("", address),
+    )
+    return Asset(path=f"assets/map/{choice.key}.html", data=with_cards(text).encode())

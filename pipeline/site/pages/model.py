@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from pipeline.cache import Cache
 from pipeline.site.charts import Chart
 
 
@@ -39,13 +40,15 @@ class Site:
 
     `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
     `None` means unknown, and then nothing links there. `outside`: where raw files lie that the
-    site does not serve itself, by the address that they would have here.
+    site does not serve itself, by the address that they would have here. `cache` holds charts and
+    what else takes long.
     """
 
     bundle: str
     repository: str | None = None
     address: str | None = None
     outside: Mapping[str, str] = field(default_factory=dict)
+    cache: Cache = field(default_factory=Cache)
 
     def link_from(self, address: str) -> Callable[[str], str]:
         """What a page at an address writes as a link to another address of the site."""

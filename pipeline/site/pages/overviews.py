@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from importlib import resources
 from operator import attrgetter
 
@@ -12,7 +11,7 @@ from markupsafe import Markup
 
 from pipeline.site import rows
 from pipeline.site.charts import definitions
-from pipeline.site.pages.environment import environment, figure, kept_page, render
+from pipeline.site.pages.environment import environment, figure, render
 from pipeline.site.pages.model import (
     Figure,
     Page,
@@ -74,18 +73,9 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
-    own, foreign = _figures(connection, page)
+    own, foreign = _figures(connection, site, page)
     figures = (*own, *foreign)
-    shown = {
-        "page": page,
-        "rows": found,
-        "printed": printed,
-        "unmeasured": _unmeasured(connection) if page.name == "coverage" else (),
-        "sources": rows.read(connection, "sources") if page.name == "coverage" else (),
-        "credits": [row for row in rows.read(connection, "credits") if row.counted],
-    }
-    make = partial(
-        render,
+    return render(
         page.template,
         path=page.path,
         site=site,
@@ -99,20 +89,24 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
             for heading, kind, column, *needed in page.columns
             if all(found and getattr(found[0], each) for each in needed)
         ),
-        **shown,
+        page=page,
+        rows=found,
+        printed=printed,
+        unmeasured=_unmeasured(connection) if page.name == "coverage" else (),
+        sources=rows.read(connection, "sources") if page.name == "coverage" else (),
+        credits=[row for row in rows.read(connection, "credits") if row.counted],
     )
-    return kept_page(make, site, (), shown, figures)
 
 
 def _figures(
-    connection: duckdb.DuckDBPyConnection, page: Overview
+    connection: duckdb.DuckDBPyConnection, site: Site, page: Overview
 ) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     """The charts of a page, and those of them that imported figures have, too."""
     charts = [name for name in (page.chart, *page.charts) if name is not None]
     foreign = [(name, definitions()[name].foreign) for name in charts]
     return (
-        tuple(figure(connection, name) for name in charts),
-        drawn(*(figure(connection, name, **given) for name, given in foreign if given)),
+        tuple(figure(connection, site, name) for name in charts),
+        drawn(*(figure(connection, site, name, **given) for name, given in foreign if given)),
     )
 
 

@@ -1,10 +1,9 @@
-"""A page for each device and each target model, taken from the last build where no row is new."""
+"""A page for each device and each target model."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from statistics import median
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ import duckdb
 from pipeline.site.acceptance import EVERY, Forecast, forecasts
 from pipeline.site.advice import Knowledge, Question
 from pipeline.site.pages import commands
-from pipeline.site.pages.environment import figure, kept_page, plain, render
+from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.grid import target_grid
 from pipeline.site.pages.knowledge import of_rounds
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
@@ -22,10 +21,9 @@ from pipeline.site.pages.model import (
     Page,
     Site,
     device_path,
-    file_path,
     target_path,
 )
-from pipeline.site.rows import Row, digests, grouped, read
+from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
@@ -36,28 +34,19 @@ DEVICE_CHARTS = {
     "verification_curve": "What a wider step costs",
 }
 MAP = "Map of the best measured speedup on this device by task and model size"
-# All that the page of a device or of a target shows, but for what is read for every one of them.
-SHARED_ROWS = ("cell", "failure", "credits", "newest", "published_pair", "published_pairs")
-TARGET_ROWS = ("target", *SHARED_ROWS)
-DEVICE_ROWS = ("device", *SHARED_ROWS, "map_square", "round_cost", "verification_curve")
 
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """One page per device; those with no new row are taken from the last build."""
-    rows, files = digests(connection, DEVICE_ROWS, "device"), _files(connection, "device")
-    parts = cache(lambda: _device_parts(connection))
-    rounds = of_rounds(connection)
+    """One page per device."""
+    parts, rounds = _device_parts(connection), of_rounds(connection)
     devices = read(connection, "device")
     for device in devices:
-        name, wins = device.device, _wins(rounds, device)
-        make = partial(_device_page, connection, site, device, wins, parts)
-        yield kept_page(make, site, files[name], "device", name, rows[name], wins)
+        yield _device_page(connection, site, device, _wins(rounds, device), parts)
     labels = {}
     for name, pairs in _printed(connection, "device").items():
         labels[name] = pairs[0].device_label
         if name not in {device.device for device in devices}:
-            make = partial(_printed_page, connection, site, name, pairs)
-            yield kept_page(make, site, (), "printed", name, rows[name])
+            yield _printed_page(connection, site, name, pairs)
     yield from _moved(site, labels)
 
 
@@ -66,15 +55,17 @@ def _device_page(
     site: Site,
     device: Row,
     wins: tuple[Forecast, ...],
-    parts: Callable[[], Parts],
+    parts: Parts,
 ) -> Page:
-    own = {name: rows[device.device] for name, rows in parts().items()}
+    own = {name: rows[device.device] for name, rows in parts.items()}
     lines = by_task(own.pop("squares"))
     return render(
         "device.md.jinja",
         path=device_path(device.device),
         site=site,
-        figures=drawn(*(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)),
+        figures=drawn(
+            *(figure(connection, site, name, device=device.device) for name in DEVICE_CHARTS)
+        ),
         device=device,
         headings=DEVICE_CHARTS,
         wins=wins,
@@ -106,7 +97,7 @@ def _printed_page(
         "published_device.md.jinja",
         path=device_path(name),
         site=site,
-        figures=_depths(connection, name, pairs),
+        figures=_depths(connection, site, name, pairs),
         title=plain(pairs[0].device_label),
         pairs=pairs,
         best=_repeatable(pairs),
@@ -114,21 +105,12 @@ def _printed_page(
 
 
 def _depths(
-    connection: duckdb.DuckDBPyConnection, device: str, pairs: Iterable[Row]
+    connection: duckdb.DuckDBPyConnection, site: Site, device: str, pairs: Iterable[Row]
 ) -> tuple[Figure, ...]:
     """The chart of published depths, for which a device needs figures at two of them."""
     if len({pair.depth for pair in pairs} - {None}) <= 1:
         return ()
-    return drawn(figure(connection, "depths", device=device))
-
-
-def _files(connection: duckdb.DuckDBPyConnection, kind: str) -> Mapping[str, tuple[str, ...]]:
-    """The raw files that the page of each device or target links."""
-    listed = connection.table("newest").select(kind, "file").fetchall()
-    return {
-        name: tuple(file_path(file) for _, file in rows)
-        for name, rows in grouped(listed, itemgetter(0)).items()
-    }
+    return drawn(figure(connection, site, "depths", device=device))
 
 
 def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
@@ -182,28 +164,24 @@ def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
 
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """One page per target model; those with no new row are taken from the last build."""
-    rows, files = digests(connection, TARGET_ROWS, "target"), _files(connection, "target")
-    parts = cache(lambda: _target_parts(connection))
+    """One page per target model."""
+    parts = _target_parts(connection)
     targets = read(connection, "target")
     for target in targets:
-        name = target.target
-        make = partial(_target_page, connection, site, target, parts)
-        yield kept_page(make, site, files[name], "target", name, rows[name])
+        yield _target_page(connection, site, target, parts)
     for name in sorted(_printed(connection, "target").keys() - {each.target for each in targets}):
-        make = partial(_printed_target, site, name, parts)
-        yield kept_page(make, site, (), "printed target", name, rows[name])
+        yield _printed_target(site, name, parts)
 
 
 def _target_page(
-    connection: duckdb.DuckDBPyConnection, site: Site, target: Row, parts: Callable[[], Parts]
+    connection: duckdb.DuckDBPyConnection, site: Site, target: Row, parts: Parts
 ) -> Page:
-    own = {name: rows[target.target] for name, rows in parts().items()}
+    own = {name: rows[target.target] for name, rows in parts.items()}
     return render(
         "target.md.jinja",
         path=target_path(target.target),
         site=site,
-        figures=drawn(figure(connection, "depths", device="all", target=target.target)),
+        figures=drawn(figure(connection, site, "depths", device="all", target=target.target)),
         target=target,
         title=plain(target.target_label),
         grid=target_grid(own.pop("squares")),
@@ -212,16 +190,16 @@ def _target_page(
     )
 
 
-def _printed_target(site: Site, name: str, parts: Callable[[], Parts]) -> Page:
+def _printed_target(site: Site, name: str, parts: Parts) -> Page:
     """The page of a model about which only others published figures."""
-    every = parts()["pairs"][name]
+    every = parts["pairs"][name]
     pairs = best_by_device(every)
     return render(
         "published_target.md.jinja",
         path=target_path(name),
         site=site,
         title=plain(every[0].target_label),
-        grid=target_grid(parts()["squares"][name]),
+        grid=target_grid(parts["squares"][name]),
         every=every,
         pairs=pairs,
         alike=[pair.speedup for pair in pairs if not pair.also_differs],

@@ -66,7 +66,9 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
         "published.md.jinja",
         path="published.md",
         site=site,
-        figures=tuple(figure(connection, "published_bars", source=source) for source in sources),
+        figures=tuple(
+            figure(connection, site, "published_bars", source=source) for source in sources
+        ),
         sources=sources,
         credited=credited,
         compared=compared,

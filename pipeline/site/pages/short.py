@@ -8,7 +8,7 @@ beside it.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 
@@ -16,7 +16,6 @@ import duckdb
 import orjson
 
 from pipeline.collection.discover import discover
-from pipeline.site.kept import keep, recall
 from pipeline.site.pages.environment import environment
 from pipeline.site.pages.model import Asset, Site, file_path, submission_address
 
@@ -60,31 +59,15 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 
 
 def short_forms(
-    site: Site,
-    names: Sequence[str],
-    own: Container[str],
-    rows: Mapping[str, Sequence[str]],
-    said: Callable[[Sequence[str]], Iterable[Mapping[str, object]]],
+    site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission; `own` have a page.
+    """The short form of each submission, from its name and what its template shows.
 
-    `rows` are digests of what `said` gives of submissions. It is asked for those that changed.
+    `own` are those that have a page.
     """
-    address = [site.address, site.repository]
-    for start in range(0, len(names), AT_ONCE):
-        some = names[start : start + AT_ONCE]
-        raw = {name: site.outside.get(file_path(f"{name}.json")) for name in some}
-        keys = {name: [name, rows[name], name in own, raw[name], address] for name in some}
-        found = ((name, recall(key)) for name, key in keys.items())
-        made = {name: data for name, data in found if data is not None}
-        new = [name for name in some if name not in made]
-        for name, values in zip(new, said(new), strict=True):
-            texts = dict(_short_form(name, site, is_page=name in own, **values))
-            made[name] = orjson.dumps(texts)
-            keep(keys[name], made[name])
-        for name in some:
-            for path, text in orjson.loads(made[name]).items():
-                yield Asset(path=path, data=text.encode())
+    for name, values in shown:
+        for path, text in _short_form(name, site, is_page=name in own, **values):
+            yield Asset(path=path, data=text.encode())
 
 
 def _short_form(

@@ -14,7 +14,7 @@ from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.environment import figure, gib, plain, render
 from pipeline.site.pages.model import Asset, Page, Site, submission_path
 from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
-from pipeline.site.rows import Row, digests, grouped, read
+from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 from schemas.vocabulary.axes import AXES
 
@@ -103,23 +103,23 @@ def submission_pages(
     if own is None:
         yield from _full_pages(connection, site, evidence(connection, names))
     else:
-        tables = digests(connection, (*PARTS.values(), *SINGLE))
-        yield from short_forms(site, names, own, tables, lambda some: _said(connection, some))
+        yield from short_forms(site, own, _short_values(evidence(connection, names)))
 
 
-def _said(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str]
-) -> Iterator[Mapping[str, object]]:
-    """What the short forms of these submissions are made of."""
-    for each in evidence(connection, names):
-        yield {
-            "it": each,
-            "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
-            "facts": tuple(machine_facts(each)),
-            "engine_facts": tuple(engine_facts(each.submission)),
-            "flags": each.parts["flags"],
-            "credits": each.parts["credits"],
-        }
+def _short_values(every: Iterable[Evidence]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The name of each submission, and what its short form shows."""
+    for each in every:
+        yield (
+            each.submission.submission,
+            {
+                "it": each,
+                "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
+                "facts": tuple(machine_facts(each)),
+                "engine_facts": tuple(engine_facts(each.submission)),
+                "flags": each.parts["flags"],
+                "credits": each.parts["credits"],
+            },
+        )
 
 
 def _full_pages(
@@ -135,7 +135,7 @@ def _full_pages(
             it=each,
             judged_arms=judged,
             requests=requests,
-            figures=(figure(connection, "submission_tasks", submission=name),),
+            figures=(figure(connection, site, "submission_tasks", submission=name),),
             settings=tuple(settings(each, judged)),
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
             facts=tuple(machine_facts(each)),

@@ -1,5 +1,4 @@
--- From here on no query reaches the network, an extension or a file, but for the partitions that
--- trials are read from, and none can undo that.
+-- From here on no query reaches the network, an extension or a file, and none can undo that.
 set enable_external_access = false;
 set autoload_known_extensions = false;
 set lock_configuration = true;

@@ -1,6 +1,6 @@
 -- One row is one accepted submission as a typed value, with its names and its summary.
 -- $document, $trials, $identity and $summary are structures generated from the schema and from
--- dataclasses. Trials are most of a document: only the table of trials reads them again.
+-- dataclasses. Every table that is made of this one sorts its rows.
 create table submission_document as
 select
   submission,
@@ -12,5 +12,4 @@ select
   1 + list_max(list_transform(trials, lambda trial: trial.block)) as blocks_done,
   from_json(identity, $identity) as identity,
   from_json(summary, $summary) as summary
-from incoming_submission
-order by submission;
+from incoming_submission;

@@ -1,0 +1,89 @@
+"""Cache what takes long to compute, by a digest of its inputs and of our code.
+
+A build without a folder computes the same. An entry that was cut short is computed again.
+"""
+
+import hashlib
+import platform
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+import estimates
+import pipeline
+import schemas
+
+# Libraries that decide what is accepted, computed and drawn; the gate installs only some of them.
+LIBRARIES = (
+    *("jsonschema", "jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
+    *("altair", "vl-convert-python"),
+)
+CODE = {".py", ".json", ".toml", ".sql", ".jinja"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Compressed values in a folder, one file each; without a folder nothing is cached."""
+
+    folder: Path | None = None
+    used: set[Path] = field(default_factory=set)
+
+    def get(self, inputs: object) -> bytes | None:
+        """The value of these inputs, which are any JSON."""
+        with suppress(OSError, zlib.error):
+            if path := self._path(inputs):
+                return zlib.decompress(path.read_bytes())
+        return None
+
+    def put(self, inputs: object, value: bytes) -> None:
+        """Cache the value of these inputs."""
+        if path := self._path(inputs):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(zlib.compress(value, level=1))
+
+    def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
+        """The cached value, or the one that `make` returns; it depends on nothing but `inputs`."""
+        value = self.get(inputs)
+        if value is None:
+            value = make()
+            self.put(inputs, value)
+        return value
+
+    def prune(self) -> None:
+        """Remove the entries that nobody asked for since this object was created."""
+        for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
+            path.unlink()
+
+    def _path(self, inputs: object) -> Path | None:
+        if self.folder is None:
+            return None
+        digest = hashlib.sha256(own_digest().encode() + msgspec.json.encode(inputs)).hexdigest()
+        self.used.add(path := self.folder / f"{digest[:32]}.zlib")
+        return path
+
+
+@cache
+def own_digest() -> str:
+    """A digest of the code, schemas and libraries that decide what a file says and how it looks."""
+    roots = (Path(next(iter(each.__path__))) for each in (schemas, estimates, pipeline))
+    return code_digest(roots)
+
+
+def code_digest(roots: Iterable[Path]) -> str:
+    """A digest of Python, of the libraries that decide, and of the code in some folders."""
+    digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
+    for name in LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            digest.update(f"{name} {metadata.version(name)}\n".encode())
+    for root in roots:
+        for path in sorted(root.rglob("*")):
+            if path.suffix in CODE:
+                digest.update(path.relative_to(root.parent).as_posix().encode() + b"\n")
+                digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""What one submission file says by itself, computed once for its bytes and read from the cache."""
+
+import hashlib
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+
+from estimates.summary import summarize
+from pipeline.cache import Cache
+from pipeline.collection.discover import Source
+from pipeline.collection.plausibility.corpus import Member
+from pipeline.collection.validate import Accepted, Found, checked, read_bytes
+from schemas.finding import Finding
+
+FILES_AT_ONCE = 16  # by each process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedSubmission:
+    """An accepted file: what comparisons need of it, and its summary as JSON."""
+
+    member: Member
+    summary: bytes
+
+
+def members_of(
+    cache: Cache, sources: Iterable[Source], *, jobs: int = 1
+) -> tuple[dict[Source, Member], dict[Source, Found]]:
+    """What comparisons need of each accepted submission, and what is wrong with the others.
+
+    What the cache lacks is computed by `jobs` processes and cached.
+    """
+    keys = {source: key_of(source) for source in sources}
+    found = {s: _decoded(data).member for s, key in keys.items() if (data := cache.get(key))}
+    refused: dict[Source, Found] = {}
+    missing = [source for source in keys if source not in found]
+    for source, result in zip(missing, _computed(missing, jobs), strict=True):
+        if isinstance(result, bytes):
+            cache.put(keys[source], result)
+            found[source] = _decoded(result).member
+        else:
+            refused[source] = result
+    return found, refused
+
+
+def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
+    """What the cache holds about a submission that `members_of` has returned."""
+    data = cache.get(key_of(source))
+    if data is None:
+        raise FileNotFoundError(source.path)
+    return _decoded(data)
+
+
+def key_of(source: Source) -> str:
+    """The digest of a file with its name and folder, which its validation looks at, too."""
+    data = read_bytes(source)
+    head = "/".join((source.place, *source.path.parts[-3:])).encode()
+    return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
+
+
+def _computed(sources: list[Source], jobs: int) -> Iterable[bytes | Found]:
+    if jobs <= 1 or len(sources) <= FILES_AT_ONCE:
+        return map(_compute, sources)
+    # No fork: a database that this process has opened may have threads.
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        return list(pool.map(_compute, sources, chunksize=FILES_AT_ONCE))
+
+
+def _compute(source: Source) -> bytes | Found:
+    accepted = checked(source)
+    if not isinstance(accepted, Accepted):
+        return accepted if isinstance(accepted, tuple) else ()
+    submission = accepted.submission
+    outline = replace(
+        submission,
+        trials=(),
+        suite=replace(submission.suite, prompts=()),
+        warmups=None,
+        probes=None,
+        environment=None,
+    )
+    found = CachedSubmission(
+        member=replace(Member.of(submission), submission=outline, digest=accepted.digest),
+        summary=msgspec.json.encode(summarize(submission)),
+    )
+    return msgspec.msgpack.encode(found, enc_hook=np.ndarray.tolist)
+
+
+def _decoded(data: bytes) -> CachedSubmission:
+    return msgspec.msgpack.decode(data, type=CachedSubmission, dec_hook=_array)
+
+
+def _array(hint: Any, values: object) -> object:  # noqa: ANN401 - a type hint is any object
+    """The array of a field `NDArray[kind]`."""
+    _, dtype = get_args(hint)
+    (kind,) = get_args(dtype)
+    return np.array(values, kind)

@@ -1,0 +1,87 @@
+"""Write a table as CSV, JSON or Parquet: the same rows give the same bytes.
+
+Text in CSV is guarded: what a spreadsheet would run as a formula gets an apostrophe.
+"""
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import orjson
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+# As OWASP lists them (CSV injection), with the full-width twins that some spreadsheets read too.
+FORMULA_STARTS = (
+    *("=", "+", "-", "@"),
+    "\N{FULLWIDTH EQUALS SIGN}",
+    "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}",
+    "\N{FULLWIDTH COMMERCIAL AT}",
+)
+_COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
+
+
+def guarded(text: str) -> str:
+    """The text in a form that a spreadsheet opens without running anything."""
+    runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
+    return f"'{text}" if runs else text
+
+
+def as_csv(table: pa.Table) -> bytes:
+    """A line of column names, then one per row."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*map(_cells, table.columns), strict=True))
+    return stream.getvalue().encode()
+
+
+def as_json(table: pa.Table) -> bytes:
+    """A list of objects, one per row."""
+    names, columns = table.column_names, map(_values, table.columns)
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return orjson.dumps(rows, option=_COMPACT)
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """A Parquet file, compressed."""
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()
+
+
+Format: TypeAlias = "Callable[[pa.Table], bytes]"
+FORMATS: dict[str, Format] = {"csv": as_csv, "json": as_json, "parquet": as_parquet}
+
+
+def _cells(column: pa.ChunkedArray) -> list[object]:
+    """A column as `csv` prints it; each different text is guarded once."""
+    values = _values(column)
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return values
+    if pa.types.is_nested(column.type):
+        return list(map(_cell, values))
+    known = {value: _cell(value) for value in set(values)}
+    return [known[value] for value in values]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; polars is ten times as fast at it as Arrow."""
+    found: list[Any] = pl.Series(values=column).to_list()
+    return found
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return guarded(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dt.datetime):
+        return f"{value.isoformat()}Z"
+    if isinstance(value, list | dict):
+        return guarded(orjson.dumps(value).decode())
+    return value
