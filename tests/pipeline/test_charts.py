@@ -29,7 +29,7 @@ from pipeline.site.charts.theme import (
 from pipeline.site.pages.places import DEVICE_CHARTS
 from tests.contexts import at_depth
 from tests.crowds import crowds
-from tests.pipeline.tables import campaign, database, entry, one
+from tests.pipeline.tables import accepted, campaign, database, entry, one
 
 if TYPE_CHECKING:
     import duckdb
@@ -245,7 +245,7 @@ def test_the_break_even_counts_what_cannot_win() -> None:
 
 
 def _arms_of(campaign: Example) -> set[object]:
-    chart = draw(database(campaign), "submission_tasks", submission=campaign.id)
+    chart = draw(database(campaign), "submission_tasks", submission=accepted(campaign).id)
     return {row[chart.table.columns.index("Arm")] for row in chart.table.rows}
 
 
