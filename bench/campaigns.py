@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.disturbances import QUIET, SCENARIOS, TOKENS, measured, rounds_of
-from estimates.intervals import CONFIDENCE, t_quantile
+from estimates.intervals import CONFIDENCE
 from estimates.pairing import pair
 from estimates.ratios import scopes
+from estimates.student_t import t_quantile
 from estimates.summary import published, wall_speedup
 from estimates.verdicts import judge
 from schemas.method import NO_SPECULATION, Method

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estimates.intervals import t_quantile
+from estimates.student_t import t_quantile
 from pipeline.data.pools import Vote, choice_factors, pool_intervals
 from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
 

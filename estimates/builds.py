@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
 from estimates.identity import identify
-from estimates.intervals import t_quantile
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import together
+from estimates.student_t import t_quantile
 from schemas.codec import Json, encode
 from schemas.submission import Arm, Submission, Trial
 

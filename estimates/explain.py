@@ -2,7 +2,7 @@
 
 from estimates.decomposition import drafted_lengths, step_ms
 from estimates.model import Estimate, Interval
-from estimates.repeatability import single_pass
+from estimates.passes import single_pass
 from estimates.requests import Costs, break_even_tokens
 from estimates.requests import whole_request as whole_ratio
 from estimates.verdicts import INSTRUMENT

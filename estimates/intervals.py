@@ -1,18 +1,16 @@
-"""Intervals of means of log ratios, and the rank and chi-square tests of the flags.
+"""Intervals of means of log ratios.
 
 All inputs and means are natural logarithms of ratios; `Interval` values are ratios again.
 """
 
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from functools import cache
-from statistics import NormalDist, correlation
 from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
 
 from estimates.model import Interval
 from estimates.pairing import PromptPairs
+from estimates.student_t import t_quantile
 
 if TYPE_CHECKING:  # only the bootstrap needs it, and it takes longer to import than a file to judge
     import numpy as np
@@ -30,7 +28,8 @@ def t_interval(log_ratios: Sequence[float]) -> Interval | None:
     count = len(log_ratios)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    return _around(_mean(log_ratios), deviation(log_ratios) / math.sqrt(count), count - 1)
+    error = deviation(log_ratios) / math.sqrt(count)
+    return _around(_mean(log_ratios), error, count - 1)
 
 
 def deviation(values: Sequence[float]) -> float:
@@ -134,77 +133,6 @@ def t_reach(freedom: float) -> float:
     return t_quantile(freedom, (1 + CONFIDENCE) / 2)
 
 
-@cache
-def t_quantile(freedom: float, probability: float) -> float:
-    """Quantile of Student's t distribution.
-
-    Newton's method on the upper tail, which is convex: from the normal quantile, which is nearer
-    to the middle, it comes to the quantile from one side. SciPy has it too, but takes longer to
-    import than a file takes to read.
-    """
-    if probability < 0.5:  # noqa: PLR2004 - the lower half mirrors the upper
-        return -t_quantile(freedom, 1 - probability)
-    found, before = NormalDist().inv_cdf(probability), -1.0
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
-    scale /= math.sqrt(freedom * math.pi)
-    while found > before:
-        density = scale * (1 + found**2 / freedom) ** (-(freedom + 1) / 2)
-        before, found = found, found + (_t_tail(found, freedom) - (1 - probability)) / density
-    return found
-
-
-def _t_tail(t: float, freedom: float) -> float:
-    """P(T > t) for t >= 0: half of the regularized incomplete beta function I_x(freedom/2, 1/2)."""
-    x, y = freedom / (freedom + t**2), t**2 / (freedom + t**2)
-    if x > (freedom + 2) / (freedom + 5):  # the fraction of the other tail converges faster there
-        return 0.5 - _beta(y, x, 0.5, freedom / 2) / 2
-    return _beta(x, y, freedom / 2, 0.5) / 2
-
-
-def _beta(x: float, y: float, a: float, b: float) -> float:
-    """I_x(a, b), where y = 1 - x, by its continued fraction: https://dlmf.nist.gov/8.17.22."""
-    value = 1.0
-    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # from the end of the fraction
-        even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
-        odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        value = 1 - odd / (1 + even / value)
-    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    return float(x**a * y**b) * math.exp(scale) / (a * value)
-
-
 def _around(mean: float, error: float, freedom: float) -> Interval:
     half_width = t_reach(freedom) * error
     return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
-
-
-def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation of two lists of one length, neither of them constant."""
-    return correlation(_ranks(one), _ranks(other))
-
-
-def p_of_rank(correlation: float, independent: int) -> float:
-    """Two-sided p of a rank correlation over so many independent values, by Student's t."""
-    if abs(correlation) >= 1:
-        return 0.0
-    freedom = independent - 1
-    return 2 * _t_tail(abs(correlation) * math.sqrt(freedom / (1 - correlation**2)), freedom)
-
-
-def p_of_even(counts: Sequence[int]) -> float:
-    """P of Pearson's chi-square test that all counts have the same expectation.
-
-    The upper incomplete gamma function by its recurrence: https://dlmf.nist.gov/8.8.E6.
-    """
-    expected = sum(counts) / len(counts)
-    half = sum((count - expected) ** 2 for count in counts) / expected / 2
-    twice = len(counts) - 1  # degrees of freedom
-    p = math.erfc(math.sqrt(half)) if twice % 2 else math.exp(-half)
-    for order in range(1 if twice % 2 else 2, twice, 2):
-        p += half ** (order / 2) * math.exp(-half) / math.gamma(order / 2 + 1)
-    return p
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share the mean of theirs."""
-    ordered = sorted(values)
-    return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]

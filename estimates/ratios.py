@@ -10,7 +10,8 @@ from estimates import decomposition as parts
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, once, pair
-from estimates.repeatability import repeat_deviation, widened
+from estimates.passes import widened
+from estimates.repeatability import repeat_deviation
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS

@@ -26,11 +26,11 @@ from estimates.intervals import (
     CONFIDENCE,
     deviation,
     equal_weight_mean,
-    t_quantile,
     variance,
 )
 from estimates.model import Interval, Repeatability
 from estimates.pairing import PromptPairs, once, pair
+from estimates.student_t import t_quantile
 from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
@@ -126,8 +126,9 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
     """Standard deviation of one block's log ratio around its prompt's.
 
-    Where nothing was repeated but arms took turns, what plain trials that follow each other differ
-    by, since a plain token costs about the same on each prompt; 0 where that says nothing either.
+    If nothing was repeated but the arms were interleaved: the difference between plain trials that
+    follow each other, since a plain token costs about the same on each prompt. 0 if neither is
+    known.
     """
     known = [variance(each.block_log_ratios) for each in pairs if len(each.trials) > 1]
     if known:
@@ -206,35 +207,3 @@ def _wall_ms(trial: Trial) -> float | None:
 
 def _factor(blocks: int, level: float) -> float:
     return t_quantile(blocks - 1, (1 + level) / 2) / math.sqrt(blocks)
-
-
-_LEAST_PASSES = 2
-
-
-def by_passes(submission: Submission) -> bool:
-    """Whether arms took turns after whole passes and not after each prompt."""
-    return submission.design.interleaved == "block"
-
-
-def single_pass(submission: Submission) -> bool:
-    """Whether each arm had one pass only, so that there is no interval."""
-    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
-
-
-def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
-    """The interval with what disturbs whole passes of the arm or its baseline.
-
-    Unchanged where arms took turns prompt by prompt; `None` with fewer than two passes.
-    """
-    if interval is None or not by_passes(submission):
-        return interval
-    over_blocks = _over_blocks(submission, arm)
-    return None if over_blocks is None else interval.wider(over_blocks)
-
-
-def _over_blocks(submission: Submission, arm: Arm) -> float | None:
-    """Over all prompts of the arm: a pass is disturbed as a whole, whatever the task."""
-    pairs = pair(submission, arm)
-    tasks = dict.fromkeys(each.prompt.task for each in pairs)
-    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
-    return log_half_width(block_means(groups), confidence(submission), least=_LEAST_PASSES)

@@ -27,8 +27,8 @@ from estimates.intervals import (
 from estimates.load import widen_for_load
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import NORMAL_95, PromptPairs, pair_all
+from estimates.passes import by_passes, single_pass, widened
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
-from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
 from estimates.verdicts import INSTRUMENT, after_flags, count, verdict, worst

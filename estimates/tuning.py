@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from estimates.intervals import t_quantile
 from estimates.pairing import clock, excess, is_timed, ms_per_token
+from estimates.student_t import t_quantile
 from schemas.submission import Submission
 
 Times = Mapping[str, Mapping[tuple[str, int], float]]

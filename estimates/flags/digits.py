@@ -7,7 +7,7 @@ from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence
-from estimates.intervals import p_of_even
+from estimates.significance import p_of_even
 
 ROUNDED, UNEVEN = bounds("rounded-times"), bounds("uneven-digits")
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.

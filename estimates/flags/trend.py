@@ -12,7 +12,8 @@ from statistics import fmean, median
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats, once, only, steady_length
-from estimates.intervals import p_of_rank, spearman, t_interval
+from estimates.intervals import t_interval
+from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")
 FIRST_BLOCK = bounds("first-block")["least"]

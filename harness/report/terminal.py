@@ -9,8 +9,9 @@ from rich.text import Text
 from estimates.explain import reason, whole_request
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
+from estimates.passes import single_pass
 from estimates.ratios import baseline_ratio
-from estimates.repeatability import blocks_run, single_pass
+from estimates.repeatability import blocks_run
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import VERDICTS, say

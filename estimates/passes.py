@@ -1,0 +1,37 @@
+"""Widen intervals of campaigns whose arms are interleaved by whole passes, not by prompt."""
+
+from estimates.model import Interval
+from estimates.pairing import pair
+from estimates.repeatability import block_means, blocks_run, confidence, log_half_width
+from schemas.submission import Arm, Submission
+
+_LEAST_PASSES = 2
+
+
+def by_passes(submission: Submission) -> bool:
+    """Whether the arms were interleaved by whole passes and not prompt by prompt."""
+    return submission.design.interleaved == "block"
+
+
+def single_pass(submission: Submission) -> bool:
+    """Whether each arm had one pass only, so that there is no interval."""
+    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
+
+
+def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
+    """The interval with what disturbs whole passes of the arm or its baseline.
+
+    Unchanged if the arms were interleaved prompt by prompt; `None` with fewer than two passes.
+    """
+    if interval is None or not by_passes(submission):
+        return interval
+    over_blocks = _over_blocks(submission, arm)
+    return None if over_blocks is None else interval.wider(over_blocks)
+
+
+def _over_blocks(submission: Submission, arm: Arm) -> float | None:
+    """The half-width over all prompts of the arm: a pass is disturbed as a whole."""
+    pairs = pair(submission, arm)
+    tasks = dict.fromkeys(each.prompt.task for each in pairs)
+    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    return log_half_width(block_means(groups), confidence(submission), least=_LEAST_PASSES)

@@ -1,0 +1,41 @@
+"""The rank and chi-square tests of the flags."""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from statistics import correlation
+
+from estimates.student_t import t_tail
+
+
+def spearman(one: Sequence[float], other: Sequence[float]) -> float:
+    """Spearman's rank correlation of two lists of one length, neither of them constant."""
+    return correlation(_ranks(one), _ranks(other))
+
+
+def p_of_rank(correlation: float, independent: int) -> float:
+    """Two-sided p of a rank correlation over so many independent values, by Student's t."""
+    if abs(correlation) >= 1:
+        return 0.0
+    freedom = independent - 1
+    return 2 * t_tail(abs(correlation) * math.sqrt(freedom / (1 - correlation**2)), freedom)
+
+
+def p_of_even(counts: Sequence[int]) -> float:
+    """P of Pearson's chi-square test that all counts have the same expectation.
+
+    The upper incomplete gamma function by its recurrence: https://dlmf.nist.gov/8.8.E6.
+    """
+    expected = sum(counts) / len(counts)
+    half = sum((count - expected) ** 2 for count in counts) / expected / 2
+    twice = len(counts) - 1  # degrees of freedom
+    p = math.erfc(math.sqrt(half)) if twice % 2 else math.exp(-half)
+    for order in range(1 if twice % 2 else 2, twice, 2):
+        p += half ** (order / 2) * math.exp(-half) / math.gamma(order / 2 + 1)
+    return p
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Ranks from 1; equal values share the mean of theirs."""
+    ordered = sorted(values)
+    return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]
