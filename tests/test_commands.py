@@ -135,6 +135,11 @@ def test_a_result_of_an_older_build_keeps_the_words_of_that_build(text: str) -> 
     assert speculation(in_terminal(text, argv)) == speculation(argv)
 
 
+def test_a_chain_is_served_with_the_draft_of_its_campaign() -> None:
+    assert "-md" in in_terminal("ngram-mod+draft-model")
+    assert "-md" not in in_terminal("ngram-mod+ngram-simple")
+
+
 def test_an_n_gram_setting_is_printed_whole() -> None:
     assert shlex.join(on_page("ngram-simple")) == (
         "llama-server -m T.gguf --spec-type ngram-simple --spec-ngram-simple-size-n 3 "

@@ -1,4 +1,4 @@
-"""Makes the arms of a campaign: the baseline, one per method and draft, and alternatives."""
+"""Make the arms of a campaign: the baseline, one per method and draft, and alternatives."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -13,8 +13,8 @@ from schemas.vocabulary.axes import AXES
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
-    for request in options.methods:
-        _require_method(request, kind)
+    for method in options.methods:
+        _require_method(method, kind)
     for axis in axes.given(options):
         _require_axis(axis, axes.flag_of(axis, options), runner)
     if options.teacher_forced and not kind.forces:
@@ -42,8 +42,8 @@ def _require_axis(axis: str, flag: str, runner: str) -> None:
         raise UsageError(message)
 
 
-def _require_method(request: Method, kind: RunnerEntry) -> None:
-    lacking = next((name for name in request.types if name not in kind.methods), None)
+def _require_method(method: Method, kind: RunnerEntry) -> None:
+    lacking = next((name for name in method.types if name not in kind.methods), None)
     if lacking is not None:
         able = _first(other for other, each in OFFERED.items() if lacking in each.methods)
         nearest = METHODS[lacking].nearest
@@ -51,7 +51,7 @@ def _require_method(request: Method, kind: RunnerEntry) -> None:
         where = "in-process" if able == _first(_forcing()) else f"through {able}"
         message = f"{lacking} runs {where}: use --runner {able}{instead}"
         raise UsageError(message)
-    limited = request.type == DRAFT_MODEL and (request.n_min or request.p_min)
+    limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
     if limited and not kind.limits_drafts:
         able = _first(other for other, each in OFFERED.items() if each.limits_drafts)
         message = (

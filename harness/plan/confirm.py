@@ -1,4 +1,4 @@
-"""Writes the run that measures what a plan recommends."""
+"""Write the `run` that measures what a plan recommends."""
 
 import shlex
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Says what to start after a measurement: the llama-server line, or the setting of another server.
+"""Print what to start after a measurement: a llama-server line, or the setting of another server.
 
 A result names models, never paths: files are stand-ins unless the caller knows them.
 """
@@ -11,6 +11,7 @@ from textwrap import wrap
 from estimates.commands import LLAMA_CPP, serve_nearest
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission
+from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
@@ -66,8 +67,10 @@ def _file(files: Mapping[str, Path], model: str, name: str) -> str:
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
+    """The file of the arm's draft; a chain names none and has the only one of the campaign."""
+    chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
-        if draft.id == arm.method.draft:
+        if chained or draft.id == arm.method.draft:
             return _file(files, draft.id, f"{draft.name} {draft.quantisation}")
     return None
 

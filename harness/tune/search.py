@@ -1,6 +1,6 @@
 """What a tune may try: families of methods at every depth, and which prompts each stage uses."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import Option
 from harness.run.events import Event, TrialEnded, TrialsPlanned
-from schemas.method import Method
+from schemas.method import Method, limit
 from schemas.vocabulary import METHODS
 
 StageName = Literal["look", "race", "certificate"]
@@ -90,41 +90,28 @@ def families(
 ) -> tuple[Family, ...]:
     """Every method with each of its drafts. Raises `UsageError` without any."""
     found: dict[str, dict[int, ArmPlan]] = {}
-    for request in methods:
-        for depth in (_depth(request),) if fixed else depths_of(request, deepest):
-            for arm in _speculating((_at(request, depth),), drafts):
-                found.setdefault(_name(arm, drafts), {})[depth] = arm
+    for method in methods:
+        for depth in (limit(method) or 0,) if fixed else depths_of(method, deepest):
+            at_depth = structs.replace(method, n_max=depth) if depth else method
+            for arm in all_arms((at_depth,), drafts):
+                if arm.id != BASELINE:
+                    found.setdefault(_name(arm, drafts), {})[depth] = arm
     if not found:
         message = "nothing to tune: no method speculates; name one with --method or --draft"
         raise UsageError(message)
     return tuple(Family(name=name, arms=arms) for name, arms in found.items())
 
 
-def depths_of(request: Method, deepest: int) -> tuple[int, ...]:
+def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
     """The depths that a method is tried at; its own alone where it has no depth to set."""
-    if request.chain:
-        return (0,)
-    entry = METHODS[request.type]
+    entry = METHODS[method.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
-    if not _depth(request) or request.controller:
+    if not limit(method) or method.controller:
         return (0,)
     most = min(deepest, _DEEPEST_HEAD) if entry.architectures else deepest
-    least = request.n_min or 1
+    least = method.n_min or 1
     return tuple(range(min(least, most), most + 1))
-
-
-def _depth(request: Method) -> int:
-    return request.n_max or 0
-
-
-def _at(request: Method, depth: int) -> Method:
-    return request if depth == 0 or request.chain else structs.replace(request, n_max=depth)
-
-
-def _speculating(methods: tuple[Method, ...], drafts: tuple[ModelFile, ...]) -> Iterable[ArmPlan]:
-    """The arms of methods but the baseline. An oracle is an instrument that may be tuned, too."""
-    return (arm for arm in all_arms(methods, drafts) if arm.id != BASELINE)
 
 
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
