@@ -116,7 +116,7 @@ bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, gro
 	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
-	$(RUN) -m bench.plan estimates/plan/memory_points.json
+	$(RUN) -m bench.plan
 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m bench.tune

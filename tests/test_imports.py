@@ -31,11 +31,11 @@ ALLOWED = {
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
-        "harness.plan.exact",
+        "harness.plan.server_fit",
         "harness.fleet.worker",
         *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
     ),
-    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor", "harness.plan.exact"),
+    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
     "distributed": ("harness.fleet",),

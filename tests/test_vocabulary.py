@@ -29,7 +29,6 @@ NAMED = {
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
-    "estimates/plan/points.py": {"mtp"},  # a key of the facts
     "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with
     "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R

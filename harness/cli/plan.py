@@ -6,11 +6,10 @@ import typer
 
 from harness.cli import console
 from harness.cli.options import offers_fields
-from harness.plan.request import (
+from harness.plan.options import (
     ComputerOptions,
     LoadOptions,
     ModelOptions,
-    PlanRequest,
     SpeedOptions,
 )
 
@@ -33,11 +32,12 @@ def plan(
 
     - `python -m harness plan --target qwen3.8-27b:Q4_K_M --draft mtp --context 32768`
     """
-    request = PlanRequest(models=models, load=load, computer=computer, speed=speed)
+    from harness.plan.inputs import plan_inputs  # noqa: PLC0415 - slow to import
     from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import
     from harness.report import memory  # noqa: PLC0415 - slow to import
 
-    found = planned(request, say=console.say)
+    inputs = plan_inputs(models, load=load, computer=computer, speed=speed, say=console.say)
+    found = planned(inputs)
     if json:
         console.print_json(found.as_json())
     else:

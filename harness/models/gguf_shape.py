@@ -93,8 +93,8 @@ def _layers(name: str, header: _Header, tensors: Sequence[Tensor]) -> tuple[Laye
     count = header.number("block_count")
     if not 0 < count <= _MOST_LAYERS:
         message = (
-            f"{name}: the architecture {header.architecture!r} states no number of layers; "
-            "plan with --facts FILE instead"
+            f"{name}: the architecture {header.architecture!r} states no number of layers, "
+            "so it cannot be planned"
         )
         raise BadInputError(message)
     parts: list[dict[str, int]] = [{} for _ in range(count)]

@@ -11,7 +11,7 @@ from estimates.plan.speed import Machine
 from estimates.roofline import bandwidth_gb_per_s, devices
 from harness.errors import UsageError
 from harness.machine.detect import machine
-from harness.plan.request import ComputerOptions
+from harness.plan.options import ComputerOptions
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
 

@@ -1,9 +1,7 @@
-"""Plans a target with or without a draft on a machine: what fits, what it costs, what it gains."""
+"""Plan a target with or without a draft on a machine: what fits, what it costs, what it gains."""
 
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from estimates.commands import drafting
 from estimates.plan import alternatives
@@ -13,109 +11,94 @@ from estimates.plan.model import Buffers, Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
-from harness.errors import BadInputError
-from harness.machine.engines import SERVER_PROGRAM, package_version, server_program
-from harness.models.hub_protocol import Hub
-from harness.plan import exact, warnings
-from harness.plan.request import ComputerOptions, PlanRequest
-from harness.plan.wish import Wish, wish_of, wish_of_facts
+from harness.plan import warnings
+from harness.plan.inputs import PlanInputs
+from harness.plan.server_fit import HOST, AllocatedSizes, ServerLoad, allocated_sizes
 
 
-def plan(request: PlanRequest, *, say: Callable[[str], None], client: Hub | None = None) -> Plan:
-    """The plan that a request asks for; nothing but headers is read.
-
-    Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives
-    no header, `UsageError` for a contradictory request.
-    """
-    request.check()
-    if request.models.facts:
-        return answer(wish_of_facts(request))
-    wish = wish_of(request, say, client)
-    simulated = _simulated(wish, request)
-    if isinstance(simulated, str):
-        note = f"the engine could not simulate it ({simulated}); these are closed forms"
-        return answer(replace(wish, notes=(*wish.notes, note)))
-    return answer(wish, simulated=simulated)
+def plan(inputs: PlanInputs) -> Plan:
+    """The plan for these inputs; a llama-server's own sizes replace closed forms."""
+    sizes = _allocated(inputs)
+    if isinstance(sizes, str):
+        note = f"the engine could not simulate it ({sizes}); these are closed forms"
+        return _answer(replace(inputs, notes=(*inputs.notes, note)), None)
+    return _answer(inputs, sizes)
 
 
-def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) -> Plan:
-    """The plan for a wish; the engine's own figures replace closed forms where there are any."""
-    found = _placed(wish, wish.case)
-    if simulated is not None:
-        found = _corrected(found, simulated, wish)
-    alone = _alone(wish)
-    gain, tps = None, plain(wish.case, found, wish.speed)
-    if wish.speculation is not None:
-        gain = speedup(wish.case, found, alone.tps, wish.speed, wish.speculation)
+def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Plan:
+    found = _placed(inputs, inputs.case)
+    if sizes is not None:
+        found = _corrected(found, sizes, inputs.case)
+    alone = _alone(inputs)
+    gain, tps = None, plain(inputs.case, found, inputs.speed)
+    if inputs.speculation is not None:
+        gain = speedup(inputs.case, found, alone.tps, inputs.speed, inputs.speculation)
         tps = alone.tps.times(gain)
     asked = Choice(
         changes="as asked",
-        case=wish.case,
+        case=inputs.case,
         found=found,
-        speculation=wish.speculation,
+        speculation=inputs.speculation,
         tps=tps,
-        target=wish.target,
-        draft=wish.draft,
+        target=inputs.target,
+        draft=inputs.draft,
     )
     return Plan(
-        target=wish.name,
-        drafting=wish.drafting,
+        target=inputs.name,
+        drafting=inputs.drafting,
         asked=asked,
         alone=alone,
         speedup=gain,
-        context_max=largest_context(wish.case, found.placement),
+        context_max=largest_context(inputs.case, found.placement),
         context_max_alone=largest_context(alone.case, alone.found.placement),
-        alternatives=alternatives.of(wish.target, wish.draft, asked, alone, wish.speed),
-        exact=simulated is not None,
-        warnings=(*warnings.of(asked, alone, gain), *wish.notes),
+        alternatives=alternatives.of(inputs.target, inputs.draft, asked, alone, inputs.speed),
+        exact=sizes is not None,
+        warnings=(*warnings.of(asked, alone, gain), *inputs.notes),
     )
 
 
-def _alone(wish: Wish) -> Choice:
+def _alone(inputs: PlanInputs) -> Choice:
     """The target without speculation, with as many layers on the devices as then fit."""
-    case = wish.case.without_speculation()
-    found = _placed(replace(wish, layers=None, cpu_experts=None), case)
+    case = inputs.case.without_speculation()
+    found = _placed(replace(inputs, layers=None, cpu_experts=None), case)
     return Choice(
         changes="no draft",
         case=case,
         found=found,
         speculation=None,
-        tps=plain(case, found, wish.speed),
-        target=wish.target,
+        tps=plain(case, found, inputs.speed),
+        target=inputs.target,
         draft=None,
     )
 
 
-def _placed(wish: Wish, case: Case) -> Projection:
+def _placed(inputs: PlanInputs, case: Case) -> Projection:
     """The projection with the asked placement, or with the most that fits."""
     best = fit(case)
-    if wish.layers is None and wish.cpu_experts is None:
+    if inputs.layers is None and inputs.cpu_experts is None:
         return best
     whole = case.target.placed_layers
-    layers = best.placement.layers if wish.layers is None else wish.layers
+    layers = best.placement.layers if inputs.layers is None else inputs.layers
     layers = whole if layers < 0 else min(layers, whole)
-    experts = best.placement.cpu_experts if wish.cpu_experts is None else wish.cpu_experts
+    experts = best.placement.cpu_experts if inputs.cpu_experts is None else inputs.cpu_experts
     placement = Placement(
         layers=layers if case.devices else 0, cpu_experts=experts, share=best.placement.share
     )
     return project(case, placement)
 
 
-def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] | str | None:
-    """The engine's figures, for headers at hand and this machine; `None` without an engine."""
-    sources = [wish.target, *([wish.draft] if wish.draft else [])]
+def _allocated(inputs: PlanInputs) -> tuple[AllocatedSizes, ...] | str | None:
+    """What the server would allocate; `None` without a server, or without the models' headers."""
+    sources = [inputs.target, *([inputs.draft] if inputs.draft else [])]
     paths = [source.path for source in sources if source.path is not None]
-    if request.computer.described or len(paths) < len(sources):
+    if inputs.server is None or len(paths) < len(sources):
         return None
-    server = _server(request.computer)
-    if server is None and package_version() is None:
-        return None
-    placement, case = _placed(wish, wish.case).placement, wish.case
+    placement, case = _placed(inputs, inputs.case).placement, inputs.case
     words: tuple[str, ...] = ()
-    if case.uses_head and wish.speculation is not None:
-        words = tuple(drafting(method_of(wish.speculation)) or ())
+    if case.uses_head and inputs.speculation is not None:
+        words = tuple(drafting(method_of(inputs.speculation)) or ())
     loads = [
-        exact.Load(
+        ServerLoad(
             path=str(paths[0]),
             setting=case.setting,
             layers=placement.layers,
@@ -126,21 +109,8 @@ def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] 
     if case.draft is not None:
         draft = case.draft
         layers = draft.facts.placed_layers if case.devices and not draft.on_host else 0
-        loads.append(exact.Load(path=str(paths[1]), setting=draft.setting, layers=layers))
-    return exact.simulate_by_server(server, loads) if server else exact.simulate(loads)
-
-
-def _server(options: ComputerOptions) -> Path | None:
-    """The llama-server to ask; `None` for the binding. Raises `BadInputError`."""
-    named = options.server_binary
-    if named is None and options.runner != SERVER_PROGRAM and package_version() is not None:
-        return None
-    found = shutil.which(named) if named else server_program()
-    if found is None and (named or options.runner == SERVER_PROGRAM):
-        place = f"at {named}" if named else "on PATH"
-        message = f"no {SERVER_PROGRAM} {place}; name the program with --server-binary"
-        raise BadInputError(message)
-    return Path(found) if found else None
+        loads.append(ServerLoad(path=str(paths[1]), setting=draft.setting, layers=layers))
+    return allocated_sizes(inputs.server, loads)
 
 
 _KINDS = (
@@ -149,12 +119,12 @@ _KINDS = (
 )
 
 
-def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: Wish) -> Projection:
+def _corrected(found: Projection, sizes: Sequence[AllocatedSizes], case: Case) -> Projection:
     """The projection with the sizes that the engine reports."""
     devices = tuple(replace(buffers) for buffers in found.devices)
     host = replace(found.host)
-    host.output = sum(each.output for each in simulated)
-    for each, kinds in zip(simulated, _KINDS, strict=False):
+    host.output = sum(each.output for each in sizes)
+    for each, kinds in zip(sizes, _KINDS, strict=False):
         _, kv, recurrent, compute = kinds
         if not each.on_devices:
             setattr(host, kv, each.kv)
@@ -162,26 +132,26 @@ def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: 
         setattr(host, compute, each.host_compute)
         for buffers, mib in zip(devices, each.on_devices, strict=False):
             setattr(buffers, compute, mib)
-        on_devices = [sizes for name, sizes in each.places.items() if name != exact.HOST]
-        for buffers, sizes in zip(devices, on_devices, strict=False):
-            _take(buffers, kinds, *sizes)
-        if exact.HOST in each.places:
-            weights, context = each.places[exact.HOST]
+        on_devices = [mib for name, mib in each.places.items() if name != HOST]
+        for buffers, (weights, context) in zip(devices, on_devices, strict=False):
+            _take(buffers, kinds, weights, context)
+        if HOST in each.places:
+            weights, context = each.places[HOST]
             _take(host, kinds, weights, context, extra=each.output)
-    limits = [memory.free_mib - wish.case.margin_mib for memory in wish.case.devices]
+    limits = [memory.free_mib - case.margin_mib for memory in case.devices]
     return replace(
         found,
         devices=devices,
         host=host,
         device_fits=all(b.total() <= x for b, x in zip(devices, limits, strict=False)),
-        host_fits=host.total() <= wish.case.host.free_mib,
+        host_fits=host.total() <= case.host.free_mib,
     )
 
 
 def _take(
     buffers: Buffers, kinds: Sequence[str], weights: int, context: int, *, extra: float = 0.0
 ) -> None:
-    """Whole MiB that the engine reports, where they are not our own figure without its decimals."""
+    """Take whole MiB from the server, unless they are our own figure without its decimals."""
     model, kv, recurrent, _ = kinds
     if int(getattr(buffers, model)) != weights:
         setattr(buffers, model, float(weights))

@@ -14,7 +14,7 @@ from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import presets
 from harness.plan import warnings
 from harness.plan.computer import computer_of
-from harness.plan.request import ComputerOptions
+from harness.plan.options import ComputerOptions
 from harness.plan.sources import preset_facts
 
 

@@ -238,7 +238,7 @@ def _own_error(plan: Plan) -> Iterator[str]:
         )
         before = " " * len(before)
     memory = errors.memory
-    if memory is not None and not plan.exact:
+    if not plan.exact:
         yield (
             f"{before}memory of a device: median error {memory.total_median_mib:.0f} MiB over "
             f"{say.count(memory.totals, 'public log')}, at most {memory.total_worst_mib:.0f} MiB"

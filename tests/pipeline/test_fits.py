@@ -11,8 +11,9 @@ from estimates.plan.model import Buffers, Memory, Setting
 from estimates.plan.placement import Case, Draft, Projection, fit, free_of, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speed import Machine, plain
+from harness.plan.inputs import plan_inputs
+from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
-from harness.plan.request import ComputerOptions, LoadOptions, ModelOptions, PlanRequest
 from pipeline.site.pages import fits
 from tests.scripts import run
 
@@ -142,14 +143,14 @@ def test_the_page_prints_the_command_of_harness_plan(
     for question, answer in zip(asked, answers, strict=True):
         draft = {"none": None, "head": "mtp", "model": "qwen3-0.6b:Q8_0"}[question["draft"]]
         name = f"{question['model']}:{question['quantisation']}"
-        found = plan(
-            PlanRequest(
-                models=ModelOptions(target=name, draft=draft),
-                load=LoadOptions(context=16384, kv_type="q8_0"),
-                computer=ComputerOptions(vram=question["memory"], ram=32),
-            ),
+        inputs = plan_inputs(
+            ModelOptions(target=name, draft=draft),
+            load=LoadOptions(context=16384, kv_type="q8_0"),
+            computer=ComputerOptions(vram=question["memory"], ram=32),
+            speed=SpeedOptions(),
             say=lambda _: None,
         )
+        found = plan(inputs)
         assert answer["command"] == found.asked.command
         assert answer["layers"] == found.asked.found.placement.layers
 

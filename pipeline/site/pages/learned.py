@@ -17,8 +17,7 @@ from estimates.plan.errors import (
     Errors,
     Rate,
     leave_one_out,
-    memory_error,
-    memory_points,
+    logged_memory_error,
     rate_of,
     results_error,
     without_results,
@@ -80,7 +79,7 @@ def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) ->
     return Errors(
         speed=leave_one_out(rates),
         bare=without_results(rates, devices().bandwidth_gb_per_s),
-        memory=memory_error(memory_points()),
+        memory=logged_memory_error(),
         results=results_error(used),
     )
 
@@ -88,11 +87,10 @@ def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) ->
 def own_errors(errors: Errors) -> Iterator[str]:
     """The planner's own errors in words."""
     found = errors.memory
-    if found is not None:
-        yield (
-            f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
-            f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
-        )
+    yield (
+        f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
+        f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
+    )
     if errors.results is not None:
         yield (
             f"memory of {say.count(errors.results.points, 'result')} of the collection: "

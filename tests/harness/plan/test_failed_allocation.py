@@ -13,7 +13,7 @@ from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.cli import reports
 from harness.plan import run_check
 from harness.plan.computer import computer_of
-from harness.plan.request import ComputerOptions
+from harness.plan.options import ComputerOptions
 from harness.plan.warnings import after_failure
 from tests.harness.ggufs import write_gguf
 

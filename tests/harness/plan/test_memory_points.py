@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 import orjson
 import pytest
 
-from estimates.plan.errors import compared, memory_error, memory_points
+from bench.plan.__main__ import ERRORS, errors_file
+from bench.plan.comparison import POINTS as FILE
+from bench.plan.comparison import compared, listed_points, memory_error
+from bench.plan.points import PointError, point_of
 
-FILE = resources.files("estimates.plan").joinpath("memory_points.json")
 POINTS = {entry["id"]: entry for entry in orjson.loads(FILE.read_bytes())["points"]}
 
 
@@ -20,11 +20,18 @@ def test_caches_and_states_are_within_two_percent(name: str) -> None:
 
 
 def test_half_of_the_devices_totals_are_within_150_mib_and_all_within_a_gibibyte() -> None:
-    found = memory_error(memory_points())
+    found = memory_error(listed_points())
 
     assert found.totals >= 20
     assert found.total_median_mib <= 150
     assert found.total_worst_mib < 1024
+
+
+def test_the_planner_states_the_errors_that_it_has_now() -> None:
+    """After a change: `python -m bench.plan --write`."""
+    stated, found = (orjson.loads(data)["memory"] for data in (ERRORS.read_bytes(), errors_file()))
+
+    assert stated == pytest.approx(found)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +58,17 @@ def test_the_answers_of_a_point_are_not_read() -> None:
 
     assert found.kinds["kv"][1] == compared(entry).kinds["kv"][1]
     assert found.layers == compared(entry).layers
+
+
+def test_a_shape_that_nobody_knows_is_refused_with_what_to_add() -> None:
+    with pytest.raises(PointError, match="add `arch` with kv_layers, k_gqa"):
+        point_of({"model": "secret", "n_ctx": 4096})
+
+
+def test_architecture_facts_are_planned_without_a_model_file() -> None:
+    arch = {"kv_layers": 32, "k_gqa": 1024, "v_gqa": 1024, "n_vocab": 32000, "n_embd": 4096}
+
+    found = compared({"model": "own", "quant": "4.00 GiB", "n_ctx": 4096, "arch": arch})
+
+    # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
+    assert found.planned["kv"] == 512

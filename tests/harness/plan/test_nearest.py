@@ -12,8 +12,10 @@ from estimates.plan.speed import Machine
 from harness.errors import BadInputError
 from harness.plan import nearest
 from harness.plan.computer import Computer, computer_of
+from harness.plan.inputs import plan_inputs
 from harness.plan.nearest import with_results
-from harness.plan.request import ComputerOptions
+from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from harness.plan.planner import plan
 from tests.samples import sample, sample_bytes
 
 TARGET = Facts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9)
@@ -69,14 +71,15 @@ def test_a_file_that_is_no_result_is_one_line(tmp_path: Path) -> None:
     [("qwen2.5-coder-14b:Q4_K_M", 43.18), ("qwen2.5-coder-7b:Q4_K_M", 81.26)],
 )
 def test_the_collections_results_of_a_card_predict_its_speed(model: str, tps: float) -> None:
-    from harness.plan.planner import plan  # noqa: PLC0415 - slow to import
-    from harness.plan.request import ModelOptions, PlanRequest  # noqa: PLC0415
-
-    request = PlanRequest(
-        models=ModelOptions(target=model),
+    inputs = plan_inputs(
+        ModelOptions(target=model),
+        load=LoadOptions(),
         computer=ComputerOptions(gpus=("RTX 5060 Ti 16 GB",), ram=32),
+        speed=SpeedOptions(),
+        say=lambda _: None,
     )
-    found = plan(request, say=lambda _: None).alone.tps
+
+    found = plan(inputs).alone.tps
 
     assert found.basis == "nearest"
     assert found.low < tps < found.high

@@ -151,14 +151,12 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ((), 2, "name what to plan: --target MODEL, or --facts FILE"),
         (("--target", "none.gguf"), 1, "none.gguf does not exist"),
         (("--target", "qwen3-8"), 1, "Did you mean 'qwen3-8b'?"),
         (("--target", "qwen3-8b:Q4_K_M", "--kv-type", "q9"), 2, "unknown --kv-type 'q9'"),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 1, "has no built-in prediction head"),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "RTX 4060"), 2, "names no size"),
         (("--target", "qwen3-8b:Q4_K_M", "--anchor", "fast"), 2, "give tokens/s"),
-        (("--facts", "none.json"), 1, "none.json cannot be read"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
 )
@@ -193,30 +191,6 @@ def test_a_broken_header_is_one_line(tmp_path: Path, content: bytes, said: str) 
     assert result.exit_code == 1
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_facts_of_a_shape_that_nobody_knows_are_refused_with_what_to_add(tmp_path: Path) -> None:
-    path = tmp_path / "facts.json"
-    path.write_text('{"model": "secret", "n_ctx": 4096}')
-
-    result = call("--facts", str(path))
-
-    assert result.exit_code == 1
-    assert "add `arch` with kv_layers, k_gqa" in result.stderr
-
-
-def test_facts_are_planned_without_a_model_file(tmp_path: Path) -> None:
-    path = tmp_path / "facts.json"
-    arch = {"kv_layers": 32, "k_gqa": 1024, "v_gqa": 1024, "n_vocab": 32000, "n_embd": 4096}
-    path.write_text(json.dumps({"model": "own", "quant": "4.00 GiB", "n_ctx": 4096, "arch": arch}))
-
-    found = document("--facts", str(path))
-
-    # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
-    assert found["devices"][0]["buffers_mib"]["kv"] == 512
-    assert (found["layers"], found["offloaded_layers"]) == (33, 33)
-    weights = found["devices"][0]["buffers_mib"]["model"] + found["host"]["buffers_mib"]["model"]
-    assert weights == pytest.approx(4096, abs=0.1)
 
 
 NAME = "Model-Q8_0.gguf"

@@ -13,7 +13,7 @@ from harness.models.model_file import ModelFile
 from harness.options import Option
 from harness.plan import run_check
 from harness.plan.computer import computer_of
-from harness.plan.request import ComputerOptions
+from harness.plan.options import ComputerOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
 

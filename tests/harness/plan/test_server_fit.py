@@ -13,12 +13,13 @@ from estimates.plan.memory import place
 from estimates.plan.model import Placement, Setting
 from harness.errors import BadInputError
 from harness.models import embedded
-from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
-from harness.plan import exact, wish
+from harness.plan import inputs
 from harness.plan.computer import computer_of
+from harness.plan.inputs import PlanInputs, plan_inputs
+from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
-from harness.plan.request import ComputerOptions, ModelOptions, PlanRequest
+from harness.plan.server_fit import ServerLoad, allocated_sizes, parsed
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 
@@ -67,45 +68,13 @@ def real(path: Path, setting: Setting) -> dict[str, float]:
         Setting(context=4096, flash_attention=False),
     ],
 )
-def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(setting: Setting) -> None:
+def test_closed_forms_are_within_two_mib_of_the_real_load(setting: Setting) -> None:
     measured = real(model(), setting)
 
     _, closed = place(facts_of_file(model()), setting, Placement(layers=0))
-    simulated = exact.simulate([exact.Load(path=str(model()), setting=setting, layers=0)])
 
-    assert not isinstance(simulated, str)
     for kind, mib in measured.items():
         assert getattr(closed, kind) == pytest.approx(mib, abs=2), kind
-    assert simulated[0].kv == pytest.approx(measured["kv"], abs=2)
-    assert simulated[0].host_compute == pytest.approx(measured["compute"], abs=2)
-    assert simulated[0].weights == pytest.approx(measured["model"], abs=2)
-
-
-@engine
-def test_a_file_with_only_a_header_is_planned_like_the_whole(tmp_path: Path) -> None:
-    whole, sparse = model(), tmp_path / "sparse.gguf"
-    with whole.open("rb") as file:
-        sparse_copy(file.read(3_000_000), whole.stat().st_size, sparse)
-
-    loads = [exact.Load(path=str(path), setting=Setting(), layers=0) for path in (whole, sparse)]
-    simulated = exact.simulate(loads)
-
-    assert not isinstance(simulated, str)
-    assert simulated[0] == simulated[1]
-    assert facts_of_file(sparse).layers == facts_of_file(whole).layers
-
-
-@engine
-def test_an_engine_that_does_not_know_the_architecture_gives_its_reason(tmp_path: Path) -> None:
-    data = model().read_bytes()[:3_000_000]
-    odd = tmp_path / "odd.gguf"
-    renamed = data.replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0xxama", 1)
-    sparse_copy(renamed.replace(b"llama.", b"xxama."), model().stat().st_size, odd)
-
-    found = exact.simulate([exact.Load(path=str(odd), setting=Setting(), layers=0)])
-
-    assert isinstance(found, str)
-    assert "unknown model architecture: 'xxama'" in found
 
 
 # What a build of llama.cpp logs with `-fit on -lv 5`, shortened; two models on a card.
@@ -133,19 +102,19 @@ def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
     return path
 
 
-def small(path: Path, layers: int = 5) -> exact.Load:
-    return exact.Load(path=str(write_gguf(path)), setting=Setting(slots=2), layers=layers)
+def small(path: Path, layers: int = 5) -> ServerLoad:
+    return ServerLoad(path=str(write_gguf(path)), setting=Setting(slots=2), layers=layers)
 
 
 @needs_shell
 def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: Path) -> None:
     server = program(tmp_path / "server", SERVER_LOG)
 
-    found = exact.simulate_by_server(server, [small(tmp_path / "model.gguf")])
+    found = allocated_sizes(server, [small(tmp_path / "model.gguf")])
 
     assert not isinstance(found, str)
     assert found[0].places == {"CUDA0": (4147, 448), "Host": (308, 0)}
-    assert (found[0].weights, found[0].kv, found[0].output) == (4608, 448, 0.58)
+    assert (found[0].kv, found[0].output) == (448, 0.58)
     assert (found[0].on_devices, found[0].host_compute) == ((304.75,), 12.01)
     asked = (tmp_path / "server.asked").read_text()
     assert "-c 4096 -np 2" in asked
@@ -168,10 +137,21 @@ def test_a_server_that_simulates_nothing_gives_its_reason(
 ) -> None:
     server = program(tmp_path / "server", log, then="exit 1")
 
-    found = exact.simulate_by_server(server, [small(tmp_path / "model.gguf")])
+    found = allocated_sizes(server, [small(tmp_path / "model.gguf")])
 
     assert isinstance(found, str)
     assert reason in found
+
+
+def inputs_with(server: Path, folder: Path) -> PlanInputs:
+    """A small model on this machine, and a server to ask."""
+    return plan_inputs(
+        ModelOptions(target=str(write_gguf(folder / "model.gguf"))),
+        load=LoadOptions(),
+        computer=ComputerOptions(server_binary=str(server)),
+        speed=SpeedOptions(),
+        say=lambda _: None,
+    )
 
 
 @needs_shell
@@ -179,14 +159,10 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = computer_of(ComputerOptions(gpus=("RTX 4060 8 GB",), ram=8))
-    monkeypatch.setattr(wish, "computer_of", lambda _: machine)
+    monkeypatch.setattr(inputs, "computer_of", lambda _: machine)
     server = program(tmp_path / "server", SERVER_LOG)
-    request = PlanRequest(
-        models=ModelOptions(target=str(write_gguf(tmp_path / "model.gguf"))),
-        computer=ComputerOptions(server_binary=str(server)),
-    )
 
-    found = plan(request, say=lambda _: None)
+    found = plan(inputs_with(server, tmp_path))
 
     device, host = found.asked.found.devices[0], found.asked.found.host
     assert found.exact
@@ -195,13 +171,8 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
 
 
 def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    request = PlanRequest(
-        models=ModelOptions(target=str(write_gguf(tmp_path / "model.gguf"))),
-        computer=ComputerOptions(server_binary=str(tmp_path / "none")),
-    )
-
     with pytest.raises(BadInputError, match=r"no llama-server at .*none; name the program"):
-        plan(request, say=lambda _: None)
+        inputs_with(tmp_path / "none", tmp_path)
 
 
 LOG = """print_info: file size   = 1.50 GiB (4.5 BPW)
@@ -216,7 +187,7 @@ sched_reserve:        CPU compute buffer size =     3.00 MiB
 
 
 def test_the_engines_log_is_read_by_buffer() -> None:
-    found = exact.parsed(LOG)
+    found = parsed(LOG)
 
-    assert (found.weights, found.kv, found.recurrent, found.output) == (1536, 55, 149.62, 0.19)
+    assert (found.kv, found.recurrent, found.output) == (55, 149.62, 0.19)
     assert (found.on_devices, found.host_compute) == ((300.0,), 15.0)

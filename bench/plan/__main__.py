@@ -1,13 +1,16 @@
-"""How far is the planner from measured memory? `python -m bench.plan FILE` prints it.
+"""How far is the planner from measured memory? `python -m bench.plan [FILE]` prints it.
 
-FILE has the shape of a list of points: each with the facts that a person knows before loading, and
-the buffers that an engine logged. Prediction and fact stand side by side, then the medians.
+FILE is a list of points (default: `memory_points.json` of this folder): each with the facts that a
+person knows before loading and, where an engine logged them, its buffers. Prediction and fact are
+printed next to each other, then the medians. `--write` stores the errors over the default list in
+`estimates/plan/planner_errors.json`, from where pages and the terminal take them.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,19 +18,27 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from estimates.plan.errors import Compared, compared, memory_error
-from estimates.plan.points import PointError
+from bench.plan.comparison import POINTS, Compared, compared, listed_points, memory_error
+from bench.plan.points import PointError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH = 150
+ERRORS = Path(__file__).parents[2] / "estimates" / "plan" / "planner_errors.json"
 RELATIVE = ("kv", "recurrent", "compute", "model")
 
 
-def main(path: str) -> None:
+def main() -> None:
     """Print prediction against fact for every point, and the medians."""
-    value = orjson.loads(Path(path).read_bytes())
+    parser = argparse.ArgumentParser(prog="python -m bench.plan", description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, default=POINTS)
+    parser.add_argument("--write", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.write:
+        ERRORS.write_bytes(errors_file())
+        return
+    value = orjson.loads(chosen.file.read_bytes())
     table = Table("point", "buffer", "fact", "plan", "error")
     found = []
     for entry in [*value["points"], *value.get("totals_only", [])]:
@@ -42,12 +53,21 @@ def main(path: str) -> None:
     _summarise(found, out)
 
 
+def errors_file() -> bytes:
+    """The errors over the public points, as the planner states them."""
+    found = {"memory": asdict(memory_error(listed_points()))}
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
 def _list(found: Compared, table: Table) -> None:
     if found.layers:
         table.add_row(found.id, "LAYERS", *map(str, found.layers), "")
     rows = {**found.kinds, **({"TOTAL": found.total} if found.total else {})}
     for kind, (fact, plan) in rows.items():
         table.add_row(found.id, kind, f"{fact:.1f}", f"{plan:.1f}", f"{plan - fact:+.1f}")
+    if not rows:
+        for kind, plan in found.planned.items():
+            table.add_row(found.id, kind, "", f"{plan:.1f}", "")
 
 
 def _summarise(found: Sequence[Compared], out: Console) -> None:
@@ -71,4 +91,4 @@ def _summarise(found: Sequence[Compared], out: Console) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -1,7 +1,9 @@
-"""Reads what to plan from a file of facts: a point of a list of measured memory, or one like it.
+"""Read what to plan from a list of architecture facts, such as a list of measured memory.
 
 A point names a model, its shape (`arch`) and settings; what was measured with it is not read.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Mapping

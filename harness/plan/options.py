@@ -1,4 +1,4 @@
-"""What `draftmap plan` can be asked, each choice with its option and help text."""
+"""Declare the options of `draftmap plan`, in the groups that its help shows."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,6 @@ _ALL = 1 << 20
 # The usual one of the methods that draft from the text itself.
 NGRAM = "ngram"
 _FLASH = ("on", "off", "auto")
-_ENGINES = ("llama-cpp-python", "llama-server")
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
     "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
@@ -48,8 +47,8 @@ class ModelOptions:
     """What is planned."""
 
     target: Annotated[
-        str | None, Option(f"The model to speed up: {_MODEL}.", metavar="MODEL", panel=_MODELS)
-    ] = None
+        str, Option(f"The model to speed up: {_MODEL}.", metavar="MODEL", panel=_MODELS)
+    ]
     draft: Annotated[
         str | None,
         Option(
@@ -71,16 +70,9 @@ class ModelOptions:
         Path | None,
         Option("The GGUF file of a vision projector.", metavar="FILE", panel=_MODELS),
     ] = None
-    facts: Annotated[
-        Path | None,
-        Option("Plan from facts in a JSON file instead.", metavar="FILE", panel=_MODELS),
-    ] = None
 
     def check(self) -> None:
         """Raise `UsageError` for what cannot be planned."""
-        if (self.target is None) == (self.facts is None):
-            message = "name what to plan: --target MODEL, or --facts FILE"
-            raise UsageError(message)
         if self.draft_kind is not None and self.draft_kind not in _FILES:
             message = f"unknown --draft-kind {self.draft_kind!r}; known: {', '.join(_FILES)}"
             raise UsageError(message)
@@ -209,29 +201,11 @@ class ComputerOptions:
         str | None,
         Option(
             "Ask this llama-server what it would allocate on this machine. Default: the "
-            "installed engine is asked.",
+            "installed one.",
             metavar="PATH",
             panel=_COMPUTER,
         ),
     ] = None
-    runner: Annotated[
-        str | None,
-        Option(
-            f"Whose allocation counts on this machine: {' or '.join(_ENGINES)}. Default: what "
-            "is installed.",
-            metavar="NAME",
-            panel=_COMPUTER,
-        ),
-    ] = None
-
-    def check(self) -> None:
-        """Raise `UsageError` for an engine that allocates nothing that can be asked for."""
-        if self.runner is not None and self.runner not in _ENGINES:
-            message = f"unknown --runner {self.runner!r}; known: {', '.join(_ENGINES)}"
-            raise UsageError(message)
-        if self.server_binary is not None and self.runner == _ENGINES[0]:
-            message = "--server-binary names a llama-server; leave out --runner"
-            raise UsageError(message)
 
     @property
     def described(self) -> bool:
@@ -275,19 +249,3 @@ class SpeedOptions:
             most=1,
         ),
     ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRequest:
-    """What to plan, how it is loaded, where, and what is known about speed."""
-
-    models: ModelOptions
-    load: LoadOptions = LoadOptions()
-    computer: ComputerOptions = ComputerOptions()
-    speed: SpeedOptions = SpeedOptions()
-
-    def check(self) -> None:
-        """Raise `UsageError` for what cannot be planned."""
-        self.models.check()
-        self.load.check()
-        self.computer.check()

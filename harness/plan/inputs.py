@@ -1,0 +1,182 @@
+"""Resolve the options of `plan`: models to facts, a machine to memories, a draft to its method."""
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from estimates.plan.choices import Source
+from estimates.plan.commands import methods_by
+from estimates.plan.errors import curves
+from estimates.plan.model import MIB
+from estimates.plan.placement import Case, Draft
+from estimates.plan.speculation import Curve, Speculation, Way
+from estimates.plan.speed import Machine
+from harness.errors import BadInputError
+from harness.machine.engines import SERVER_PROGRAM, server_program
+from harness.models.hub_protocol import Hub
+from harness.plan.computer import Computer, computer_of
+from harness.plan.nearest import with_results
+from harness.plan.options import (
+    NGRAM,
+    ComputerOptions,
+    LoadOptions,
+    ModelOptions,
+    SpeedOptions,
+)
+from harness.plan.sources import find
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """What is to be planned, as facts. `layers` and `cpu_experts` are a placement asked for.
+
+    `server` is the llama-server that is asked what it would allocate, on this machine only.
+    """
+
+    name: str
+    drafting: str | None
+    target: Source
+    draft: Source | None
+    speculation: Speculation | None
+    case: Case
+    speed: Machine
+    layers: int | None
+    cpu_experts: int | None
+    server: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def plan_inputs(
+    models: ModelOptions,
+    *,
+    load: LoadOptions,
+    computer: ComputerOptions,
+    speed: SpeedOptions,
+    say: Callable[[str], None],
+    client: Hub | None = None,
+) -> PlanInputs:
+    """The facts behind the options; of models only headers are read.
+
+    Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives
+    no header, `UsageError` for contradictory options.
+    """
+    models.check()
+    load.check()
+    target = find(models.target, say=say, client=client)
+    own = with_results(computer_of(computer), speed.results, target.facts)
+    way = _way(models.draft, models.draft_kind)
+    draft = None
+    if models.draft is not None and way not in ("own-head", "text"):
+        draft = find(models.draft, say=say, client=client)
+    if way == "own-head" and not target.facts.draft_layers:
+        message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
+        raise BadInputError(message)
+    return PlanInputs(
+        name=models.target,
+        drafting=models.draft if way is not None else None,
+        target=target,
+        draft=draft,
+        speculation=None
+        if way is None
+        else Speculation(
+            way=way,
+            method=(method := _method(way, models)),
+            curve=_curve(target, method),
+            depth=load.depth,
+            draft=draft.facts if draft else None,
+            draft_on_host=load.draft_gpu_layers == 0,
+            acceptance=speed.acceptance,
+        ),
+        case=replace(
+            _case(way, load, target, draft, own), projector_mib=_projector_mib(models.projector)
+        ),
+        speed=replace(own.speed, anchors=speed.anchors),
+        layers=load.gpu_layers,
+        cpu_experts=load.cpu_experts,
+        server=None if computer.described else _server(computer.server_binary),
+        notes=_notes(target, draft, own),
+    )
+
+
+def _way(draft: str | None, kind: str | None) -> Way | None:
+    if draft is None or draft.lower() == "none":
+        return None
+    own, text, model = (methods_by(way) for way in ("own-head", "text", "model"))
+    if draft.lower() in own:
+        return "own-head"
+    if draft.lower() in (*text, NGRAM):
+        return "text"
+    return "model" if kind is None or kind in model else "other-head"
+
+
+def _rollback(target: Source, way: Way | None, depth: int) -> int:
+    """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
+    return depth if target.facts.recurrent and way in ("own-head", "other-head") else 0
+
+
+def _case(
+    way: Way | None, load: LoadOptions, target: Source, draft: Source | None, own: Computer
+) -> Case:
+    """What is loaded where, without a projector."""
+    setting = load.setting(_rollback(target, way, load.depth))
+    second = None
+    if draft is not None:
+        second = Draft(
+            facts=draft.facts,
+            setting=replace(setting, rollback_states=0, kv_k="f16", kv_v="f16"),
+            on_host=load.draft_gpu_layers == 0,
+        )
+    return Case(
+        target=target.facts,
+        setting=setting,
+        devices=own.devices,
+        host=own.host,
+        draft=second,
+        uses_head=way == "own-head",
+        margin_mib=float(load.margin),
+    )
+
+
+def _curve(target: Source, method: str) -> Curve | None:
+    """What was published about this very model with this method."""
+    names = {_plain(target.facts.name), _plain(target.server_name)}
+    for curve in curves():
+        if curve.method == method and any(_plain(curve.target) in name for name in names):
+            return curve
+    return None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower())
+
+
+def _method(way: Way, models: ModelOptions) -> str:
+    """The method that was named, else the usual one of this way of drafting."""
+    usual = methods_by(way)
+    asked = (models.draft_kind, (models.draft or "").lower())
+    return next((name for name in asked if name in usual), usual[0])
+
+
+def _server(named: str | None) -> Path | None:
+    """The llama-server to ask: the named or the installed one. Raises `BadInputError`."""
+    found = shutil.which(named) if named else server_program()
+    if found is None and named:
+        message = f"no {SERVER_PROGRAM} at {named}; name the program with --server-binary"
+        raise BadInputError(message)
+    return Path(found) if found else None
+
+
+def _projector_mib(path: Path | None) -> float:
+    if path is None:
+        return 0.0
+    if not path.is_file():
+        message = f"{path} does not exist; --projector takes the GGUF file of a projector"
+        raise BadInputError(message)
+    return path.stat().st_size / MIB
+
+
+def _notes(target: Source, draft: Source | None, computer: Computer) -> tuple[str, ...]:
+    notes = (*target.notes, *(draft.notes if draft else ()), *computer.notes)
+    return tuple(dict.fromkeys(notes))
