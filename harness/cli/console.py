@@ -129,14 +129,11 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             raise  # the reader of the output closed it; typer ends the program quietly
         except OSError as error:
             # Only errors of the output itself get here, such as a full disk.
-            say(f"Error: {_subject(error)}: {error.strerror}; free some disk space")
+            where = error.filename or "the output cannot be written"
+            say(f"Error: {where}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error
         except KeyboardInterrupt:
             say("Interrupted.")
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
-
-
-def _subject(error: OSError) -> str:
-    return str(error.filename) if error.filename else "the output cannot be written"

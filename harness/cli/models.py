@@ -18,7 +18,7 @@ from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import located, resolve
 from harness.plan.overview import ModelEntry, Overview, overview
-from schemas.codec import Json, encode
+from schemas.codec import encode
 
 _MB = 1_000_000
 _MB_PER_GB = 1000
@@ -169,7 +169,8 @@ def check(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
     if json:
-        console.print_json(_answer(target, draft, compared))
+        found = {"fits": compared.fits, "comparison": encode(compared)}
+        console.print_json({"target": target, "draft": draft, **found})
     else:
         show_comparison(target, draft, compared, console.result_console())
     if not compared.fits:
@@ -206,8 +207,3 @@ def _path(name: str) -> str:
         return str(resolve(name, say=console.say).path)
     console.say(f"{name} is already on this disk.")
     return str(path)
-
-
-def _answer(target: str, draft: str, compared: compatibility.Compatibility) -> Json:
-    answer = encode(compared)
-    return {"target": target, "draft": draft, "fits": compared.fits, "comparison": answer}

@@ -6,7 +6,7 @@ import pytest
 
 from estimates.summary import summarize
 from pipeline.site.charts import draw
-from pipeline.site.pages.commands import Setting, measure, setting_of
+from pipeline.site.pages.commands import NamedSetting, measure, setting_of
 from pipeline.site.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
@@ -125,6 +125,6 @@ def test_a_command_reaches_the_engine_of_its_cell(
 
 
 def test_a_method_without_a_name_cannot_be_asked_for() -> None:
-    imported = Setting(target="M", draft=None, method="other", depth=3, engine="llama.cpp")
+    imported = NamedSetting(target="M", draft=None, method="other", depth=3, engine="llama.cpp")
 
     assert measure([imported]) == "python -m harness run --target M.gguf --runner llama-server"

@@ -19,7 +19,7 @@ from pipeline.data.database import open_database
 from pipeline.intake.sending import Sending, sending_findings
 from pipeline.site.charts import draw
 from pipeline.site.pages.cells import axes_of
-from pipeline.site.pages.commands import Setting, measure, setting_of, use
+from pipeline.site.pages.commands import NamedSetting, measure, setting_of, use
 from pipeline.site.pages.submissions import engine_facts
 from pipeline.site.rows import frame, read
 from schemas.contract import findings, read_thoroughly
@@ -236,7 +236,9 @@ def test_axes_of_no_cells_are_none() -> None:
     ],
 )
 def test_what_ran_on_vllm_is_run_by_vllm(method: str, draft: str | None, config: str) -> None:
-    setting = Setting(target="Qwen3-8B BF16", draft=draft, method=method, depth=5, engine="vLLM")
+    setting = NamedSetting(
+        target="Qwen3-8B BF16", draft=draft, method=method, depth=5, engine="vLLM"
+    )
 
     line = use(setting)
     assert line is not None

@@ -21,8 +21,8 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One target with one way of drafting; without `tasks` all of them are meant.
+class NamedSetting:
+    """One target with one way of drafting, by the names in results; without `tasks` on all of them.
 
     `conditions` are the options of the settings that are not the usual ones.
     """
@@ -37,9 +37,9 @@ class Setting:
     tasks: tuple[str, ...] = ()
 
 
-def setting_of(cell: Row, *tasks: str) -> Setting:
+def setting_of(cell: Row, *tasks: str) -> NamedSetting:
     """The setting that a cell stands for, on these tasks or on its own."""
-    return Setting(
+    return NamedSetting(
         target=f"{cell.target_label} {cell.quantisation}",
         draft=cell.draft_label,
         method=cell.method,
@@ -51,9 +51,9 @@ def setting_of(cell: Row, *tasks: str) -> Setting:
     )
 
 
-def printed(pair: Row) -> Setting:
+def printed(pair: Row) -> NamedSetting:
     """The setting behind a published ratio."""
-    return Setting(
+    return NamedSetting(
         target=" ".join(filter(None, (pair.target_label, pair.quantisation))),
         draft=pair.draft_label,
         method=pair.method,
@@ -62,7 +62,7 @@ def printed(pair: Row) -> Setting:
     )
 
 
-def measure(settings: Sequence[Setting]) -> str:
+def measure(settings: Sequence[NamedSetting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 
     A method that has no name of its own cannot be asked for: the line goes without it.
@@ -100,7 +100,7 @@ def fill(campaign: Row) -> str | None:
     if own is None or (own.id != DEFAULT_RUNNER and METHODS[campaign.method].draft != "none"):
         return None
     missing = {*(campaign.empty_tasks or ()), *(campaign.thin_tasks or ())}
-    setting = Setting(
+    setting = NamedSetting(
         target=f"{campaign.target_label} {campaign.quantisation}",
         draft=campaign.draft_label,
         method=campaign.method,
@@ -112,12 +112,12 @@ def fill(campaign: Row) -> str | None:
     return measure([setting])
 
 
-def template(choice: Setting) -> str | None:
+def template(choice: NamedSetting) -> str | None:
     """`measure` for the words TARGET and TASK, which a page script replaces; as `fill` else."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
-def use(setting: Setting) -> ServeLine | None:
+def use(setting: NamedSetting) -> ServeLine | None:
     """The line that serves the target like this; `None` for another engine or method.
 
     Cells are pooled over the sizes that are not in their name, so these are the usual ones.
@@ -130,7 +130,7 @@ def use(setting: Setting) -> ServeLine | None:
     return commands.serve_nearest(setting.engine, name(setting.target), draft, method)
 
 
-def repeats(setting: Setting) -> bool:
+def repeats(setting: NamedSetting) -> bool:
     """Whether there is a line for the very method, not for its nearest."""
     line = use(setting)
     return line is not None and line.note is None
@@ -151,7 +151,7 @@ def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
     return next(able, None)
 
 
-def _options(settings: Sequence[Setting]) -> str:
+def _options(settings: Sequence[NamedSetting]) -> str:
     """The options with which the harness reaches the engine that was measured."""
     engine = settings[0].engine
     own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
@@ -160,7 +160,7 @@ def _options(settings: Sequence[Setting]) -> str:
     return (own or OTHER_SERVERS).options
 
 
-def _method(setting: Setting) -> str:
+def _method(setting: NamedSetting) -> str:
     sized = setting.depth is not None and "n_max" in METHODS[setting.method].defaults
     depth = f":n_max={setting.depth}" if sized else ""
     return f"{_word(setting.method)}{depth}"

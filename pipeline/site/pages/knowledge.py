@@ -206,7 +206,7 @@ def _choice(
     draft_bytes: int | None = None,
 ) -> Choice:
     needed = "DRAFT" if METHODS[row.method].draft == "required" else None
-    setting = commands.Setting(
+    setting = commands.NamedSetting(
         target="TARGET",
         draft=(draft_label or needed) if needed else None,
         method=row.method,

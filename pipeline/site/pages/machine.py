@@ -198,7 +198,7 @@ def _words(row: Row) -> tuple[Any, ...]:
 
 def setting_words(row: Row) -> Mapping[str, object]:
     """The label of a setting, and the lines that use and measure it."""
-    setting = commands.Setting(
+    setting = commands.NamedSetting(
         target=TARGET,
         draft=row.draft_label,
         method=row.method,

@@ -231,12 +231,12 @@ def _request_sentence(row: Row, pays: float | None) -> str:
 
 def settings(
     it: Evidence, judged_arms: tuple[Judged, ...]
-) -> Iterator[tuple[Judged, commands.Setting]]:
+) -> Iterator[tuple[Judged, commands.NamedSetting]]:
     """The arms that speculate, each with what it takes to run it again."""
     row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":
-            setting = commands.Setting(
+            setting = commands.NamedSetting(
                 target=f"{row.target_name} {row.quantisation}",
                 draft=judged.arm.draft_label,
                 method=judged.arm.method,
