@@ -164,7 +164,7 @@ class NamedEngine:
     depth: int | None = None
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, at its depth, with a work file of its own for each name.
+        """The campaign on this engine, at its depth, with one work file for each name.
 
         Raises what the engine raises, with the name in front.
         """
@@ -180,7 +180,7 @@ class NamedEngine:
 
 
 def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[NamedEngine, ...]:
-    """Every engine at every depth of context; they take turns block by block, as engines do."""
+    """Every engine at every depth of context, interleaved block by block as engines are."""
     if not depths:
         return tuple(engines)
     return tuple(

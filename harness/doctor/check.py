@@ -1,4 +1,4 @@
-"""One line of the doctor's report: what was found, whether it is good enough, and what to do."""
+"""One line of the doctor's report: a finding, its status, and a remedy."""
 
 from dataclasses import dataclass
 from typing import Literal

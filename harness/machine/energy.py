@@ -19,7 +19,7 @@ class Counter(Protocol):
     """Energy counters of all devices of one kind."""
 
     def read(self) -> tuple[int, ...] | None:
-        """The counters now, in units of their own; `None` when they cannot be read."""
+        """The counters now, each in its unit; `None` if they cannot be read."""
         ...
 
     def joules(self, before: tuple[int, ...], after: tuple[int, ...]) -> float | None:

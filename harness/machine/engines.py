@@ -38,7 +38,7 @@ def chosen_devices(environment: Mapping[str, str]) -> str:
 
 
 def package_version() -> str | None:
-    """The installed version of the binding, or `None` when there is none."""
+    """The installed version of the binding; `None` if it is not installed."""
     try:
         return metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:

@@ -86,7 +86,7 @@ class Visible:
 
 
 def _named(word: str, cards: Sequence[CardId]) -> int | None:
-    """The card that a number or the beginning of a UUID stands for."""
+    """The card with a number, or with a UUID that begins so."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
     fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]

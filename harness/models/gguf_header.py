@@ -37,7 +37,7 @@ _ALWAYS_BOS_BY_PRE = {"gemma4", "granite-embed-multi-311m"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecialTokens:
-    """Ids of BOS and EOS, `None` where there is none, and whether each is added."""
+    """Ids of BOS and EOS, `None` for a missing one, and whether each is added."""
 
     bos: int | None
     eos: int | None

@@ -1,4 +1,4 @@
-"""What is asked of a model hub: list, fetch and read files."""
+"""The interface of a model hub: list, fetch and read files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""A campaign while it runs: plan to trials, journal, and the result file."""
+"""Run a campaign: plan to trials, journal, and the result file."""

@@ -1,4 +1,4 @@
-"""Name the backend that runs the target, by ggml's devices; default threads; recorded variables."""
+"""List the devices of the installed ggml, their free memory, and the default number of threads."""
 
 import ctypes
 from functools import cache

@@ -1,4 +1,4 @@
-"""Which environment variables a result records: those that change how an engine computes."""
+"""Record the environment variables that change how an engine computes."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
 
 
 def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
-    """The variables that a result states, by name."""
+    """The variables that a result records, sorted by name."""
     return tuple(
         Variable(name=name, value=value)
         for name, value in sorted(environment.items())

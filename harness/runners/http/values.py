@@ -13,13 +13,13 @@ class BadAnswerError(Exception):
 
 
 def count(values: Mapping[str, Json], name: str) -> int | None:
-    """A count under a name, or `None` when there is none that could be one."""
+    """The count under a name; `None` if it is missing or not a count."""
     value = values.get(name)
     return None if isinstance(value, bool) or not isinstance(value, int) or value < 0 else value
 
 
 def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
-    """A duration under a name, or `None` when there is none that could be one."""
+    """The duration under a name; `None` if it is missing or not a duration."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -27,7 +27,7 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """A list of token ids or counts, or `None` when it is empty or something else."""
+    """A list of token ids or counts; `None` if it is empty or something else."""
     if not isinstance(value, list) or not value:
         return None
     numbers = tuple(item for item in value if isinstance(item, int))

@@ -1,4 +1,4 @@
-"""Draft tokens: one drafter per method; draft models are loaded when the first arm needs them."""
+"""Load a target and its draft models, each when the first arm needs it, and make drafters."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 
 class Drafting:
-    """The draft models of a session, and a fresh drafter for every generation."""
+    """The draft models of a session, and a new drafter for every generation."""
 
     def __init__(self, campaign: Campaign, target: LoadedWeights, states: PromptStates) -> None:
         self._drafts = {draft.model.id: draft.on_disk for draft in campaign.drafts}

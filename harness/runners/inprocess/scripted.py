@@ -1,4 +1,4 @@
-"""Instruments: drafts from the baseline's own answer, whose acceptance is set."""
+"""Instruments: draft from the baseline's answer, with a given acceptance."""
 
 import random
 from collections.abc import Sequence

@@ -47,7 +47,7 @@ def read_completion(answer: Json) -> Completion:
         raise BadAnswerError(message)
     tokens = _tokens(answer)
     accepted = _count(timings, "draft_n_accepted") if "draft_n_accepted" in timings else None
-    # Builds before 2025 state this in a field of its own.
+    # Builds before 2025 state this in a separate field.
     by_length = answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
     return Completion(
         tokens=tokens,

@@ -21,7 +21,7 @@ class Resident:
 
 
 def resident_layers(text: str) -> Resident:
-    """Layers that really lie on a GPU.
+    """Layers that really are on a GPU.
 
     The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
     of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.

@@ -22,7 +22,7 @@ _FRAMEWORKS = frozenset(
         "simplehttp", "wsgiserver", "tornadoserver", "nginx", "caddy", "envoy", "apache", "daphne",
     }
 )  # fmt: skip
-# Who owns the listed models is how an engine signs its list.
+# The engine of each owner in a list of models.
 _OWNERS: dict[str, EngineName] = {
     "vllm": "vLLM",
     "sglang": "SGLang",
