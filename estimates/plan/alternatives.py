@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from estimates.plan.choices import Choice, Source
+from estimates.plan.choices import PlanOption, Source
 from estimates.plan.commands import speculation_by
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, fit, largest_context
@@ -26,12 +26,12 @@ _HEAD_DEPTH = 3
 def of(
     target: Source,
     draft: Source | None,
-    asked: Choice,
-    alone: Choice,
+    asked: PlanOption,
+    alone: PlanOption,
     speed: Machine,
     *,
     longer: bool = True,
-) -> tuple[Choice, ...]:
+) -> tuple[PlanOption, ...]:
     """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
     base = alone.tps
     found = [
@@ -45,7 +45,7 @@ def of(
     return tuple(sorted(found, key=lambda each: (not each.fits, -each.tps.estimate)))
 
 
-def _without(asked: Choice, alone: Choice) -> Choice:
+def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -53,8 +53,8 @@ def _without(asked: Choice, alone: Choice) -> Choice:
 
 
 def _other_drafts(
-    target: Source, draft: Source | None, asked: Choice, base: Estimate, speed: Machine
-) -> Iterator[Choice]:
+    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+) -> Iterator[PlanOption]:
     plain_case = asked.case.without_speculation()
     way = asked.speculation.way if asked.speculation else None
     if way != "text":
@@ -77,8 +77,8 @@ def _other_drafts(
 
 
 def _moved_draft(
-    target: Source, draft: Source | None, asked: Choice, base: Estimate, speed: Machine
-) -> Iterator[Choice]:
+    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+) -> Iterator[PlanOption]:
     if asked.case.draft is None or asked.speculation is None or not asked.case.devices:
         return
     if asked.case.draft.on_host:
@@ -91,8 +91,8 @@ def _moved_draft(
 
 
 def _other_cache(
-    target: Source, draft: Source | None, asked: Choice, base: Estimate, speed: Machine
-) -> Iterator[Choice]:
+    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+) -> Iterator[PlanOption]:
     setting = asked.case.setting
     if setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
         return
@@ -107,7 +107,7 @@ def _other_cache(
         yield _alone(what, target, case, speed)
 
 
-def _longer_context(target: Source, alone: Choice, speed: Machine) -> Iterator[Choice]:
+def _longer_context(target: Source, alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
     longest = largest_context(alone.case, alone.found.placement)
     if longest is None or longest < 2 * alone.case.setting.context:
         return
@@ -115,7 +115,7 @@ def _longer_context(target: Source, alone: Choice, speed: Machine) -> Iterator[C
     yield _alone(f"no draft, context of {say.count(longest, 'token')}", target, case, speed)
 
 
-def _other_weights(alone: Choice, speed: Machine) -> Iterator[Choice]:
+def _other_weights(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
     """The largest quantisation that still has as many layers on the devices; else one that fits."""
     facts = alone.case.target
     shape = shape_of(facts.name)
@@ -134,7 +134,7 @@ def _other_weights(alone: Choice, speed: Machine) -> Iterator[Choice]:
             return
 
 
-def _mixtures(alone: Choice, speed: Machine) -> Iterator[Choice]:
+def _mixtures(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return
@@ -158,10 +158,10 @@ def _with(case: Case, facts: Facts) -> Case:
     return replace(case, target=facts)
 
 
-def _alone(what: str, target: Source, case: Case, speed: Machine) -> Choice:
+def _alone(what: str, target: Source, case: Case, speed: Machine) -> PlanOption:
     case = case.without_speculation()
     found = fit(case)
-    return Choice(
+    return PlanOption(
         changes=what,
         case=case,
         found=found,
@@ -180,10 +180,10 @@ def _speculating(  # noqa: PLR0913, PLR0917 - the parts of the value that is bui
     speculation: Speculation,
     base: Estimate,
     speed: Machine,
-) -> Choice:
+) -> PlanOption:
     found = fit(case)
     gain = speedup(case, found, base, speed, speculation)
-    return Choice(
+    return PlanOption(
         changes=what,
         case=case,
         found=found,

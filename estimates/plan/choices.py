@@ -30,7 +30,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class PlanOption:
     """A way to use the memory: what is loaded, where it lies, and how fast it is."""
 
     changes: str
@@ -76,17 +76,17 @@ class Plan:
 
     target: str
     drafting: str | None
-    asked: Choice
-    alone: Choice
+    asked: PlanOption
+    alone: PlanOption
     speedup: Estimate | None
     context_max: int | None
     context_max_alone: int | None
-    alternatives: tuple[Choice, ...]
+    alternatives: tuple[PlanOption, ...]
     exact: bool
     warnings: tuple[str, ...]
 
     @property
-    def best(self) -> Choice:
+    def best(self) -> PlanOption:
         """The fastest with the target's file, or what was asked where that is about as fast."""
         others = [each for each in self.alternatives if each.case.target is self.asked.case.target]
         ranked = [self.asked, self.alone, *others]
@@ -131,7 +131,7 @@ def _estimate(value: Estimate) -> Json:
     }
 
 
-def _alternative(choice: Choice) -> Json:
+def _alternative(choice: PlanOption) -> Json:
     return {
         "changes": choice.label,
         "tps": round(choice.tps.estimate, 2),

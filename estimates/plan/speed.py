@@ -85,7 +85,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class StepTime:
     """Milliseconds that a plain step spends on what lies on devices and in host memory."""
 
     device_ms: float
@@ -189,7 +189,7 @@ def _efficiency(case: Case, machine: Machine) -> float:
 
 def reading(
     case: Case, placement: Placement, machine: Machine, depth_tokens: int, *, tokens: int = 1
-) -> Reading:
+) -> StepTime:
     efficiency = _efficiency(case, machine)
     return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
 
@@ -202,7 +202,7 @@ def _reading_at(
     *,
     tokens: int,
     efficiency: float,
-) -> Reading:
+) -> StepTime:
     facts = case.target
     device, host = bytes_per_step(facts, placement, tokens)
     setting = replace(case.setting, context=depth_tokens, slots=1)
@@ -220,7 +220,7 @@ def _reading_at(
         slow = machine.host_reached_gb_per_s or slow
     fast, slow = fast * _GB, slow * _GB
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
-    return Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
+    return StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 
 
 def starts_ms(facts: Facts, layers: int) -> float:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from estimates.commands import RunSetting, measure
-from estimates.plan.choices import Choice, Plan, Source
+from estimates.plan.choices import Plan, PlanOption, Source
 from harness import PROGRAM
 from harness.models.presets import presets
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
@@ -45,12 +45,12 @@ def _preset(name: str | None) -> str | None:
     return name if name is not None and name.lower() in presets() else None
 
 
-def _method(choice: Choice) -> str:
+def _method(choice: PlanOption) -> str:
     speculation = choice.speculation
     return f"{speculation.method}:n_max={speculation.depth}" if speculation else _NO_DRAFT
 
 
-def _loaded(choice: Choice) -> Iterator[str]:
+def _loaded(choice: PlanOption) -> Iterator[str]:
     """What differs from how a run loads models by itself."""
     case, placement = choice.case, choice.found.placement
     yield from ("--context", str(case.setting.context))
@@ -66,7 +66,7 @@ def _loaded(choice: Choice) -> Iterator[str]:
         yield from ("--flash-attention", "off")
 
 
-def _runner(choice: Choice, options: list[str]) -> str:
+def _runner(choice: PlanOption, options: list[str]) -> str:
     """The first runner that has the method and every option of the engine."""
     method = METHODS[choice.speculation.method if choice.speculation else _NO_DRAFT]
     asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from estimates.commands import drafting
 from estimates.plan import alternatives
-from estimates.plan.choices import Choice, Plan
+from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.commands import method_of
 from estimates.plan.model import Buffers, Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
@@ -34,7 +34,7 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
     if inputs.speculation is not None:
         gain = speedup(inputs.case, found, alone.tps, inputs.speed, inputs.speculation)
         tps = alone.tps.times(gain)
-    asked = Choice(
+    asked = PlanOption(
         changes="as asked",
         case=inputs.case,
         found=found,
@@ -57,11 +57,11 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
     )
 
 
-def _alone(inputs: PlanInputs) -> Choice:
+def _alone(inputs: PlanInputs) -> PlanOption:
     """The target without speculation, with as many layers on the devices as then fit."""
     case = inputs.case.without_speculation()
     found = _placed(replace(inputs, layers=None, cpu_experts=None), case)
-    return Choice(
+    return PlanOption(
         changes="no draft",
         case=case,
         found=found,

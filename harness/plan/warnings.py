@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from estimates.plan.choices import Choice
+from estimates.plan.choices import PlanOption
 from estimates.plan.model import KIND_LABELS, Buffers, Memory, Placement
 from estimates.plan.placement import Case, fit, largest_context, project
 from estimates.plan.speed import Estimate
@@ -14,7 +14,7 @@ _WIDE_BATCH = 32
 _ABOUT_EVEN = 0.99
 
 
-def of(asked: Choice, alone: Choice, gain: Estimate | None) -> tuple[str, ...]:
+def of(asked: PlanOption, alone: PlanOption, gain: Estimate | None) -> tuple[str, ...]:
     """The warnings about a choice, the most important first."""
     return (
         *_room(asked),
@@ -24,7 +24,7 @@ def of(asked: Choice, alone: Choice, gain: Estimate | None) -> tuple[str, ...]:
     )
 
 
-def _room(asked: Choice) -> Iterator[str]:
+def _room(asked: PlanOption) -> Iterator[str]:
     case, found = asked.case, asked.found
     if not found.device_fits:
         for memory, buffers in zip(case.devices, found.devices, strict=False):
@@ -36,7 +36,7 @@ def _room(asked: Choice) -> Iterator[str]:
         yield f"main memory: needs {need:.0f} MiB and has {have:.0f} free; it does not fit"
 
 
-def _displaced(asked: Choice, alone: Choice) -> Iterator[str]:
+def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     """What speculation pushes off the devices: the reason why it can be slower than no draft."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
@@ -57,7 +57,7 @@ def _displaced(asked: Choice, alone: Choice) -> Iterator[str]:
         yield f"speculation moves the experts of {say.count(experts, 'layer')} more to main memory"
 
 
-def _states(asked: Choice, alone: Choice) -> Iterator[str]:
+def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     copies = asked.case.setting.rollback_states
     if copies:
         now = sum(b.recurrent for b in (*asked.found.devices, asked.found.host))
@@ -75,7 +75,7 @@ def _states(asked: Choice, alone: Choice) -> Iterator[str]:
         )
 
 
-def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
+def _speed(asked: PlanOption, gain: Estimate | None) -> Iterator[str]:
     if asked.speculation is not None and asked.speculation.assumed:
         low, usual, high = asked.speculation.chances()
         yield (

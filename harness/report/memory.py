@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estimates.plan.choices import Choice, Plan
+from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.errors import learned, rounds_of
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speculation import Speculation, tokens_per_round
@@ -107,7 +107,7 @@ def _better(plan: Plan) -> Iterator[str]:
         yield f"{surely}: {better.changes}, {rate}."
 
 
-def _where(choice: Choice) -> str:
+def _where(choice: PlanOption) -> str:
     whole, layers = choice.case.target.placed_layers, choice.found.placement.layers
     if not choice.case.devices or layers == 0:
         return " in main memory"
@@ -117,7 +117,7 @@ def _where(choice: Choice) -> str:
     return " on the card as a whole" if layers == whole else f", {layers} of {whole} layers on it"
 
 
-def _memory(choice: Choice) -> Table:
+def _memory(choice: PlanOption) -> Table:
     """One column per place, one row per kind of buffer that is there."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("MiB", no_wrap=True)
@@ -177,7 +177,7 @@ def _factors(speculation: Speculation | None, gain: Estimate) -> Iterator[str]:
     yield f"a round costs      {usual / gain.estimate:.1f} plain steps{there}"
 
 
-def _placed(choice: Choice, whole: int) -> str:
+def _placed(choice: PlanOption, whole: int) -> str:
     placement = choice.found.placement
     experts = f", experts of {placement.cpu_experts} in main memory" if placement.layers else ""
     return f"{placement.layers} of {whole}" + (experts if placement.cpu_experts else "")

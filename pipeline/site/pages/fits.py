@@ -16,7 +16,7 @@ import orjson
 
 from estimates.commands import drafting
 from estimates.plan import alternatives, memory, placement, speed
-from estimates.plan.choices import Choice, Source
+from estimates.plan.choices import PlanOption, Source
 from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
@@ -214,7 +214,7 @@ def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
     case, machine = case_of(facts, gib), speed.Machine(device_gb_per_s=None, host_gb_per_s=None)
     found = fit(case)
     source = Source(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
-    alone = Choice(
+    alone = PlanOption(
         changes="",
         case=case,
         found=found,
