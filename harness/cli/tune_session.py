@@ -165,7 +165,9 @@ class TuneRequest:
         submission = replace(outcome.submission, contributor=given.contributor, notes=given.notes)
         path = results.write(submission, self.result.output)
         try:
-            report.write_svg(outcome, path.with_suffix(".svg"))
+            chart = path.with_suffix(".svg")
+            if report.write_svg(outcome, chart):
+                console.say(f"Chart: {chart}")
         except OSError as error:
             message = f"the chart next to {path} cannot be written: {error.strerror}"
             raise MachineError(message) from error

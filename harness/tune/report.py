@@ -1,7 +1,7 @@
-"""Shows a tune: speedup over depth as a chart of characters and as SVG, and what to do."""
+"""Show a tune: what was found and what to do, and the chart of speedup over depth (SVG)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
@@ -11,19 +11,13 @@ from harness import files
 from harness.tune.outcome import Contender, Outcome, by_task, ratio, why
 from schemas.vocabulary import say
 
-# The whole report fits into a terminal of 24 lines.
-_ROWS, _COLUMNS = 9, 64
 _WIDTH = 79
-_FORECAST, _MEASURED, _BAR, _ONE = "·", "●", "│", "╌"
 _TASKS_SHOWN = 8
 
 
 def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
-    """The report: what was found, the chart, the tasks, and the command line to copy."""
+    """The report: what was found, the tasks, and the command line to copy."""
     yield from wrap(why(outcome), _WIDTH)
-    shown = family(outcome)
-    if len(shown) > 1:
-        yield from chart(shown)
     yield from wrap(_effort(outcome), _WIDTH)
     yield from _tasks(outcome)
     yield from advice(outcome, command)
@@ -78,89 +72,54 @@ def family(outcome: Outcome) -> tuple[Contender, ...]:
     return tuple(sorted(found, key=lambda each: each.depth))
 
 
-def _points(contender: Contender) -> tuple[float | None, float | None, float | None]:
-    """Measured speedup with the ends of its interval, no further than a factor of two away."""
-    if contender.gain is None:
-        return None, None, None
-    found = ratio(contender.gain)
-    if found.low is None or found.high is None:
-        return found.estimate, found.estimate, found.estimate
-    return found.estimate, max(found.low, found.estimate / 2), min(found.high, found.estimate * 2)
-
-
-def _span(shown: Sequence[Contender]) -> tuple[float, float]:
-    """The range of the vertical axis: all that is drawn, and 1."""
-    values = [1.0]
-    for each in shown:
-        values += [value for value in (each.predicted, *_points(each)) if value is not None]
-    low, high = min(values), max(values)
-    room = max(0.02, 0.05 * (high - low))
-    return low - room, high + room
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mark:
     """What is drawn of a depth: the forecast, and the measurement with its interval."""
 
     depth: int
     predicted: float | None
-    measured: float | None
-    low: float | None
-    high: float | None
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-def _marks(shown: Sequence[Contender]) -> list[_Mark]:
-    found = []
-    for each in shown:
-        measured, low, high = _points(each)
-        found.append(
-            _Mark(depth=each.depth, predicted=each.predicted, measured=measured, low=low, high=high)
-        )
-    return found
+def _mark(contender: Contender) -> _Mark:
+    """The mark of a depth; the ends of an interval are drawn no further than a factor of two."""
+    forecast = _Mark(depth=contender.depth, predicted=contender.predicted)
+    if contender.gain is None:
+        return forecast
+    found = ratio(contender.gain)
+    if found.low is None or found.high is None:
+        return replace(forecast, measured=found.estimate, low=found.estimate, high=found.estimate)
+    return replace(
+        forecast,
+        measured=found.estimate,
+        low=max(found.low, found.estimate / 2),
+        high=min(found.high, found.estimate * 2),
+    )
 
 
-def chart(shown: Sequence[Contender]) -> Iterator[str]:
-    """Speedup over depth: a dot for a forecast, a bullet with its interval for a measurement."""
-    low, high = _span(shown)
-    step = max(1, min(6, _COLUMNS // shown[-1].depth))
-    width = step * shown[-1].depth + 1
-
-    def row(value: float) -> int:
-        return min(_ROWS - 1, max(0, round((high - value) / (high - low) * (_ROWS - 1))))
-
-    grid = [[" "] * width for _ in range(_ROWS)]
-    grid[row(1.0)] = [_ONE] * width
-    for mark in _marks(shown):
-        _draw(grid, mark, step * mark.depth, row)
-    signs = f"{_FORECAST} forecast, {_MEASURED} measured, {_ONE} no speculation"
-    yield f"{shown[0].family}: speedup over depth ({signs})"
-    for number, cells in enumerate(grid):
-        value = 1.0 if number == row(1.0) else high - number * (high - low) / (_ROWS - 1)
-        yield f"{say.times(value):>6} {''.join(cells)}".rstrip()
-    axis = [" "] * (width + 2)
-    for each in shown:
-        if each.depth == 1 or (each.depth * step) % 2 == 0:
-            axis[step * each.depth : step * each.depth + 2] = f"{each.depth:<2}"
-    yield " " * 7 + "".join(axis).rstrip()
+def _span(marks: Sequence[_Mark]) -> tuple[float, float]:
+    """The range of the vertical axis: all that is drawn, and 1."""
+    drawn = (each for mark in marks for each in (mark.predicted, mark.low, mark.high))
+    values = [1.0, *(value for value in drawn if value is not None)]
+    low, high = min(values), max(values)
+    room = max(0.02, 0.05 * (high - low))
+    return low - room, high + room
 
 
-def _draw(grid: list[list[str]], mark: _Mark, column: int, row: Callable[[float], int]) -> None:
-    if mark.predicted is not None:
-        grid[row(mark.predicted)][column] = _FORECAST
-    if mark.measured is None or mark.low is None or mark.high is None:
-        return
-    for line in range(row(mark.high), row(mark.low) + 1):
-        grid[line][column] = _BAR
-    grid[row(mark.measured)][column] = _MEASURED
+def write_svg(outcome: Outcome, path: Path) -> bool:
+    """Write the chart next to the result; whether there was more than one depth to draw.
 
-
-def write_svg(outcome: Outcome, path: Path) -> None:
-    """Write the chart next to the result. Raises `OSError`."""
+    Raises `OSError`.
+    """
     shown = family(outcome)
-    if len(shown) > 1:
-        with files.written(path) as part:
-            pick = outcome.leader.depth if outcome.certified and outcome.leader else None
-            part.write_text(svg(shown, pick=pick), encoding="utf-8")
+    if len(shown) < 2:  # noqa: PLR2004 - one depth is no curve
+        return False
+    with files.written(path) as part:
+        pick = outcome.leader.depth if outcome.certified and outcome.leader else None
+        part.write_text(svg(shown, pick=pick), encoding="utf-8")
+    return True
 
 
 _SVG_WIDTH, _SVG_HEIGHT, _SVG_MARGIN = 640, 360, 48
@@ -177,7 +136,7 @@ _PICTURE = """\
 
 
 def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
-    """The same chart as a picture of its own; a ring marks the depth that was certified."""
+    """The chart; a ring marks the depth that was certified."""
     title = f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"
     return _PICTURE.format(
         width=_SVG_WIDTH,
@@ -188,8 +147,9 @@ def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
 
 
 def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
-    low, high = _span(shown)
-    deepest = shown[-1].depth
+    marks = [_mark(each) for each in shown]
+    low, high = _span(marks)
+    deepest = marks[-1].depth
 
     def x(depth: float) -> str:
         return f"{_SVG_MARGIN + depth / (deepest + 0.5) * (_SVG_WIDTH - 1.5 * _SVG_MARGIN):.1f}"
@@ -203,7 +163,6 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
     for tenth in range(5):
         value = low + (high - low) * tenth / 4
         yield f'<text x="6" y="{y(value, 4)}">{say.times(value)}</text>'
-    marks = _marks(shown)
     points = " ".join(f"{x(m.depth)},{y(m.predicted)}" for m in marks if m.predicted is not None)
     yield f'<polyline points="{points}" fill="none" stroke="{_GREY}" stroke-width="2"/>'
     # On the side of the line where the curve is not, and with a rim that parts it from a bar.
