@@ -1,4 +1,4 @@
-"""Compares two builds of an engine that answered the same prompts in the same blocks, in turns.
+"""Compare two builds of an engine that answered the same prompts in the same blocks.
 
 Each block is one measurement of the change of every arm:
 
@@ -6,7 +6,7 @@ Each block is one measurement of the change of every arm:
 
 where x_pb is the log ratio of head over base for prompt p in block b, x_p its median over the
 blocks, and a deviation is clipped at three robust standard deviations of all of them, so that a
-stall of one trial does not pass for a property of a build. The interval is Student's t over blocks.
+stall of one trial is not taken for a property of a build. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
 shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
 """

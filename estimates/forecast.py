@@ -1,7 +1,7 @@
-"""Forecasts the speedup at every depth from one run at the largest, and picks what to race.
+"""Forecast the speedup at every depth from one run at the largest, and choose what to race.
 
 A smaller depth cuts the drafts of the deep run short: acceptance by position gives its tokens per
-round, the probes (or, where an engine has none, rounds of two depths) what a round costs.
+round, the probes (or, if an engine has none, rounds of two depths) give what a round costs.
 """
 
 import math
@@ -181,19 +181,16 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
         return tuple(unknown[:most])
     least = (known[0].predicted or 0) * (1 - PLAUSIBLE)
     plausible = [each for each in known if (each.predicted or 0) >= least]
-    heads = [next(e for e in plausible if e.family == name) for name in _families(plausible)]
+    families = dict.fromkeys(each.family for each in plausible)
+    heads = [next(e for e in plausible if e.family == name) for name in families]
     room = max(1, most - len(unknown))
     chosen = heads[:room]
     chosen += _spread([each for each in plausible if each not in chosen], chosen, room)
     return (*sorted(chosen, key=lambda each: -(each.predicted or 0)), *unknown[:most])
 
 
-def _families(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.family for each in candidates))
-
-
 def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """Candidates that are far in depth from those chosen, the better forecast where equally far."""
+    """Candidates that are far in depth from those chosen; of equally far ones the best forecast."""
     taken = list(chosen)
     while rest and len(taken) < room:
         nearest = {each.id: _nearest(each, taken) for each in rest}

@@ -1,8 +1,8 @@
 """Pair each trial of an arm with the baseline's trial of the same prompt and block.
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
-partner is counted out: averaging over different prompts or blocks compares different things. The
-two of a pair ran within seconds of each other, so each pair is one measurement of the ratio.
+partner does not count: averages over different prompts or blocks are not comparable. The two trials
+of a pair ran within seconds of each other, so each pair is one measurement of the ratio.
 """
 
 import math

@@ -187,16 +187,13 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
     )
 
 
-def _over_prompts(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """Of each prompt's trials, averaged as logarithms."""
-    return lambda scope: scope.mean_over_prompts(lambda pairs: value(pairs.trials))
-
-
-# What is derived of an arm on a task besides its speedup, by the field of `Estimate`.
+# The figures of an arm on a task besides its speedup, by the field of `Estimate`.
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: median(1000 / pairs.baseline_ms for pairs in scope.prompts),
     "tps": lambda scope: median(1000 / pairs.arm_ms for pairs in scope.prompts),
-    "energy_per_token_j": _over_prompts(energy_per_token_j),
+    "energy_per_token_j": lambda scope: scope.mean_over_prompts(
+        lambda pairs: energy_per_token_j(pairs.trials)
+    ),
     "energy_ratio": lambda scope: scope.mean_over_prompts(energy_ratio),
     "tokens_per_round": lambda scope: scope.mean_over_prompts(parts.yielded),
     "round_cost": lambda scope: scope.mean_over_prompts(parts.round_cost),

@@ -1,4 +1,4 @@
-"""How repeatable a campaign's figures are on the same machine with the same prompts.
+"""Measure how repeatable a campaign's figures are on the same machine with the same prompts.
 
 The interval over prompts is about other prompts of the kind. Prompts differ, so more blocks cannot
 narrow it. This one is about the very prompts that were run, and shrinks with every block. Each
@@ -8,13 +8,13 @@ block is one measurement of the whole campaign:
     half-width = t(B - 1) * s(m) / sqrt(B)
 
 where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a trial
-that failed does not pass for noise), B the number of blocks and s the standard deviation. The error
-of the steady clock, which all blocks share and none shows, is added in squares.
+that failed is not taken for noise), B the number of blocks and s the standard deviation. The error
+of the steady clock, which all blocks share and no block shows, is added in squares.
 
-A campaign that looks at its interval after each block and stops once it is narrow stops too often
-where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
+A campaign that checks its interval after each block and stops once it is narrow stops too often
+when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
 92.1 % of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29).
-There the level is 97.5 %, which covers it 95.7 % of the time.
+For such campaigns the level is 97.5 %, which covers it 95.7 % of the time.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""The least time of a step: how fast the memory of a machine can deliver a model's weights.
+"""Compute the least time of a step from the memory bandwidth of a machine.
 
 Every step of a target, however wide, reads the weights that a token uses once. Their bytes over
-the bandwidth of the memory they lie in is the least time of a step (Williams, Waterman and
+the bandwidth of their memory is the least time of a step (Williams, Waterman and
 Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 

@@ -71,7 +71,7 @@ def _passes(submission: Submission, arm: Arm) -> Passes:
 
 
 def _pass_ms(trials: Sequence[Trial], concurrency: int) -> float | None:
-    """How long a pass took; `None` where that is unknown, or it was cut in two by a resumption."""
+    """How long a pass took; `None` if that is unknown, or if a resumption cut it in two."""
     if concurrency == 1:
         return sum(trial.wall_ms or 0.0 for trial in trials)
     spans = [

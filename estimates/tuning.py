@@ -1,4 +1,4 @@
-"""How a tune decides: who leads a race, which arms are dropped, what the certificate says.
+"""Decide a tune: the leader of a race, the arms that are dropped, and the certificate.
 
 Pure arithmetic on acceptance, costs and times; `harness.tune` measures, `bench/tune.py` runs
 it against known truth. Times are logarithms of milliseconds per token, by arm, prompt and block;
@@ -137,10 +137,10 @@ def standing(
     baseline: str,
     passes: bool = False,
 ) -> Standing:
-    """Who leads the race among the `running` arms, who is dropped, and whether it is over.
+    """The leader among the `running` arms, the arms to drop, and whether the race is over.
 
-    The baseline is not among them: it runs with them to the end. The race is over once the arms
-    that are left are equally fast, or all of them slower than the baseline.
+    The baseline is not among them: it runs with them to the end. The race is over once the
+    remaining arms are equally fast, or all of them are slower than the baseline.
     """
     ranked = merit(times, predicted, running, passes=passes)
     leader, *others = ranked

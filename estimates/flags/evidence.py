@@ -1,4 +1,4 @@
-"""What the flags are raised from: a submission, its pairs and estimates, and repeated trials."""
+"""The input of the flags: a submission, its pairs and estimates, and its repeated trials."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagEvidence:
-    """A submission and what was derived from it; `known` is what several flags share."""
+    """A submission and what was derived from it; `known` caches what several flags share."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]

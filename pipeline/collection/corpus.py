@@ -1,4 +1,4 @@
-"""Validate a whole corpus on every core, and remember what was accepted.
+"""Validate a whole corpus on every core, and cache what was accepted.
 
 The findings are those of `validate`. A certificate states that this very validator accepted these
 very bytes under this name. Certificates are stored in a local file that never comes from a pull
@@ -36,7 +36,11 @@ def corpus_findings(
     """
     known = _read_certificates(certificates) if certificates else {}
     digests = {s.path: _digest(s) for s in sources if s.kind == "submission"}
-    certain = {s.path for s in sources if s.path in digests and _is_known(s, digests, known)}
+    certain = {
+        s.path
+        for s in sources
+        if _in_corpus(s) and s.path in digests and known.get(s.path.name) == digests[s.path]
+    }
     rest = [source for source in sources if source.path not in certain]
     findings = [finding for found in _validate_all(rest, processes) for finding in found]
     wrong = {finding.file for finding in findings}
@@ -75,10 +79,6 @@ def _duplicates(
 
 def _in_corpus(source: Source) -> bool:
     return source.place == "corpus"
-
-
-def _is_known(source: Source, digests: Mapping[Path, str], known: Mapping[str, str]) -> bool:
-    return _in_corpus(source) and known.get(source.path.name) == digests[source.path]
 
 
 def _digest(source: Source) -> str:

@@ -81,7 +81,7 @@ def gathered(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """What a file is by itself: accepted, or all that is wrong with it."""
+    """One file without the others: accepted, or all that is wrong with it."""
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
@@ -189,7 +189,7 @@ def _status_findings(source: Source, data: bytes) -> Found:
 
 
 def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
-    """The corpus holds no content twice; a preview of what it holds already adds nothing."""
+    """The corpus has no content twice; a preview of what the corpus has adds nothing."""
     if twin == accepted.source:
         return accepted
     if accepted.source.place == "preview":
