@@ -1,4 +1,4 @@
-"""Submits a result: puts it in its place under its canonical name and opens a pull request."""
+"""Submit a result: copy it to its place under its canonical name and open a pull request."""
 
 import shutil
 import subprocess
@@ -39,7 +39,7 @@ def accepted(path: Path) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """The clone that contains `start`. Raises `BadInputError` when there is none."""
+    """The clone that contains `start`. Raises `BadInputError` outside of a clone."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
@@ -76,7 +76,7 @@ def place(submission: Submission, checkout: Path) -> Path:
 
 
 def _places(name: str, checkout: Path) -> tuple[Path, Path]:
-    """Where a result of this name can lie: in the folder itself, or in that of its month."""
+    """The paths that a result of this name may have: in the folder, or in that of its month."""
     folder = checkout / COMMUNITY
     return folder / name, folder / (dated_folder(name) or "") / name
 
@@ -145,7 +145,7 @@ def can_open_pull_requests(checkout: Path) -> bool:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps; yields each as it starts, and what `gh` prints: the pull request's address.
+    """Run the steps; yield each as it starts, and what `gh` prints: the pull request's address.
 
     Raises `MachineError` with the remaining commands.
     """

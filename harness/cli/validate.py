@@ -48,7 +48,7 @@ def _say_understood(path: Path, submission: Submission) -> None:
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """The file or its findings; a file that cannot be read is a finding, so that others go on."""
+    """The file or its findings; an unreadable file is a finding, so that the others are checked."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it

@@ -119,7 +119,7 @@ def _submission(
         machine=setting.machine(facts, missing),
         engine=setting.engine(facts, missing),
         target=setting.target(facts, missing),
-        drafts=_drafts(draft for _, draft in methods.values()),
+        drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
         settings=setting.settings(facts, missing),
         design=_design(done),
         suite=_suite(part, stated.tasks, prompt_ids, done),
@@ -200,10 +200,6 @@ def _design(done: Sequence[Trial]) -> Design:
         planned_trials=max(1, len(done)),
         ended="completed",
     )
-
-
-def _drafts(found: Iterable[Model | None]) -> tuple[Model, ...]:
-    return tuple({draft.id: draft for draft in found if draft is not None}.values())
 
 
 def _window(

@@ -106,7 +106,7 @@ class _Printed:
 def _logged(file: Given) -> list[ServedRequest]:
     """One request for each `eval time` line, with the lines of the prompt and the drafts around.
 
-    Lines of several slots may stand mixed; a line that names no task belongs to the one before it.
+    Lines of several slots may alternate; a line that names no task belongs to the one before it.
     """
     if _DECODED.search(text(file)):
         return list(_speculated(file))

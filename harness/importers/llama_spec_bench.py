@@ -91,7 +91,7 @@ def _rows(arm: str, file: Given) -> list[_Row]:
 def _printed(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
     for number, line in enumerate(text(file).splitlines(), start=1):
-        table = line[line.find("|") :].strip() if "|" in line else ""  # a log may stand before it
+        table = line[line.find("|") :].strip() if "|" in line else ""  # a log may precede it
         cells = [cell.strip() for cell in table.strip("|").split("|")]
         heads = [cell.lower().replace(" ", "") for cell in cells]
         if all(name in heads for name in _COLUMNS):

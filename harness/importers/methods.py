@@ -57,7 +57,7 @@ def parameters(kind: str) -> Mapping[str, bool]:
 
 
 def method(text: str, facts: ImportedFacts, missing: Missing) -> tuple[Method, Model | None]:
-    """The method, and the draft model if it has one. Raises `BadInputError` if it is none."""
+    """The method, and the draft model if it has one. Raises `BadInputError` for an unknown one."""
     kind, _, rest = text.partition(":")
     if kind not in METHODS:
         message = (
@@ -76,7 +76,7 @@ def method(text: str, facts: ImportedFacts, missing: Missing) -> tuple[Method, M
 def _built(
     kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: Missing
 ) -> tuple[Method, Model | None]:
-    """Note what is missing; then a stand-in keeps its place, and nothing is imported."""
+    """Fill in the stated parameters. A missing one is noted and filled with a placeholder."""
     allowed, values, draft = parameters(kind), dict(given), None
     if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
         values["n_max"] = facts.n_max

@@ -34,7 +34,10 @@ def trials(
         block = seen[arm, prompt]
         seen[arm, prompt] += 1
         trial = Trial(arm=arm, prompt=prompt, block=block, order=len(made), outcome="ok")
-        made.append(_failed(trial, record) or _finished(trial, record, method, left_out))
+        if record.reason is not None:
+            made.append(replace(trial, outcome="failed", reason=record.reason))
+        else:
+            made.append(_finished(trial, record, method, left_out))
     return tuple(made)
 
 
@@ -49,10 +52,6 @@ def _is_timed(record: Record) -> bool:
     if not record.output_tokens or record.decode_ms is None:
         return False
     return bool(_ms(record.decode_ms)) or record.output_tokens == 1
-
-
-def _failed(trial: Trial, record: Record) -> Trial | None:
-    return None if record.reason is None else replace(trial, outcome="failed", reason=record.reason)
 
 
 def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:

@@ -77,7 +77,7 @@ def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
 
 
 def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
-    """The completion in a row, or why there is none."""
+    """The completion in a row, or the reason why it lacks one."""
     response = row.child("response") if row.has("response") else row
     error = row.get("error")
     if error is not None or response is None:

@@ -1,4 +1,4 @@
-"""Formats one arm's part of the report: a title, a table of its tasks, and its throughput."""
+"""Format one arm's part of the report: a title, a table of its tasks, and its throughput."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Prints the answer of a result first: the verdict in words and the command to use.
+"""Print the answer of a result first: the verdict in words and the command to use.
 
 At most 24 lines of 80 columns, for someone who has never heard of speculative decoding; what does
 not fit is left to `--details`.
@@ -37,7 +37,7 @@ _WHAT_IT_IS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Lines that stand together; the parts of the highest rank go first where room is short."""
+    """A paragraph of the answer; where room is short, the highest rank is dropped first."""
 
     lines: list[str]
     rank: int = 0
@@ -93,10 +93,10 @@ class _Result:
 
     def _place(self, pair: tuple[Arm, Estimate]) -> tuple[int, int, float]:
         arm, whole = pair
-        kept = 0 if whole.verdict == "helps" else 1 if "helps" in self.tasks(arm) else 2
+        rank = 0 if whole.verdict == "helps" else 1 if "helps" in self.tasks(arm) else 2
         if whole.speedup is None or whole.verdict == "never-drafted":
-            kept = 3
-        return arm.concurrency or 1, kept, -(whole.speedup or 0.0)
+            rank = 3
+        return arm.concurrency or 1, rank, -(whole.speedup or 0.0)
 
 
 def show(

@@ -1,4 +1,4 @@
-"""Words for the comparison of two builds: for the terminal, and a comment in Markdown."""
+"""Format the comparison of two builds: for the terminal, and a comment in Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -64,7 +64,9 @@ def markdown(found: Comparison) -> str:
         f"| {name} | {what} | {values} | {change} | {verdict} |"
         for arm in found.arms
         for name, (what, values, change, verdict) in zip(
-            (f"`{arm.arm}`", *[""] * 8), _rows(arm) or _failed(arm), strict=False
+            (f"`{arm.arm}`", *[""] * 8),
+            _rows(arm) or [("", "", "", arm.failed or "")],
+            strict=False,
         )
     ]
     return "\n".join(
@@ -92,10 +94,6 @@ def _by(change: FigureChange | None) -> str:
 
 
 _Row = tuple[str, str, str, str]
-
-
-def _failed(arm: ArmChange) -> list[_Row]:
-    return [("", "", "", arm.failed or "")]
 
 
 def _rows(arm: ArmChange) -> list[_Row]:

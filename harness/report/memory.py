@@ -1,4 +1,4 @@
-"""Prints a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
+"""Print a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
 
 from collections.abc import Iterator
 

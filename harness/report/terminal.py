@@ -1,4 +1,4 @@
-"""Prints the report of a submission, and compares the engines of one command."""
+"""Print the report of a submission, and compare the engines of one command."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
@@ -41,7 +41,8 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
 def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Console) -> None:
     estimates = [e for e in summary.estimates if e.arm == arm.id]
     console.print(arms.title(arm, submission))
-    _print_wrapped(_reason(estimates, submission), console)
+    if estimates:
+        _print_wrapped(reason(words.overall(estimates), submission), console)
     if any(e.speedup is not None for e in estimates):
         _print_wrapped(words.over_alternative(words.overall(estimates)), console)
         console.print(arms.table(estimates, console))
@@ -88,10 +89,6 @@ def _header(submission: Submission) -> Iterator[Text]:
 
 def _field(name: str, value: str) -> Text:
     return Text.assemble((f"{name:<9}", "dim"), value)
-
-
-def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
-    return reason(words.overall(estimates), submission) if estimates else ""
 
 
 def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:

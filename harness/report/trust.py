@@ -1,4 +1,4 @@
-"""Formats what tells how far to trust the figures: precision, controls, costs.
+"""Format what shows how far to trust the figures: precision, controls, costs.
 
 Every figure comes from `summarize`.
 """

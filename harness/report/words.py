@@ -1,4 +1,4 @@
-"""Formats the values of the report; unknown is a dash, never a zero."""
+"""Format the values of the report; unknown is a dash, never a zero."""
 
 from collections.abc import Sequence
 from typing import Literal
