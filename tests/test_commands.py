@@ -86,7 +86,7 @@ def in_plan(text: str) -> list[str]:
 def on_page(text: str) -> list[str]:
     method = parse(text)
     line = pages.use(
-        pages.Setting(
+        pages.NamedSetting(
             target="T", draft=None, method=method.type, depth=method.n_max, engine=LLAMA_CPP
         )
     )
@@ -159,7 +159,7 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
     assert "ngram-simple, which is not what was measured" in found.note
     assert in_terminal("prompt-lookup:n_max=5")[: len(found.words)][4] == "ngram-simple"
     page = pages.use(
-        pages.Setting(target="T", draft=None, method=method.type, depth=5, engine=LLAMA_CPP)
+        pages.NamedSetting(target="T", draft=None, method=method.type, depth=5, engine=LLAMA_CPP)
     )
     assert page == found
 
