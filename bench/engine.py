@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Annotated
 import llama_cpp
 import typer
 
-from bench.engine_binding import lookup_of_the_binding
-from bench.engine_clock import DecodeClock
 from bench.engine_peer import REQUIREMENT, Peer
 from bench.engine_truth import oracle, synthetic
 from estimates.intervals import t_interval
@@ -86,14 +84,11 @@ def main(
         "peer": REQUIREMENT,
         "ours_built_with": llama_cpp.llama_print_system_info().decode().strip(),
     }
-    ratios, outside = _against_server(drafting, f16, q4)
-    plain, _ = _against_server(_campaign(q4, (), chosen, blocks, tokens), q4, None)
+    ratios = _against_server(drafting, f16, q4)
+    plain = _against_server(_campaign(q4, (), chosen, blocks, tokens), q4, None)
     figures["ratios"] = [asdict(each) for each in (*ratios, *plain)]
-    figures["outside_decode_share"] = round(outside, 5)
     _write(figures)
     figures["oracle"] = [oracle(_campaign(f16, (), chosen, _ORACLE_BLOCKS, tokens))]
-    _write(figures)
-    figures["binding"] = lookup_of_the_binding(drafting, THREADS)
     _write(figures)
     figures["synthetic"] = synthetic(f16.path, q4.path, THREADS)
     _write(figures)
@@ -135,9 +130,7 @@ def _campaign(
     )
 
 
-def _against_server(
-    campaign: Campaign, target: ModelFile, draft: ModelFile | None
-) -> tuple[list[Ratio], float]:
+def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | None) -> list[Ratio]:
     """Every arm of the campaign beside a server that does the same."""
     session = LlamaSession(campaign)
     for arm in campaign.arms:
@@ -151,25 +144,22 @@ def _against_server(
         "batch_tokens": campaign.settings.batch_tokens,
     }
     extra = [{}] if draft is None else [{}, {"draft": str(draft.path), "n_max": N_MAX}]
-    with ExitStack() as stack, DecodeClock() as clock:
+    with ExitStack() as stack:
         stack.callback(session.close)
         peers = [stack.enter_context(Peer(**shared, **each)) for each in extra]
-        ratios = [
-            _compared(session, peer, campaign, arm.id, clock)
+        return [
+            _compared(session, peer, campaign, arm.id)
             for peer, arm in zip(peers, campaign.arms, strict=True)
         ]
-        return ratios, clock.outside_share
 
 
-def _compared(
-    session: LlamaSession, peer: Peer, campaign: Campaign, arm: str, clock: DecodeClock
-) -> Ratio:
+def _compared(session: LlamaSession, peer: Peer, campaign: Campaign, arm: str) -> Ratio:
     logs: list[float] = []
     same = 0
     limit = campaign.settings.max_output_tokens
     for block in range(campaign.blocks + 1):
         for number, prompt in enumerate(campaign.suite.prompts):
-            ours = lambda: _ours(session, arm, prompt.id, limit, clock)  # noqa: B023, E731
+            ours = lambda: _ours(session, arm, prompt.id, limit)  # noqa: B023, E731
             theirs = lambda: peer.complete(session.tokens_of(prompt.id), limit)  # noqa: B023, E731
             (our_tps, our_tokens), answer = _in_turn(ours, theirs, swap=(block + number) % 2 == 1)
             if block:  # the first pass warms both sides up
@@ -197,14 +187,12 @@ def _in_turn(ours: Callable[[], object], theirs: Callable[[], object], *, swap: 
 
 
 def _ours(
-    session: LlamaSession, arm: str, prompt: str, limit: int, clock: DecodeClock
+    session: LlamaSession, arm: str, prompt: str, limit: int
 ) -> tuple[float, tuple[int, ...]]:
-    clock.begin()
     answer = session.generate(TrialRequest(arm=arm, prompt=prompt, max_output_tokens=limit))
     if not isinstance(answer, Generation):
         message = f"{arm} failed: {answer.detail}"
         raise TypeError(message)
-    clock.end(answer)
     return (len(answer.tokens) - 1) / answer.decode_ms * 1000, answer.tokens
 
 
