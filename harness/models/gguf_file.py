@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from harness.errors import BadInputError
-from harness.models.gguf_beginning import ALIGNMENT, MAGIC, Beginning, ReadRange, beginning
+from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, ReadRange, parse_header
 
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
@@ -18,10 +18,10 @@ _OTHERS = {
 _LONGEST = max(map(len, _OTHERS))
 
 
-def opened(path: Path) -> Beginning:
+def opened(path: Path) -> GgufHeader:
     """The header of a whole file. Raises `BadInputError` with what is wrong and what to do."""
     check_start(path)
-    found = beginning(path.name, _reader_of(path))
+    found = parse_header(path.name, _reader_of(path))
     alignment = found.number("general.alignment") or ALIGNMENT
     weights = found.end + -found.end % alignment
     last = max((tensor.offset + tensor.bytes for tensor in found.tensors), default=0)
@@ -47,7 +47,7 @@ def part_paths(path: Path) -> tuple[Path, ...]:
     return parts
 
 
-def refuse_renamed_part(first: Beginning, path: Path) -> None:
+def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
     """Raise `BadInputError` for a part of a split model whose name does not lead to the others."""
     count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from gguf import LlamaFileType
 
 from harness.errors import BadInputError
-from harness.models.gguf_beginning import Beginning
 from harness.models.gguf_file import opened, part_paths, refuse_renamed_part
+from harness.models.gguf_parse import GgufHeader
 
 _PREFIX = "tokenizer.ggml."
 # By `tokenizer.ggml.model`: the ids of BOS and EOS.
@@ -50,7 +50,7 @@ def chat_template(path: Path) -> str | None:
     return opened(path).text("tokenizer.chat_template")
 
 
-def special_tokens(first: Beginning, kind: str, size: int) -> SpecialTokens:
+def special_tokens(first: GgufHeader, kind: str, size: int) -> SpecialTokens:
     """The special tokens of a vocabulary of this kind and size."""
     pre = (first.text(f"{_PREFIX}pre") if kind in _BPE else None) or ""
     if kind == "gemma4":
@@ -69,7 +69,7 @@ def special_tokens(first: Beginning, kind: str, size: int) -> SpecialTokens:
     )
 
 
-def _id(first: Beginning, name: str, assumed: int | None, size: int) -> int | None:
+def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
     stated = first.number(f"{_PREFIX}{name}_token_id")
     for token in (stated, assumed):
         if token is not None and token < size:
@@ -161,7 +161,7 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _quantisation(parts: list[Beginning]) -> str:
+def _quantisation(parts: list[GgufHeader]) -> str:
     """The name of the file type (`Q4_K_M`), or the type that most weights have."""
     file_type = parts[0].number("general.file_type")
     names = {int(member): member.name for member in LlamaFileType}
@@ -175,7 +175,7 @@ def _quantisation(parts: list[Beginning]) -> str:
     return weights.most_common(1)[0][0]
 
 
-def _active_parameters(parts: list[Beginning], architecture: str) -> int:
+def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
     """Parameters used per token: of a mixture of experts only the experts that are chosen."""
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
@@ -186,7 +186,7 @@ def _active_parameters(parts: list[Beginning], architecture: str) -> int:
     )
 
 
-def _tokens(first: Beginning, path: Path) -> tuple[bytes, ...]:
+def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:
     texts = first.texts(f"{_PREFIX}tokens")
     if not texts:
         message = f"{path.name} has no tokenizer; it cannot be compared with another model's"
@@ -194,7 +194,7 @@ def _tokens(first: Beginning, path: Path) -> tuple[bytes, ...]:
     return texts
 
 
-def _vocabulary(first: Beginning, path: Path) -> Vocabulary:
+def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
     texts = _tokens(first, path)
     kind = first.text(f"{_PREFIX}model") or "none"
     special = special_tokens(first, kind, len(texts))

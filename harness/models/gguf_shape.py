@@ -8,8 +8,8 @@ from pathlib import Path
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_beginning import Beginning, Tensor, Value
 from harness.models.gguf_file import opened, part_paths
+from harness.models.gguf_parse import GgufHeader, Tensor, Value
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
@@ -22,14 +22,14 @@ def facts_of_file(path: Path) -> Facts:
     return facts_of(path.name, [opened(part) for part in part_paths(path)])
 
 
-def facts_of(name: str, beginnings: Sequence[Beginning]) -> Facts:
+def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
     """What the header of a model, in one file or several, says about its memory."""
-    fields = beginnings[0].fields
+    fields = headers[0].fields
     architecture = fields.get("general.architecture")
     if not isinstance(architecture, str):
         message = f"{name} names no architecture; it is not a language model in GGUF form"
         raise BadInputError(message)
-    tensors = [tensor for each in beginnings for tensor in each.tensors]
+    tensors = [tensor for each in headers for tensor in each.tensors]
     if not tensors:
         message = f"{name} holds no weights; it is only a vocabulary"
         raise BadInputError(message)

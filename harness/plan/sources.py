@@ -11,8 +11,8 @@ from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
-from harness.models.gguf_beginning import Beginning, beginning
 from harness.models.gguf_file import sparse_copy
+from harness.models.gguf_parse import GgufHeader, parse_header
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub_protocol import Hub
 from harness.models.presets import Preset, presets
@@ -70,13 +70,14 @@ def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) ->
         return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
     headers = {
-        name: beginning(name, read) for name, read in hub.readers(reference, client=client).items()
+        name: parse_header(name, read)
+        for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
     return Source(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
 
 
-def _sparse(headers: Mapping[str, Beginning]) -> Path:
+def _sparse(headers: Mapping[str, GgufHeader]) -> Path:
     """Files with these headers and holes after them, which an engine can be asked about.
 
     They are deleted when the program ends; the first one is returned.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from harness.models.gguf_beginning import Tensor
+    from harness.models.gguf_parse import Tensor
 
 TOKENS = tuple(f"t{number}" for number in range(300))
 

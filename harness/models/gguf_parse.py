@@ -62,7 +62,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class GgufHeader:
     """The header of one file: its fields, its tensors, and where the header ends."""
 
     fields: Mapping[str, Value]
@@ -105,7 +105,7 @@ class Beginning:
         return tuple(found)
 
 
-def beginning(name: str, read: ReadRange) -> Beginning:
+def parse_header(name: str, read: ReadRange) -> GgufHeader:
     """The header behind `read(start, length)`, which is called until the header is complete."""
     data = b""
     while len(data) < _MOST_BYTES:
@@ -170,7 +170,7 @@ class _Cursor:
         return start
 
 
-def _parsed(name: str, data: bytes) -> Beginning:
+def _parsed(name: str, data: bytes) -> GgufHeader:
     cursor = _Cursor(data)
     if data[: cursor.passed(len(MAGIC)) + len(MAGIC)] != MAGIC:
         message = f"{name} is not a GGUF file: it does not start with GGUF"
@@ -191,7 +191,7 @@ def _parsed(name: str, data: bytes) -> Beginning:
         else:
             _keep_array(cursor, key, fields, lists)
     listed = tuple(_tensor(cursor) for _ in range(tensors))
-    return Beginning(fields=fields, tensors=listed, end=cursor.position, data=data, lists=lists)
+    return GgufHeader(fields=fields, tensors=listed, end=cursor.position, data=data, lists=lists)
 
 
 def _keep_array(
