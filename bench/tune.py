@@ -109,7 +109,7 @@ class Tune:
             race, certificate, best=best, rival=rival, baseline=BASELINE, tasks=tasks
         )
 
-    def again(self, arm: str, *, elsewhere: bool) -> tuning.Gap | None:
+    def again(self, arm: str, *, elsewhere: bool) -> tuning.SpeedRatio | None:
         """The certificate of an arm once more: on the same prompts, or on others of these tasks."""
         fresh = self._certified
         if elsewhere:
@@ -117,7 +117,7 @@ class Tune:
         times: dict[str, dict[tuple[str, int], float]] = {}
         for block in range(tuning.CERTIFICATE_BLOCKS):
             self._block(times, [BASELINE, arm], log_times(self._truth, fresh), block, "c")
-        return tuning.gap(times, arm, BASELINE)
+        return tuning.speed_ratio(times, arm, BASELINE)
 
     def _forecast(self, found: Answers) -> dict[int, float]:
         """Depths by forecast, from the deep run over the race's prompts and noisy probes."""
@@ -187,11 +187,11 @@ def tuned(kind: str, number: int, seed: int) -> Found:
     near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
     margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
     again: list[bool | None] = [None, None]
-    if verdict is not None and verdict.gain.half_width is not None:
-        gaps = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
+    if verdict is not None and (interval := verdict.gain.interval) is not None:
+        ratios = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
         again = [
-            None if gap is None else verdict.gain.low <= gap.mean <= verdict.gain.high
-            for gap in gaps
+            None if found is None else interval.low <= found.estimate <= interval.high
+            for found in ratios
         ]
     return Found(
         near=near,

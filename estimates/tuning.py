@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
+from estimates.model import Interval
 from estimates.pairing import clock, excess, is_timed, ms_per_token
 from estimates.student_t import t_quantile
+from schemas.codec import Json
 from schemas.submission import Submission
 
 Times = Mapping[str, Mapping[tuple[str, int], float]]
@@ -34,22 +36,32 @@ SAME = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
-    """By how much one arm is faster than another, as a logarithm; `None` where it is unknown."""
+class SpeedRatio:
+    """How many times as fast one arm is as another; without an interval where nothing has a spread.
 
-    mean: float
-    error: float | None
-    half_width: float | None
+    `error` is the standard error of its logarithm.
+    """
 
-    @property
-    def low(self) -> float:
-        """The lower end, minus infinity without an interval."""
-        return -math.inf if self.half_width is None else self.mean - self.half_width
+    estimate: float
+    interval: Interval | None
+    error: float | None = None
 
     @property
-    def high(self) -> float:
-        """The upper end, infinity without an interval."""
-        return math.inf if self.half_width is None else self.mean + self.half_width
+    def slower(self) -> bool:
+        """Whether the arm is known to be the slower one."""
+        return self.interval is not None and self.interval.high < 1
+
+    @property
+    def apart(self) -> float:
+        """How far apart the two are at most, as a logarithm."""
+        if self.interval is None:
+            return math.inf
+        return math.log(max(1 / self.interval.low, self.interval.high))
+
+    def as_json(self) -> dict[str, Json]:
+        """The estimate and the ends of the interval."""
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return {"estimate": self.estimate, "low": low, "high": high}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +75,19 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use, `None` for no speculation, and the gap to the baseline.
+    """The end of a tune: the arm to use, `None` for no speculation, and the ratio to the baseline.
 
     `undecided` is how far at most the best arm and no speculation are apart, as a logarithm, where
     neither is shown to be the faster. `rival` is the arm that it was certified against, `apart`
-    the gap between them.
+    the ratio between them.
     """
 
     pick: str | None
     best: str
-    gain: Gap
+    gain: SpeedRatio
     undecided: float | None = None
     rival: str | None = None
-    apart: Gap | None = None
+    apart: SpeedRatio | None = None
 
 
 def times_of(submission: Submission) -> Times:
@@ -98,10 +110,10 @@ def together(first: Times, second: Times) -> Times:
     return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
 
 
-def gap(
+def speed_ratio(
     times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
-) -> Gap | None:
-    """By how much an arm is faster than another over their common prompts and blocks.
+) -> SpeedRatio | None:
+    """How many times as fast an arm is as another over their common prompts and blocks.
 
     Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs
     a pass disturbs all its prompts, and the spread between blocks is added; a single one is not
@@ -120,13 +132,18 @@ def gap(
     parts += [[fmean(each) for each in by_block.values()]] if passes else []
     mean = fmean(parts[0])
     if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - one value has no spread
-        return Gap(mean=mean, error=None, half_width=None)
+        return SpeedRatio(estimate=math.exp(mean), interval=None)
     errors = [stdev(part) / math.sqrt(len(part)) for part in parts]
     halves = [
         error * t_quantile(len(part) - 1, (1 + level) / 2)
         for error, part in zip(errors, parts, strict=True)
     ]
-    return Gap(mean=mean, error=math.hypot(*errors), half_width=math.hypot(*halves))
+    half = math.hypot(*halves)
+    return SpeedRatio(
+        estimate=math.exp(mean),
+        interval=Interval(low=math.exp(mean - half), high=math.exp(mean + half)),
+        error=math.hypot(*errors),
+    )
 
 
 def standing(
@@ -144,18 +161,20 @@ def standing(
     """
     ranked = merit(times, predicted, running, passes=passes)
     leader, *others = ranked
-    gaps = {arm: gap(times, arm, leader, level=DROP_LEVEL, passes=passes) for arm in others}
-    dropped = frozenset(arm for arm, each in gaps.items() if each is not None and each.high < 0)
+    ratios = {
+        arm: speed_ratio(times, arm, leader, level=DROP_LEVEL, passes=passes) for arm in others
+    }
+    dropped = frozenset(arm for arm, each in ratios.items() if each is not None and each.slower)
     left = [arm for arm in others if arm not in dropped]
     close = all(_is_same(times, arm, leader, passes=passes) for arm in left)
-    against = (gap(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
-    lost = all(each is not None and each.high < 0 for each in against)
+    against = (speed_ratio(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
+    lost = all(each is not None and each.slower for each in against)
     return Standing(ranked=ranked, dropped=dropped, decided=close or lost)
 
 
 def _is_same(times: Times, arm: str, leader: str, *, passes: bool) -> bool:
-    found = gap(times, arm, leader, passes=passes)
-    return found is not None and max(-found.low, found.high) < SAME
+    found = speed_ratio(times, arm, leader, passes=passes)
+    return found is not None and found.apart < SAME
 
 
 def merit(
@@ -177,15 +196,15 @@ def merit(
 def _drawn(
     times: Times, predicted: Mapping[str, float], arm: str, first: str, *, passes: bool
 ) -> float:
-    found = gap(times, arm, first, passes=passes)
+    found = speed_ratio(times, arm, first, passes=passes)
     if arm == first or found is None:
         return 0.0
     if arm not in predicted or first not in predicted:
-        return found.mean
+        return math.log(found.estimate)
     expected = math.log(predicted[arm] / predicted[first])
     error = FORECAST_ERROR if found.error is None else found.error
     weight = FORECAST_ERROR**2 / (FORECAST_ERROR**2 + error**2)
-    return weight * found.mean + (1 - weight) * expected
+    return weight * math.log(found.estimate) + (1 - weight) * expected
 
 
 def inseparable(
@@ -194,9 +213,9 @@ def inseparable(
     """The arms that may be as fast as the pick, and within which share of it they all are."""
     close: dict[str, float] = {}
     for arm in arms:
-        found = None if arm == pick else gap(times, arm, pick, passes=passes)
-        if found is not None and found.half_width is not None and found.high >= 0:
-            close[arm] = math.expm1(max(-found.low, found.high))
+        found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
+        if found is not None and found.interval is not None and not found.slower:
+            close[arm] = math.expm1(found.apart)
     return tuple(close), max(close.values(), default=0.0)
 
 
@@ -219,8 +238,8 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     """
     if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
         best, rival = rival, best
-    gain = gap(certificate, best, baseline, passes=passes)
-    if gain is None or gain.half_width is None:
+    gain = speed_ratio(certificate, best, baseline, passes=passes)
+    if gain is None or gain.interval is None:
         return None
     stages = (certificate,) if passes or not tasks else (race, certificate)
     least, most = _bounds(stages, best, baseline, {} if passes else tasks or {}, gain)
@@ -230,23 +249,24 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
         gain=gain,
         undecided=max(-least, most) if least <= 0 < most else None,
         rival=rival,
-        apart=None if rival is None else gap(certificate, best, rival, passes=passes),
+        apart=None if rival is None else speed_ratio(certificate, best, rival, passes=passes),
     )
 
 
 def _bounds(
-    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str], gain: Gap
+    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str], gain: SpeedRatio
 ) -> tuple[float, float]:
-    """One-sided bounds of the gain over these very tasks, by the spread within each, over stages.
+    """One-sided bounds of the logarithm of the gain, over these very tasks and all stages.
 
-    Without at least two prompts in every task they are those of `gain`, which is over all tasks.
+    They come from the spread within each task; without at least two prompts in every task, from
+    `gain`, which is over all tasks.
     """
     groups: dict[str, list[float]] = {}
     for times in stages:
         for prompt, found in _by_prompt(times, arm, baseline).items():
             groups.setdefault(tasks.get(prompt, ""), []).append(median(found))
     freedom = sum(map(len, groups.values())) - len(groups)
-    mean, error = gain.mean, gain.error or math.inf
+    mean, error = math.log(gain.estimate), gain.error or math.inf
     if len(groups) == 1 or min(map(len, groups.values())) == 1:
         freedom = len(_by_prompt(stages[-1], arm, baseline)) - 1
     else:
@@ -270,7 +290,7 @@ def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: 
     """Whether both stages together say that the rival is faster, each by its prompts."""
     total = 0.0
     for times in (race, certificate):
-        found = gap(times, rival, best, passes=passes)
+        found = speed_ratio(times, rival, best, passes=passes)
         prompts = {prompt for prompt, _ in times.get(rival, {}).keys() & times.get(best, {}).keys()}
-        total += len(prompts) * found.mean if found else 0.0
+        total += len(prompts) * math.log(found.estimate) if found else 0.0
     return total > 0

@@ -9,7 +9,7 @@ from typing import Literal
 from estimates.commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
-from estimates.tuning import Gap, Verdict
+from estimates.tuning import SpeedRatio, Verdict
 from harness.campaign.model import ArmPlan, Campaign
 from harness.report.words import overall
 from harness.tune.search import StageName
@@ -25,14 +25,14 @@ _TOLD = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """An arm that was considered: its forecast, and its gap to the baseline where it was run."""
+    """An arm that was considered: its forecast, and its speedup where it was run."""
 
     arm: ArmPlan
     family: str
     depth: int
     predicted: float | None
     state: State
-    gain: Gap | None = None
+    gain: SpeedRatio | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,30 +71,7 @@ class Outcome:
         return self.verdict is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ratio:
-    """A speedup with its 95 % interval, as far as there is one."""
-
-    estimate: float
-    low: float | None
-    high: float | None
-
-    def __str__(self) -> str:
-        return say.speedup(self.estimate, self.low, self.high)
-
-    def as_json(self) -> dict[str, Json]:
-        """The three numbers."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
-
-
-def ratio(gap: Gap) -> Ratio:
-    """A gap as a ratio."""
-    if gap.half_width is None:
-        return Ratio(estimate=math.exp(gap.mean), low=None, high=None)
-    return Ratio(estimate=math.exp(gap.mean), low=math.exp(gap.low), high=math.exp(gap.high))
-
-
-def speedup(outcome: Outcome) -> Ratio | None:
+def speedup(outcome: Outcome) -> SpeedRatio | None:
     """The speedup of the best arm, as the result file has it; else the race's, not certified."""
     leader = outcome.leader
     if leader is None or leader.gain is None:
@@ -102,8 +79,8 @@ def speedup(outcome: Outcome) -> Ratio | None:
     estimates = [each for each in _estimates(outcome) if each.arm == leader.arm.id]
     found = overall(estimates) if estimates else None
     if found is None or found.speedup is None or found.interval is None:
-        return ratio(leader.gain)
-    return Ratio(estimate=found.speedup, low=found.interval.low, high=found.interval.high)
+        return leader.gain
+    return SpeedRatio(estimate=found.speedup, interval=found.interval)
 
 
 def _estimates(outcome: Outcome) -> tuple[Estimate, ...]:
@@ -118,7 +95,7 @@ class TaskPick:
 
     task: str
     arm: str
-    speedup: Ratio
+    speedup: SpeedRatio
     word: Literal["use", "off", "unclear"]
 
 
@@ -130,13 +107,12 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
             tasks.setdefault(each.task, []).append(each)
     for task, found in tasks.items():
         best = max(found, key=lambda each: each.speedup or 0.0)
-        low, high = (best.interval.low, best.interval.high) if best.interval else (None, None)
         word: Literal["use", "off", "unclear"] = "unclear"
-        if low is not None and low > 1:
+        measured = SpeedRatio(estimate=best.speedup or 0.0, interval=best.interval)
+        if best.interval is not None and best.interval.low > 1:
             word = "use"
-        elif high is not None and high < 1:
+        elif measured.slower:
             word = "off"
-        measured = Ratio(estimate=best.speedup or 0.0, low=low, high=high)
         yield TaskPick(task=task, arm=best.arm, speedup=measured, word=word)
 
 
@@ -151,7 +127,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
         yield "Nothing was raced, so nothing is known but forecasts: no pick."
     elif outcome.verdict is None:
         yield (
-            f"{leader.arm.id} leads at {found}, but that is not certified: "
+            f"{leader.arm.id} leads at {_words(found)}, but that is not certified: "
             f"{'the tune was interrupted' if outcome.interrupted else 'the time was too short'}."
         )
     else:
@@ -161,6 +137,11 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
         yield f"Not separable in this time: {names} {_apart(outcome.within)}."
 
 
+def _words(found: SpeedRatio) -> str:
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return say.speedup(found.estimate, low, high)
+
+
 def _apart(share: float) -> str:
     """How far apart arms are at most, as far as that says anything."""
     return (
@@ -168,15 +149,17 @@ def _apart(share: float) -> str:
     )
 
 
-def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[str]:
+def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterator[str]:
     prompts = say.count(len(outcome.submission.suite.prompts), "prompt")
-    measured = f"{found} the speed of no speculation, over {prompts} that the race did not use"
+    measured = (
+        f"{_words(found)} the speed of no speculation, over {prompts} that the race did not use"
+    )
     forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
     if outcome.verdict is not None and outcome.verdict.pick is not None:
         yield f"{leader.arm.id} runs at {measured}{forecast}."
-        if found.low is not None and found.low < 1:
+        if found.interval is not None and found.interval.low < 1:
             yield "The interval reaches below 1 because the tasks differ; see them one by one."
-    elif found.high is not None and found.high < 1:
+    elif found.slower:
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
         yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
@@ -242,7 +225,7 @@ def _line(command: ServeLine | None) -> dict[str, Json]:
 
 
 def _candidate(contender: Contender) -> Json:
-    gain = None if contender.gain is None else ratio(contender.gain).as_json()
+    gain = None if contender.gain is None else contender.gain.as_json()
     return {
         "arm": contender.arm.id,
         "family": contender.family,

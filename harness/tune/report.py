@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from estimates.commands import ServeLine
 from harness import files
-from harness.tune.outcome import Contender, Outcome, by_task, ratio, why
+from harness.tune.outcome import Contender, Outcome, by_task, why
 from schemas.vocabulary import say
 
 _WIDTH = 79
@@ -86,16 +86,16 @@ class _Mark:
 def _mark(contender: Contender) -> _Mark:
     """The mark of a depth; the ends of an interval are drawn no further than a factor of two."""
     forecast = _Mark(depth=contender.depth, predicted=contender.predicted)
-    if contender.gain is None:
+    found = contender.gain
+    if found is None:
         return forecast
-    found = ratio(contender.gain)
-    if found.low is None or found.high is None:
+    if found.interval is None:
         return replace(forecast, measured=found.estimate, low=found.estimate, high=found.estimate)
     return replace(
         forecast,
         measured=found.estimate,
-        low=max(found.low, found.estimate / 2),
-        high=min(found.high, found.estimate * 2),
+        low=max(found.interval.low, found.estimate / 2),
+        high=min(found.interval.high, found.estimate * 2),
     )
 
 

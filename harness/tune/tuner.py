@@ -262,7 +262,7 @@ class Tuner:
             depth=candidate.depth or 0,
             predicted=candidate.predicted,
             state="certified" if certified else state,
-            gain=tuning.gap(times, candidate.id, BASELINE, passes=self._passes),
+            gain=tuning.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
         )
 
 
