@@ -12,19 +12,22 @@ import argparse
 import math
 import sys
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.votes import Vote, pool_intervals
 from estimates.student_t import t_quantile
-from pipeline.data.pools import Vote, choice_factors, pool_intervals
+from pipeline.data.quantiles import choice_factors
 from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from bench.votes import PoolInterval
 
     Figures = NDArray[np.float64]
 
@@ -103,7 +106,7 @@ def coverage(repetitions: int) -> Iterator[str]:
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
         rng = np.random.default_rng(SEED)
         drawn = [_votes(rng, world, contributors, machines, 0.0) for _ in range(repetitions)]
-        squares = [_square(votes) for votes in drawn]
+        squares = _squares(drawn)
         low = np.array([each.low for each in squares])
         high = np.array([each.high for each in squares])
         up, down = math.log(HELPS_ABOVE), math.log(HURTS_BELOW)
@@ -125,11 +128,9 @@ def power(repetitions: int) -> Iterator[str]:
     for name, truth in (("spread 6 %", 1.20), ("spread 2 %", 1.10)):
         rng = np.random.default_rng(SEED)
         up = math.log(HELPS_ABOVE)
-        squares, alone = [], []
-        for _ in range(repetitions):
-            votes = _votes(rng, WORLDS[name], 3, 1, math.log(truth))
-            squares.append(_square(votes))
-            alone.append(_square(votes[:3]).low[0] > up)
+        drawn = [_votes(rng, WORLDS[name], 3, 1, math.log(truth)) for _ in range(repetitions)]
+        squares = _squares(drawn)
+        alone = [each.low[0] > up for each in _squares([votes[:3] for votes in drawn])]
         row = (
             float(np.mean(alone)),
             float(np.mean([each.low > up for each in squares])),
@@ -144,16 +145,19 @@ def medians(repetitions: int) -> Iterator[str]:
     for count in MANY_VOTES:
         rng = np.random.default_rng(SEED)
         found = [
-            float(np.mean([_covers_zero(draw(rng, count)) for _ in range(repetitions)]))
-            for draw in DRAWS.values()
+            _covered([draw(rng, count) for _ in range(repetitions)]) for draw in DRAWS.values()
         ]
         yield f"{count:<44}" + "".join(f"{value:>19.3f}" for value in found)
 
 
-def _covers_zero(logs: Figures) -> bool:
-    votes = (Vote(pool="p", voter=str(at), speedup=math.exp(x)) for at, x in enumerate(logs))
-    (found,) = pool_intervals(votes)
-    return found.interval.low <= 1 <= found.interval.high
+def _covered(samples: Sequence[Figures]) -> float:
+    """How often the interval of a sample, on logarithms, contains 0."""
+    votes = (
+        Vote(pool=str(number), voter=str(at), speedup=math.exp(log))
+        for number, logs in enumerate(samples)
+        for at, log in enumerate(logs)
+    )
+    return float(np.mean([each.low <= 1 <= each.high for each in pool_intervals(votes)]))
 
 
 def _votes(
@@ -184,16 +188,26 @@ def _votes(
     ]
 
 
-def _square(votes: Sequence[Vote]) -> Square:
-    found = list(pool_intervals(votes))
-    figures = [
-        float(np.median([math.log(vote.speedup) for vote in votes if vote.pool == each.pool]))
-        for each in found
-    ]
+def _squares(drawn: Sequence[Sequence[Vote]]) -> list[Square]:
+    """The square of each draw. Draws are tiers here: pools learn only from those of their tier."""
+    votes = (
+        vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number))
+        for number, every in enumerate(drawn)
+        for vote in every
+    )
+    found = iter(pool_intervals(votes))
+    return [_square(every, found) for every in drawn]
+
+
+def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:
+    logs: dict[str, list[float]] = {}
+    for vote in votes:
+        logs.setdefault(vote.pool, []).append(math.log(vote.speedup))
+    own = list(islice(intervals, len(logs)))
     return Square(
-        figures=np.array(figures),
-        low=np.log([each.interval.low for each in found]),
-        high=np.log([each.interval.high for each in found]),
+        figures=np.array([float(np.median(each)) for each in logs.values()]),
+        low=np.log([each.low for each in own]),
+        high=np.log([each.high for each in own]),
     )
 
 

@@ -12,20 +12,12 @@ import duckdb
 import pyarrow as pa
 from msgspec.structs import asdict
 
-from estimates.intervals import t_reach
-from pipeline.data.pools import Vote, choice_factors, pool_intervals
+from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
-INCOMING_INTERVAL = pa.schema(
-    {
-        "pool": pa.string(),
-        "interval_low": pa.float64(),
-        "interval_high": pa.float64(),
-        "interval_kind": pa.string(),
-        "contributor_spread": pa.float64(),
-    }
-)
+# Degrees of freedom of a pool: 6 of its votes, 4 of the prior, at most 20 of other pools.
+MOST_FREEDOM = 6 + 4 + 20 + 1
 # Tables that only others are made of: two fifths of the memory of all.
 DROP_STEPS = """
 drop table submission_document;
@@ -33,7 +25,6 @@ drop table pool_member;
 drop table advice_member;
 drop table advice_left_out;
 """
-INCOMING_QUANTILE = pa.schema({"freedom": pa.int64(), "quantile": pa.float64()})
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
@@ -54,6 +45,7 @@ def drop_steps(connection: duckdb.DuckDBPyConnection) -> None:
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Create what the queries share: the tables of the vocabulary, and macros."""
     hand_over_vocabulary(connection)
+    connection.register("incoming_t_quantile", t_quantiles(()))
     connection.execute(macros())
 
 
@@ -113,30 +105,25 @@ def _text(*parts: str) -> str:
     return file.read_text("utf-8")
 
 
-def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
-    votes = map(Vote._make, connection.table("vote").select(*Vote._fields).fetchall())
-    found = [
-        {
-            "pool": entry.pool,
-            "interval_low": entry.interval.low,
-            "interval_high": entry.interval.high,
-            "interval_kind": entry.kind,
-            "contributor_spread": entry.spread,
-        }
-        for entry in pool_intervals(votes)
-    ]
-    connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
+def _hand_over_quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
+    """Quantiles by the numbers of prompts, files and contributors that votes have."""
+    query = "select prompts - 1 from vote union select files - 1 from vote"
+    counts = connection.sql(query).fetchall()
+    freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
+    connection.register("incoming_t_quantile", t_quantiles(freedoms))
+    sizes = connection.sql("select count(*) as votes from vote group by pool having votes >= 8")
+    positions = median_positions({votes for (votes,) in sizes.fetchall()})
+    connection.register("incoming_median", positions)
 
 
-def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
+def _hand_over_quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
     found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
-    rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for (freedom,) in sorted(found)]
-    connection.register("incoming_t_quantile", pa.Table.from_pylist(rows, INCOMING_QUANTILE))
+    connection.register("incoming_t_quantile", t_quantiles({freedom for (freedom,) in found}))
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
-    "pool_interval": _hand_over_intervals,
-    "advice_left_out": _hand_over_t_quantiles,
+    "pool_interval": _hand_over_quantiles_of_votes,
+    "advice_left_out": _hand_over_quantiles_of_spreads,
 }
 
 

@@ -150,8 +150,8 @@ class Tables:
 
 @cache
 def _sources(name: str) -> frozenset[str]:
-    """What the query of a table names; what is handed over to it is made of `vote`."""
-    return _words(aggregate.view_queries()[name]) | ({"vote"} if name == "pool_interval" else set())
+    """What the query of a table names."""
+    return _words(aggregate.view_queries()[name])
 
 
 def _words(query: str) -> frozenset[str]:

@@ -1,6 +1,123 @@
--- One row is the interval of one pool, found by `pipeline/data/pools.py` from its votes.
--- `contributor_spread` is by how much independent contributors are expected to differ.
+-- One row is the 95 % interval of one pool, from its votes: contributors are clusters, their machines
+-- and files are nested in them. A cell has too few votes to estimate how much contributors differ, so
+-- that is estimated over all other cells of its tier with several votes, in front of a prior: 6 % (2.5 %
+-- for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
+-- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most 20: a cell whose
+-- contributors differ more than usual shows it. From 8 votes on, the interval of the median lies between
+-- two values of the ordered sample, interpolated (Hettmansperger and Sheather 1986, Statistics &
+-- Probability Letters 4, 75-79). `contributor_spread` is by how much independent contributors are
+-- expected to differ. All is computed on logarithms; `python -m bench.cells` measures the coverage.
 create table pool_interval as
-select pool, interval_low, interval_high, interval_kind, contributor_spread
-from incoming_interval
+with voted as (
+  select
+    *,
+    ln(speedup) as figure,
+    -- Standard error over the prompts; 0 where it is unknown.
+    coalesce(if(prompts > 1, half_width / t_reach(prompts - 1), 0), 0) as error
+  from vote
+),
+pooled as (
+  select
+    pool,
+    any_value(cell) as cell,
+    any_value(tier) as tier,
+    count(*) as votes,
+    favg(figure) as centre,
+    coalesce(var_samp(figure), 0) as variance,
+    -- Variance of a vote over its prompts. Shared tasks differ alike for all, so not between.
+    if(any_value(shared), 0, favg(error ** 2)) as noise,
+    favg(0.06 ** 2 + 0.025 ** 2 / machines + 0.02 ** 2 / files) / 2 as prior,
+    sqrt(favg(half_width ** 2)) as half_width,
+    bool_and(shared and cell) as same_tasks,
+    any_value(files) as files,
+    any_value(deviation) as deviation,
+    list(figure order by figure) as figures
+  from voted
+  group by pool
+),
+several as (
+  select pool, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
+  from pooled
+  where cell and votes > 1
+),
+tiers as (
+  select tier, fsum(squares) as squares, sum(freedom)::bigint as freedom from several group by tier
+),
+voters as (
+  select distinct tier, voter from vote semi join several using (pool)
+),
+-- How many contributors other than those of the pool there are in cells of several votes.
+others as (
+  select
+    vote.pool,
+    (select count(*) from voters as every where every.tier = any_value(vote.tier))
+      - count(voters.voter) as contributors
+  from vote
+  left join voters using (tier, voter)
+  group by vote.pool
+),
+known as (
+  select
+    pooled.*,
+    least(tiers.freedom - coalesce(several.freedom, 0), others.contributors, 20) as seen_freedom,
+    greatest(0, tiers.squares - coalesce(several.squares, 0))
+      / (tiers.freedom - coalesce(several.freedom, 0)) as seen
+  from pooled
+  join others using (pool)
+  left join tiers using (tier)
+  left join several using (pool)
+),
+expected as (
+  select
+    *,
+    4 + coalesce(seen_freedom, 0) as freedom,
+    -- The root of what is seen is rounded up to 0.1 %: else each new vote would move all cells.
+    (4 * prior + if(seen_freedom > 0, seen_freedom * (ceil(sqrt(seen) / 0.001 - 1e-9) * 0.001) ** 2, 0))
+      / (4 + coalesce(seen_freedom, 0)) as between
+  from known
+),
+reached as (
+  select
+    *,
+    case
+      when votes = 1 then 'one-contributor'
+      when votes < 8 then 't'
+      else 'order'
+    end as interval_kind,
+    -- Of one vote: contributors, its own interval, and the devices and models of a pool over cells.
+    sqrt(
+      t_reach(freedom) ** 2 * between
+        + half_width ** 2
+        + if(cell or deviation is null, 0, t_reach(files - 1) ** 2 * deviation ** 2 / files)
+    ) as alone,
+    -- Of several: what they differ by, and what more contributors do not narrow, as all ran the same.
+    sqrt(
+      if(
+        cell,
+        t_reach(freedom + votes - 1) ** 2
+          * (freedom * (between + noise) + (votes - 1) * variance) / (freedom + votes - 1),
+        t_reach(votes - 1) ** 2 * variance
+      ) / votes
+        + if(same_tasks, coalesce(half_width, 0) ** 2, 0)
+    ) as together,
+    position
+  from expected
+  left join incoming_median using (votes)
+)
+select
+  pool,
+  case interval_kind
+    when 'one-contributor' then exp(centre - alone)
+    when 't' then exp(centre - together)
+    else exp(interpolated(figures, position))
+  end as interval_low,
+  case interval_kind
+    when 'one-contributor' then exp(centre + alone)
+    when 't' then exp(centre + together)
+    else exp(interpolated(list_reverse(figures), position))
+  end as interval_high,
+  interval_kind,
+  sqrt(between) as contributor_spread
+from reached
+where votes > 1 or half_width is not null
 order by pool;

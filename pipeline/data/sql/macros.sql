@@ -196,3 +196,14 @@ create macro widenings(scores, least_wide, more) as table (
 -- A name of a published figure as a part of an address.
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
+
+-- How many standard errors an interval reaches either way, by degrees of freedom.
+create macro t_reach(degrees) as (
+  select quantile from incoming_t_quantile where freedom = degrees
+);
+
+-- What is at a position of a list, counted from 1, interpolated: 2.4 is between the second and third.
+create macro interpolated(ordered, position) as
+  ordered[floor(position)::bigint]
+    + (position - floor(position))
+    * (ordered[floor(position)::bigint + 1] - ordered[floor(position)::bigint]);

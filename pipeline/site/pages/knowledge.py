@@ -8,7 +8,6 @@ import duckdb
 
 from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
-from pipeline.data.pools import stepped
 from pipeline.site.advice import (
     Choice,
     Curve,
@@ -129,8 +128,10 @@ def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
 
 def _two_digits(variance: float) -> float:
     """A variance whose root has two digits, rounded up: all devices share it."""
-    step = 10.0 ** (math.floor(math.log10(math.sqrt(variance))) - 1)
-    return float(f"{stepped(variance, step):.{DIGITS}g}")
+    root = math.sqrt(variance)
+    step = 10.0 ** (math.floor(math.log10(root)) - 1)
+    rounded = math.ceil(root / step - 1e-9) * step
+    return float(f"{rounded**2:.{DIGITS}g}")
 
 
 def _measured(

@@ -1,0 +1,56 @@
+"""Quantiles that SQL lacks, as rows for the queries that use them."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import bdtr, ndtri
+
+from estimates.intervals import CONFIDENCE, t_reach
+
+MOST_CHOICES = 1000
+
+
+def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
+    """How many standard errors a 95 % interval reaches either way, by degrees of freedom."""
+    rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for freedom in sorted(freedoms)]
+    return pa.Table.from_pylist(rows, pa.schema({"freedom": pa.int64(), "quantile": pa.float64()}))
+
+
+def median_positions(counts: Iterable[int]) -> pa.Table:
+    """Where in an ordered sample of so many the 95 % interval of its median begins, from 1.
+
+    2.4 is two fifths of the way from the second value to the third. Exact for any distribution up
+    to the interpolation (Hettmansperger and Sheather 1986, Statistics & Probability Letters 4,
+    75-79).
+    """
+    rows = [{"votes": count, "position": _median_position(count)} for count in sorted(counts)]
+    return pa.Table.from_pylist(rows, pa.schema({"votes": pa.int64(), "position": pa.float64()}))
+
+
+def _median_position(count: int) -> float:
+    below = bdtr(np.arange(count // 2 + 1), count, 0.5)
+    rank = int(np.searchsorted(below, (1 - CONFIDENCE) / 2, side="right"))
+    wider, narrower = 1 - 2 * below[rank - 1], 1 - 2 * below[rank]
+    part = (wider - CONFIDENCE) / (wider - narrower)
+    return rank + float((count - rank) * part / (rank + (count - 2 * rank) * part))
+
+
+@lru_cache(maxsize=1)
+def choice_factors() -> list[dict[str, object]]:
+    """By how much the lower bound moves away from a figure that is the best of so many.
+
+    At most one square in twenty shows a gain by luck: each of its figures may in 5 % / choices of
+    cases (Bonferroni), and never more often than alone. The factor is that of the normal
+    distribution, which for heavier tails errs towards caution only a little; see
+    `python -m bench.cells`.
+    """
+    alone = (1 - CONFIDENCE) / 2
+    return [
+        {
+            "choices": choices,
+            "factor": float(ndtri(min(alone, (1 - CONFIDENCE) / choices)) / ndtri(alone)),
+        }
+        for choices in range(1, MOST_CHOICES + 1)
+    ]
