@@ -12,7 +12,7 @@ import orjson
 
 from bench.plan.points import Point, point_of
 from estimates.plan.errors import RUNTIME_MIB, LoggedMemoryError
-from estimates.plan.model import Buffers, Memory, Placement
+from estimates.plan.model import Buffers, LayerPlacement, Memory
 from estimates.plan.placement import Case, Projection, fit, project
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _projection(point: Point) -> Projection:
         host=Memory(name="host", free_mib=1e9),
         uses_head=point.uses_head,
     )
-    return fit(case) if point.layers is None else project(case, Placement(layers=point.layers))
+    return fit(case) if point.layers is None else project(case, LayerPlacement(layers=point.layers))
 
 
 def _facts(entry: Mapping[str, object]) -> Iterator[tuple[str, float]]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from estimates.plan.choices import PlanOption, Source
+from estimates.plan.choices import PlannedModel, PlanOption
 from estimates.plan.commands import speculation_by
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Speculation, speedup
-from estimates.plan.speed import Estimate, Machine, plain
+from estimates.plan.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -24,11 +24,11 @@ _HEAD_DEPTH = 3
 
 
 def of(
-    target: Source,
-    draft: Source | None,
+    target: PlannedModel,
+    draft: PlannedModel | None,
     asked: PlanOption,
     alone: PlanOption,
-    speed: Machine,
+    speed: MachineSpeed,
     *,
     longer: bool = True,
 ) -> tuple[PlanOption, ...]:
@@ -53,7 +53,11 @@ def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
 
 
 def _other_drafts(
-    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+    target: PlannedModel,
+    draft: PlannedModel | None,
+    asked: PlanOption,
+    base: SpeedEstimate,
+    speed: MachineSpeed,
 ) -> Iterator[PlanOption]:
     plain_case = asked.case.without_speculation()
     way = asked.speculation.way if asked.speculation else None
@@ -77,7 +81,11 @@ def _other_drafts(
 
 
 def _moved_draft(
-    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+    target: PlannedModel,
+    draft: PlannedModel | None,
+    asked: PlanOption,
+    base: SpeedEstimate,
+    speed: MachineSpeed,
 ) -> Iterator[PlanOption]:
     if asked.case.draft is None or asked.speculation is None or not asked.case.devices:
         return
@@ -91,7 +99,11 @@ def _moved_draft(
 
 
 def _other_cache(
-    target: Source, draft: Source | None, asked: PlanOption, base: Estimate, speed: Machine
+    target: PlannedModel,
+    draft: PlannedModel | None,
+    asked: PlanOption,
+    base: SpeedEstimate,
+    speed: MachineSpeed,
 ) -> Iterator[PlanOption]:
     setting = asked.case.setting
     if setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
@@ -107,7 +119,9 @@ def _other_cache(
         yield _alone(what, target, case, speed)
 
 
-def _longer_context(target: Source, alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
+def _longer_context(
+    target: PlannedModel, alone: PlanOption, speed: MachineSpeed
+) -> Iterator[PlanOption]:
     longest = largest_context(alone.case, alone.found.placement)
     if longest is None or longest < 2 * alone.case.setting.context:
         return
@@ -115,7 +129,7 @@ def _longer_context(target: Source, alone: PlanOption, speed: Machine) -> Iterat
     yield _alone(f"no draft, context of {say.count(longest, 'token')}", target, case, speed)
 
 
-def _other_weights(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
+def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
     """The largest quantisation that still has as many layers on the devices; else one that fits."""
     facts = alone.case.target
     shape = shape_of(facts.name)
@@ -126,7 +140,7 @@ def _other_weights(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
         if larger != alone.fits:
             continue
-        source = Source(facts=other, path=None, server_name=f"{shape.name}-{name}.gguf")
+        source = PlannedModel(facts=other, path=None, server_name=f"{shape.name}-{name}.gguf")
         choice = _alone(f"no draft, weights in {name}", source, _with(alone.case, other), speed)
         least = alone.found.placement.layers if alone.fits else 0
         if choice.fits and choice.found.placement.layers >= least:
@@ -134,7 +148,7 @@ def _other_weights(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
             return
 
 
-def _mixtures(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
+def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return
@@ -146,7 +160,7 @@ def _mixtures(alone: PlanOption, speed: Machine) -> Iterator[PlanOption]:
         if mixture.model_bytes < facts.model_bytes * _MUCH_SMALLER:
             continue
         file = f"{name}-{_MIXTURE_QUANTISATION}"
-        source = Source(facts=mixture, path=None, server_name=f"{file}.gguf")
+        source = PlannedModel(facts=mixture, path=None, server_name=f"{file}.gguf")
         yield _alone(
             f"a mixture of experts of that size: {file}", source, _with(alone.case, mixture),
             replace(speed, anchors=()),
@@ -158,7 +172,7 @@ def _with(case: Case, facts: Facts) -> Case:
     return replace(case, target=facts)
 
 
-def _alone(what: str, target: Source, case: Case, speed: Machine) -> PlanOption:
+def _alone(what: str, target: PlannedModel, case: Case, speed: MachineSpeed) -> PlanOption:
     case = case.without_speculation()
     found = fit(case)
     return PlanOption(
@@ -174,12 +188,12 @@ def _alone(what: str, target: Source, case: Case, speed: Machine) -> PlanOption:
 
 def _speculating(  # noqa: PLR0913, PLR0917 - the parts of the value that is built
     what: str,
-    target: Source,
-    draft: Source | None,
+    target: PlannedModel,
+    draft: PlannedModel | None,
     case: Case,
     speculation: Speculation,
-    base: Estimate,
-    speed: Machine,
+    base: SpeedEstimate,
+    speed: MachineSpeed,
 ) -> PlanOption:
     found = fit(case)
     gain = speedup(case, found, base, speed, speculation)

@@ -9,7 +9,7 @@ from estimates.plan.commands import loading, method_of
 from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation
-from estimates.plan.speed import Estimate
+from estimates.plan.speed import SpeedEstimate
 from schemas.codec import Json
 
 _NO_LIMIT_MIB = 1e8
@@ -17,7 +17,7 @@ _ABOUT_AS_FAST = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class PlannedModel:
     """A model's facts, its file if it is on this disk, and its name in a command line.
 
     The name is that of a file, or `-hf owner/repo:quant` where a server fetches it.
@@ -37,9 +37,9 @@ class PlanOption:
     case: Case
     found: Projection
     speculation: Speculation | None
-    tps: Estimate
-    target: Source
-    draft: Source | None
+    tps: SpeedEstimate
+    target: PlannedModel
+    draft: PlannedModel | None
 
     @property
     def command(self) -> str:
@@ -78,7 +78,7 @@ class Plan:
     drafting: str | None
     asked: PlanOption
     alone: PlanOption
-    speedup: Estimate | None
+    speedup: SpeedEstimate | None
     context_max: int | None
     context_max_alone: int | None
     alternatives: tuple[PlanOption, ...]
@@ -122,7 +122,7 @@ def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
     return {"name": name, "free_mib": free, "buffers_mib": kinds}
 
 
-def _estimate(value: Estimate) -> Json:
+def _estimate(value: SpeedEstimate) -> Json:
     return {
         "estimate": round(value.estimate, 3),
         "low": round(value.low, 3),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from estimates.plan.model import Facts, Placement
-from estimates.plan.speculation import Curve, Rounds
+from estimates.plan.model import Facts, LayerPlacement
+from estimates.plan.speculation import Rounds, YieldCurve
 from estimates.plan.speed import EFFICIENCY, NEAREST_ERROR, bytes_per_step, starts_ms
 
 _ALIKE = 0.2  # models whose sizes differ by less are equally near
@@ -95,7 +95,7 @@ def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str)
 
 def gb_per_token(facts: Facts) -> float:
     """What a token reads of a model's weights."""
-    return sum(bytes_per_step(facts, Placement(layers=facts.placed_layers), 1)) / _GB
+    return sum(bytes_per_step(facts, LayerPlacement(layers=facts.placed_layers), 1)) / _GB
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
@@ -166,11 +166,11 @@ def learned() -> tuple[tuple[Rate, ...], Errors]:
 
 
 @cache
-def curves() -> tuple[Curve, ...]:
+def curves() -> tuple[YieldCurve, ...]:
     """Published yields of rounds by model and method."""
     value = _file("learned.json")
     found = value["curves"] if isinstance(value, dict) else ()
-    return tuple(Curve(**{**each, "tokens": tuple(each["tokens"])}) for each in found)
+    return tuple(YieldCurve(**{**each, "tokens": tuple(each["tokens"])}) for each in found)
 
 
 def rounds_of(method: str, depth: int) -> Rounds | None:

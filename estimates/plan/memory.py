@@ -8,7 +8,7 @@ tensors that a micro-batch keeps alive at one time. Figures from public logs che
 
 from collections.abc import Sequence
 
-from estimates.plan.model import MIB, Buffers, Facts, Layer, Placement, Setting
+from estimates.plan.model import MIB, Buffers, Facts, Layer, LayerPlacement, Setting
 
 _F32 = 4
 _PAD = 256
@@ -116,7 +116,7 @@ def output_mib(facts: Facts, setting: Setting) -> float:
 
 
 def place(
-    facts: Facts, setting: Setting, placement: Placement, *, speculates_with_head: bool = False
+    facts: Facts, setting: Setting, placement: LayerPlacement, *, speculates_with_head: bool = False
 ) -> tuple[tuple[Buffers, ...], Buffers]:
     """Buffers on each device and in host memory for a model with this placement."""
     count = len(placement.share)
@@ -153,7 +153,7 @@ def place(
 def _add_compute(
     facts: Facts,
     setting: Setting,
-    placement: Placement,
+    placement: LayerPlacement,
     devices: tuple[Buffers, ...],
     host: Buffers,
 ) -> None:
@@ -170,7 +170,7 @@ def _add_compute(
 def _add_head(
     facts: Facts,
     setting: Setting,
-    placement: Placement,
+    placement: LayerPlacement,
     devices: tuple[Buffers, ...],
     host: Buffers,
 ) -> None:

@@ -154,7 +154,7 @@ KIND_LABELS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class LayerPlacement:
     """Where the layers of one model lie: how many of the last ones on devices, split over them.
 
     `layers` counts as llama.cpp does, the output layer included. `cpu_experts` is the number of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from estimates.plan.memory import place
-from estimates.plan.model import Buffers, Facts, Memory, Placement, Setting
+from estimates.plan.model import Buffers, Facts, LayerPlacement, Memory, Setting
 
 # What llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
@@ -54,7 +54,7 @@ class Case:
 class Projection:
     """The buffers that a placement leads to, and whether they fit where they lie."""
 
-    placement: Placement
+    placement: LayerPlacement
     devices: tuple[Buffers, ...]
     host: Buffers
     device_fits: bool
@@ -66,7 +66,7 @@ class Projection:
         return self.device_fits and self.host_fits
 
 
-def project(case: Case, placement: Placement) -> Projection:
+def project(case: Case, placement: LayerPlacement) -> Projection:
     """The buffers of target and draft with this placement of the target."""
     devices, host = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
     if case.draft is not None:
@@ -104,26 +104,26 @@ def fit(case: Case) -> Projection:
 
 def _fewest_experts(case: Case, whole: int, share: tuple[float, ...]) -> Projection:
     """All layers on the devices, and the experts of as few layers as possible on the host."""
-    best = project(case, Placement(layers=whole, share=share))
+    best = project(case, LayerPlacement(layers=whole, share=share))
     least, most = 1, len(case.target.all_layers)
     while not best.device_fits and least < most:
         middle = (least + most) // 2
-        if project(case, Placement(layers=whole, cpu_experts=middle, share=share)).device_fits:
+        if project(case, LayerPlacement(layers=whole, cpu_experts=middle, share=share)).device_fits:
             most = middle
         else:
             least = middle + 1
     if best.device_fits:
         return best
-    return project(case, Placement(layers=whole, cpu_experts=most, share=share))
+    return project(case, LayerPlacement(layers=whole, cpu_experts=most, share=share))
 
 
 def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...]) -> Projection:
     """The most layers that fit, by halving: more layers never take less of a device."""
     least, most = 0, whole
-    best = project(case, Placement(layers=0, cpu_experts=experts, share=share))
+    best = project(case, LayerPlacement(layers=0, cpu_experts=experts, share=share))
     while least < most:
         middle = (least + most + 1) // 2
-        found = project(case, Placement(layers=middle, cpu_experts=experts, share=share))
+        found = project(case, LayerPlacement(layers=middle, cpu_experts=experts, share=share))
         if found.device_fits:
             least, best = middle, found
         else:
@@ -131,7 +131,7 @@ def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...])
     return best
 
 
-def largest_context(case: Case, placement: Placement) -> int | None:
+def largest_context(case: Case, placement: LayerPlacement) -> int | None:
     """The most tokens of context with this placement; `None` if not even the shortest fits."""
     trained = case.target.context_tokens or LONGEST_CONTEXT
     low, high = 0, max(1, trained // CONTEXT_STEP)
@@ -155,6 +155,6 @@ def _add_draft(case: Case, draft: Draft, devices: Sequence[Buffers], host: Buffe
     """A draft lies on the first device as a whole, or in host memory."""
     on_host = draft.on_host or not case.devices
     layers = 0 if on_host else draft.facts.placed_layers
-    placed, rest = place(draft.facts, draft.setting, Placement(layers=layers))
+    placed, rest = place(draft.facts, draft.setting, LayerPlacement(layers=layers))
     devices[0].add(placed[0], as_draft=True)
     host.add(rest, as_draft=True)

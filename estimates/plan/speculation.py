@@ -7,7 +7,7 @@ than it costs plain steps; memory that the draft takes from the target makes eve
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.plan.model import Facts, Placement
+from estimates.plan.model import Facts, LayerPlacement
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speed import (
     ASSUMED_GB_PER_S,
@@ -15,8 +15,8 @@ from estimates.plan.speed import (
     EFFICIENCY,
     HOST_EFFICIENCY,
     MS_PER_LAYER,
-    Estimate,
-    Machine,
+    MachineSpeed,
+    SpeedEstimate,
     bytes_per_step,
     plain,
     reading,
@@ -41,7 +41,7 @@ ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class YieldCurve:
     """Tokens that a round of a method yields for a model at depth 1, 2 …, as published."""
 
     target: str
@@ -77,7 +77,7 @@ class Speculation:
     draft: Facts | None = None
     draft_on_host: bool = False
     acceptance: float | None = None
-    curve: Curve | None = None
+    curve: YieldCurve | None = None
 
     @property
     def assumed(self) -> bool:
@@ -110,10 +110,10 @@ def chance_of(tokens: float, depth: int) -> float:
 def speedup(
     case: Case,
     found: Projection,
-    baseline: Estimate,
-    machine: Machine,
+    baseline: SpeedEstimate,
+    machine: MachineSpeed,
     speculation: Speculation,
-) -> Estimate:
+) -> SpeedEstimate:
     """How many times faster than `baseline`, the target alone in the same memory.
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
@@ -125,7 +125,7 @@ def speedup(
     for accepted in (low, usual, high):
         round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
         speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
-    return Estimate(
+    return SpeedEstimate(
         estimate=speeds[1] / baseline.estimate,
         # Of a mixture more acceptance can be slower: more tokens in a step touch more experts.
         low=min(speeds) / baseline.estimate,
@@ -141,7 +141,7 @@ def tokens_per_round(accepted: float, depth: int) -> float:
 
 
 def round_time_ms(
-    case: Case, found: Projection, machine: Machine, speculation: Speculation, accepted: float
+    case: Case, found: Projection, machine: MachineSpeed, speculation: Speculation, accepted: float
 ) -> float:
     """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
 
@@ -165,7 +165,7 @@ def round_time_ms(
 
 
 def _draft_ms(
-    case: Case, machine: Machine, speculation: Speculation, placement: Placement
+    case: Case, machine: MachineSpeed, speculation: Speculation, placement: LayerPlacement
 ) -> float:
     """Milliseconds of one drafted token."""
     draft = speculation.draft
@@ -177,7 +177,7 @@ def _draft_ms(
         launches = max(1, len(case.target.draft_layers))
         on_host = placement.layers == 0
     else:
-        read, _ = bytes_per_step(draft, Placement(layers=draft.placed_layers), 1)
+        read, _ = bytes_per_step(draft, LayerPlacement(layers=draft.placed_layers), 1)
         launches = len(draft.layers)
         on_host = speculation.draft_on_host or placement.share == () or not case.devices
     rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from estimates.plan.memory import kv_mib
-from estimates.plan.model import MIB, Facts, Placement
+from estimates.plan.model import MIB, Facts, LayerPlacement
 from estimates.plan.placement import Case, Projection
 
 Basis = Literal["measured", "nearest", "physics"]
@@ -48,7 +48,7 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class SpeedEstimate:
     """A figure with its interval and what it rests on; `assumes` is what nobody measured or stated.
 
     A bandwidth that is not known, and the acceptance of drafts, in the words that are printed.
@@ -60,9 +60,9 @@ class Estimate:
     basis: Basis
     assumes: tuple[str, ...] = ()
 
-    def times(self, ratio: "Estimate") -> "Estimate":
+    def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
         """Multiply by a ratio, which decides what the product rests on."""
-        return Estimate(
+        return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
             high=self.high * ratio.high,
@@ -72,7 +72,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class MachineSpeed:
     """What decides speed apart from the memories: bandwidths in GB/s, and cores of the host."""
 
     device_gb_per_s: float | None
@@ -96,7 +96,9 @@ class StepTime:
         return self.device_ms + self.host_ms
 
 
-def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int = 512) -> Estimate:
+def plain(
+    case: Case, found: Projection, machine: MachineSpeed, *, depth_tokens: int = 512
+) -> SpeedEstimate:
     """Tokens per second without speculation, `depth_tokens` into the text."""
     anchored = _from_anchors(case.target, found.placement, machine)
     if anchored is not None:
@@ -105,8 +107,8 @@ def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int 
     tps = _MS / read.total_ms
     if _reached(found.placement, case.target, machine):
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
-        return Estimate(estimate=tps, low=low, high=high, basis="nearest")
-    return Estimate(
+        return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
+    return SpeedEstimate(
         estimate=tps,
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
         high=tps * EFFICIENCY_HIGH / EFFICIENCY,
@@ -126,7 +128,7 @@ def split_time(anchors: Sequence[Anchor], layers: int, total: int) -> float:
     return (1 - share) / first.tps + share / last.tps
 
 
-def step_ms(case: Case, placement: Placement, machine: Machine, tokens: int) -> float:
+def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
     """Milliseconds of one step of the target over so many tokens."""
     read = reading(case, placement, machine, 512, tokens=tokens)
     device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
@@ -136,7 +138,9 @@ def step_ms(case: Case, placement: Placement, machine: Machine, tokens: int) -> 
     return device + host
 
 
-def _from_anchors(facts: Facts, placement: Placement, machine: Machine) -> Estimate | None:
+def _from_anchors(
+    facts: Facts, placement: LayerPlacement, machine: MachineSpeed
+) -> SpeedEstimate | None:
     anchors = machine.anchors
     total = facts.placed_layers - 1
     if len({min(anchor.layers, total) for anchor in anchors}) >= 2:  # noqa: PLR2004 - a line
@@ -146,14 +150,14 @@ def _from_anchors(facts: Facts, placement: Placement, machine: Machine) -> Estim
     return _measured(same[0].tps) if same else None
 
 
-def _reached(placement: Placement, facts: Facts, machine: Machine) -> bool:
+def _reached(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> bool:
     """Whether results of such machines tell the rate of every memory that is read."""
     device = not placement.layers or machine.device_reached_gb_per_s is not None
     host = not _reads_host(placement, facts) or machine.host_reached_gb_per_s is not None
     return device and host and not machine.anchors
 
 
-def _assumed(placement: Placement, facts: Facts, machine: Machine) -> Iterator[str]:
+def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> Iterator[str]:
     """The bandwidths that are read with and that nothing tells."""
     device, host = machine.device_gb_per_s, machine.host_gb_per_s
     if not machine.anchors:
@@ -167,28 +171,35 @@ def _assumed(placement: Placement, facts: Facts, machine: Machine) -> Iterator[s
         yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"
 
 
-def _reads_host(placement: Placement, facts: Facts) -> bool:
+def _reads_host(placement: LayerPlacement, facts: Facts) -> bool:
     return placement.layers < facts.placed_layers or placement.cpu_experts > 0
 
 
-def _measured(tps: float) -> Estimate:
-    return Estimate(
+def _measured(tps: float) -> SpeedEstimate:
+    return SpeedEstimate(
         estimate=tps, low=tps / _ANCHORED_ERROR, high=tps * _ANCHORED_ERROR, basis="measured"
     )
 
 
-def _efficiency(case: Case, machine: Machine) -> float:
+def _efficiency(case: Case, machine: MachineSpeed) -> float:
     """The share of the bandwidth that the one anchor shows, or the usual one."""
     if len(machine.anchors) != 1:
         return EFFICIENCY
     anchor = machine.anchors[0]
     layers = min(anchor.layers, case.target.placed_layers)
-    nominal = _reading_at(case, Placement(layers=layers), machine, 512, tokens=1, efficiency=1.0)
+    nominal = _reading_at(
+        case, LayerPlacement(layers=layers), machine, 512, tokens=1, efficiency=1.0
+    )
     return min(1.0, nominal.total_ms / (_MS / anchor.tps))
 
 
 def reading(
-    case: Case, placement: Placement, machine: Machine, depth_tokens: int, *, tokens: int = 1
+    case: Case,
+    placement: LayerPlacement,
+    machine: MachineSpeed,
+    depth_tokens: int,
+    *,
+    tokens: int = 1,
 ) -> StepTime:
     efficiency = _efficiency(case, machine)
     return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
@@ -196,8 +207,8 @@ def reading(
 
 def _reading_at(
     case: Case,
-    placement: Placement,
-    machine: Machine,
+    placement: LayerPlacement,
+    machine: MachineSpeed,
     depth_tokens: int,
     *,
     tokens: int,
@@ -228,7 +239,7 @@ def starts_ms(facts: Facts, layers: int) -> float:
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 
-def bytes_per_step(facts: Facts, placement: Placement, tokens: int) -> tuple[float, float]:
+def bytes_per_step(facts: Facts, placement: LayerPlacement, tokens: int) -> tuple[float, float]:
     """Bytes that a step reads on devices and in host memory; experts as far as tokens need them."""
     share = touched_share(facts, tokens)
     device, host = (facts.output_bytes, 0.0) if placement.layers else (0.0, facts.output_bytes)
@@ -252,11 +263,11 @@ def touched_share(facts: Facts, tokens: int) -> float:
     return 1 - untouched
 
 
-def _active_weights(facts: Facts, placement: Placement) -> float:
+def _active_weights(facts: Facts, placement: LayerPlacement) -> float:
     """About how many weights a token uses in host memory, at 5 bits each."""
     _, host = bytes_per_step(facts, placement, 1)
     return host * 8 / 5
 
 
-def _on_device(index: int, facts: Facts, placement: Placement) -> bool:
+def _on_device(index: int, facts: Facts, placement: LayerPlacement) -> bool:
     return index >= len(facts.all_layers) + 1 - placement.layers

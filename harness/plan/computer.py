@@ -7,7 +7,7 @@ import psutil
 
 from estimates.plan.model import MIB, Memory
 from estimates.plan.placement import SYSTEM_MIB, free_of
-from estimates.plan.speed import Machine
+from estimates.plan.speed import MachineSpeed
 from estimates.roofline import bandwidth_gb_per_s, devices
 from harness.errors import UsageError
 from harness.machine.detect import machine
@@ -33,7 +33,7 @@ class Computer:
 
     devices: tuple[Memory, ...]
     host: Memory
-    speed: Machine
+    speed: MachineSpeed
     notes: tuple[str, ...] = ()
     processor: str | None = None
 
@@ -54,7 +54,7 @@ def computer_of(options: ComputerOptions) -> Computer:
     return Computer(
         devices=cards,
         host=host,
-        speed=Machine(
+        speed=MachineSpeed(
             device_gb_per_s=_together(cards),
             host_gb_per_s=host.bandwidth_gb_per_s,
             cores=cores,

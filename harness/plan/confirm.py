@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from estimates.commands import RunSetting, measure
-from estimates.plan.choices import Plan, PlanOption, Source
+from estimates.plan.choices import Plan, PlannedModel, PlanOption
 from harness import PROGRAM
 from harness.models.presets import presets
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
@@ -36,7 +36,7 @@ def run_line(plan: Plan) -> str:
     return f"{PROGRAM} {shlex.join(measure([setting], quick=True))}"
 
 
-def _name(source: Source) -> str:
+def _name(source: PlannedModel) -> str:
     """A model as `run` names it: a file, or a repository on the hub."""
     return source.server_name.removeprefix("-hf ")
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estimates.plan.choices import Source
+from estimates.plan.choices import PlannedModel
 from estimates.plan.commands import methods_by
 from estimates.plan.errors import curves
 from estimates.plan.model import MIB
 from estimates.plan.placement import Case, Draft
-from estimates.plan.speculation import Curve, Speculation, Way
-from estimates.plan.speed import Machine
+from estimates.plan.speculation import Speculation, Way, YieldCurve
+from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
 from harness.models.hub_protocol import Hub
@@ -37,11 +37,11 @@ class PlanInputs:
 
     name: str
     drafting: str | None
-    target: Source
-    draft: Source | None
+    target: PlannedModel
+    draft: PlannedModel | None
     speculation: Speculation | None
     case: Case
-    speed: Machine
+    speed: MachineSpeed
     layers: int | None
     cpu_experts: int | None
     server: Path | None = None
@@ -111,13 +111,17 @@ def _way(draft: str | None, kind: str | None) -> Way | None:
     return "model" if kind is None or kind in model else "other-head"
 
 
-def _rollback(target: Source, way: Way | None, depth: int) -> int:
+def _rollback(target: PlannedModel, way: Way | None, depth: int) -> int:
     """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
     return depth if target.facts.recurrent and way in ("own-head", "other-head") else 0
 
 
 def _case(
-    way: Way | None, load: LoadOptions, target: Source, draft: Source | None, own: Computer
+    way: Way | None,
+    load: LoadOptions,
+    target: PlannedModel,
+    draft: PlannedModel | None,
+    own: Computer,
 ) -> Case:
     """What is loaded where, without a projector."""
     setting = load.setting(_rollback(target, way, load.depth))
@@ -139,7 +143,7 @@ def _case(
     )
 
 
-def _curve(target: Source, method: str) -> Curve | None:
+def _curve(target: PlannedModel, method: str) -> YieldCurve | None:
     """What was published about this very model with this method."""
     names = {_plain(target.facts.name), _plain(target.server_name)}
     for curve in curves():
@@ -177,6 +181,6 @@ def _projector_mib(path: Path | None) -> float:
     return path.stat().st_size / MIB
 
 
-def _notes(target: Source, draft: Source | None, computer: Computer) -> tuple[str, ...]:
+def _notes(target: PlannedModel, draft: PlannedModel | None, computer: Computer) -> tuple[str, ...]:
     notes = (*target.notes, *(draft.notes if draft else ()), *computer.notes)
     return tuple(dict.fromkeys(notes))

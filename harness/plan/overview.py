@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from estimates.plan.memory import place
-from estimates.plan.model import Placement, Setting
+from estimates.plan.model import LayerPlacement, Setting
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
 from harness.models.hub import default_client
@@ -51,7 +51,7 @@ def needed_bytes(
     if facts is None or not facts.weights_known:
         return None
     on_gpu = memory.kind == "gpu"
-    placement = Placement(layers=facts.placed_layers if on_gpu else 0)
+    placement = LayerPlacement(layers=facts.placed_layers if on_gpu else 0)
     devices, host = place(facts, Setting(context=context_tokens), placement)
     return round((devices[0] if on_gpu else host).total() * _MIB)
 

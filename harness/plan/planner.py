@@ -7,7 +7,7 @@ from estimates.commands import drafting
 from estimates.plan import alternatives
 from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.commands import method_of
-from estimates.plan.model import Buffers, Placement
+from estimates.plan.model import Buffers, LayerPlacement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
@@ -81,7 +81,7 @@ def _placed(inputs: PlanInputs, case: Case) -> Projection:
     layers = best.placement.layers if inputs.layers is None else inputs.layers
     layers = whole if layers < 0 else min(layers, whole)
     experts = best.placement.cpu_experts if inputs.cpu_experts is None else inputs.cpu_experts
-    placement = Placement(
+    placement = LayerPlacement(
         layers=layers if case.devices else 0, cpu_experts=experts, share=best.placement.share
     )
     return project(case, placement)

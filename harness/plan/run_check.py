@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estimates.plan.model import Facts, Memory, Placement, Setting
+from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
 from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, Draft, fit
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.errors import HarnessError, MachineError
@@ -124,4 +124,4 @@ def failed_allocation(
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole
     share = fit(case).placement.share
-    return tuple(warnings.after_failure(case, Placement(layers=placed, share=share)))
+    return tuple(warnings.after_failure(case, LayerPlacement(layers=placed, share=share)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from estimates.plan.choices import Source
+from estimates.plan.choices import PlannedModel
 from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
@@ -21,7 +21,7 @@ from harness.models.resolve import preset_path, refuse_unknown
 _MB = 1_000_000
 
 
-def find(name: str, *, say: Callable[[str], None], client: Hub | None = None) -> Source:
+def find(name: str, *, say: Callable[[str], None], client: Hub | None = None) -> PlannedModel:
     """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
 
     Raises `BadInputError` for a name that stands for nothing, and `MachineError` when the hub gives
@@ -56,25 +56,25 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
     return facts if size is None else scaled(facts, file_bytes=size)
 
 
-def _from_file(path: Path) -> Source:
-    return Source(facts=facts_of_file(path), path=path, server_name=str(path))
+def _from_file(path: Path) -> PlannedModel:
+    return PlannedModel(facts=facts_of_file(path), path=path, server_name=str(path))
 
 
-def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) -> Source:
+def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) -> PlannedModel:
     client = client or hub.default_client()
     match = hub_names.REFERENCE.fullmatch(reference)
     local = None
     if match is not None:
         local = hub.cached(match["repository"], match["quantisation"], client=client)
     if local is not None:
-        return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
+        return PlannedModel(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
     headers = {
         name: parse_header(name, read)
         for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
-    return Source(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
+    return PlannedModel(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
 
 
 def _sparse(headers: Mapping[str, GgufHeader]) -> Path:
@@ -90,7 +90,7 @@ def _sparse(headers: Mapping[str, GgufHeader]) -> Path:
     return paths[0]
 
 
-def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None) -> Source:
+def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None) -> PlannedModel:
     path = preset_path(preset, client=client)
     if path is not None:
         return _from_file(path)
@@ -98,7 +98,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None)
     if preset.repository is None:
         if facts is None:
             raise refuse_unknown(preset.name)
-        return Source(facts=facts, path=None, server_name=f"{preset.name}.gguf")
+        return PlannedModel(facts=facts, path=None, server_name=f"{preset.name}.gguf")
     reference = f"{preset.repository}:{preset.quantisation}"
     try:
         return _from_hub(reference, say, client)
@@ -106,10 +106,10 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None)
         if facts is None:
             raise
         note = f"planned from the table of shapes, because {error}"
-        return Source(facts=facts, path=None, server_name=f"-hf {reference}", notes=(note,))
+        return PlannedModel(facts=facts, path=None, server_name=f"-hf {reference}", notes=(note,))
 
 
-def _from_name(name: str) -> Source | None:
+def _from_name(name: str) -> PlannedModel | None:
     """A model that is known by its name; its weights are estimated from the quantisation."""
     model, _, quantisation = name.partition(":")
     shape, bits = shape_of(model), quantisation_of(quantisation or name)
@@ -120,6 +120,6 @@ def _from_name(name: str) -> Source | None:
         "models given by name are planned from their published shapes, with weights estimated "
         "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
     )
-    return Source(
+    return PlannedModel(
         facts=facts, path=None, server_name=f"{name.replace(':', '-')}.gguf", notes=(note,)
     )

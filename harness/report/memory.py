@@ -10,7 +10,7 @@ from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.errors import learned, rounds_of
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speculation import Speculation, tokens_per_round
-from estimates.plan.speed import NEAREST_ERROR, Estimate
+from estimates.plan.speed import NEAREST_ERROR, SpeedEstimate
 from harness.plan.confirm import run_line
 from harness.plan.warnings import SLOWER
 from schemas.vocabulary import say
@@ -77,7 +77,7 @@ def _answer(plan: Plan) -> Iterator[str]:
     yield from _better(plan)
 
 
-def _verdict(gain: Estimate) -> str:
+def _verdict(gain: SpeedEstimate) -> str:
     """Whether speculation makes it faster; what rests on an assumption only may."""
     if gain.estimate < _ABOUT_EVEN:
         return "It fits, but the draft probably makes it slower"
@@ -86,7 +86,7 @@ def _verdict(gain: Estimate) -> str:
     return "It fits, and may be faster"
 
 
-def _assumed(value: Estimate) -> str:
+def _assumed(value: SpeedEstimate) -> str:
     return f" ({say.listed(value.assumes)} assumed)" if value.assumes else ""
 
 
@@ -158,7 +158,7 @@ def _facts(plan: Plan) -> list[str]:
     return lines
 
 
-def _factors(speculation: Speculation | None, gain: Estimate) -> Iterator[str]:
+def _factors(speculation: Speculation | None, gain: SpeedEstimate) -> Iterator[str]:
     """The two factors of a speedup, tokens over steps, with what was published about each."""
     if speculation is None:
         return
@@ -192,11 +192,11 @@ def _both(label: str, with_draft: str, alone: str, plan: Plan) -> str:
     return f"{label:<18} {text}"
 
 
-def _rate(value: Estimate) -> str:
+def _rate(value: SpeedEstimate) -> str:
     return f"{value.estimate:.1f} tokens/s [{value.low:.1f}, {value.high:.1f}], {_basis(value)}"
 
 
-def _basis(value: Estimate) -> str:
+def _basis(value: SpeedEstimate) -> str:
     return _BASES[value.basis] + _assumed(value)
 
 

@@ -30,7 +30,7 @@ from schemas.submission import Submission
 _USUAL_DEPTHS = (2, 4, 8)
 
 
-class Engine(Protocol):
+class StageEngine(Protocol):
     """An engine that runs stages."""
 
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
@@ -45,7 +45,7 @@ Observe = Callable[[StageName, Event], None]
 class Tuner:
     """One tune on one engine. `base` has the models and settings; its arms but one are ignored."""
 
-    engine: Engine
+    engine: StageEngine
     base: Campaign
     families: Sequence[Family]
     prompts: Prompts

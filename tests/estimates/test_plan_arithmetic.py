@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_bytes
-from estimates.plan.model import Facts, Layer, Memory, Placement, Setting
+from estimates.plan.model import Facts, Layer, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft, fit, largest_context, project
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speculation import Curve, Speculation, speedup, tokens_per_round
-from estimates.plan.speed import Anchor, Machine, plain, split_time
+from estimates.plan.speculation import Speculation, YieldCurve, speedup, tokens_per_round
+from estimates.plan.speed import Anchor, MachineSpeed, plain, split_time
 
 MIB = 1024 * 1024
 ATTENTION = Layer(k_width=1024, v_width=1024, weight_bytes=100 * MIB)
@@ -65,7 +65,7 @@ def test_a_recurrent_state_is_kept_for_every_slot_and_every_token_that_may_be_un
 
 
 def test_embedding_stays_in_host_memory_and_the_last_layers_go_to_the_device() -> None:
-    devices, host = place(facts(*[ATTENTION] * 4), Setting(), Placement(layers=3))
+    devices, host = place(facts(*[ATTENTION] * 4), Setting(), LayerPlacement(layers=3))
 
     # Three are two layers and the output layer.
     assert devices[0].model == 2 * 100 + 60
@@ -76,15 +76,15 @@ def test_embedding_stays_in_host_memory_and_the_last_layers_go_to_the_device() -
 def test_a_tied_matrix_is_loaded_twice_only_with_a_device() -> None:
     tied = facts(ATTENTION, tied=True, output_bytes=50 * MIB)
 
-    on_device = place(tied, Setting(), Placement(layers=2))
-    on_host = place(tied, Setting(), Placement(layers=0))
+    on_device = place(tied, Setting(), LayerPlacement(layers=2))
+    on_host = place(tied, Setting(), LayerPlacement(layers=0))
 
     assert (on_device[0][0].model, on_device[1].model) == (150, 50)
     assert on_host[1].model == 150
 
 
 def test_two_devices_share_the_layers_by_their_room() -> None:
-    devices, _ = place(facts(*[ATTENTION] * 8), Setting(), Placement(layers=9, share=(1, 2)))
+    devices, _ = place(facts(*[ATTENTION] * 8), Setting(), LayerPlacement(layers=9, share=(1, 2)))
 
     # Nine parts, the output layer among them: three and six.
     assert [round(each.kv / 16) for each in devices] == [3, 5]
@@ -121,7 +121,7 @@ def case(target: Facts, free_mib: float, **others: object) -> Case:
     return replace(usual, **others)  # type: ignore[arg-type]
 
 
-MACHINE = Machine(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
+MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
 
 
 def test_of_a_mixture_experts_leave_the_device_before_layers_do() -> None:
@@ -167,7 +167,7 @@ def test_a_round_yields_one_token_and_what_was_accepted() -> None:
 
 def test_a_published_curve_gives_the_chance_that_yields_its_tokens() -> None:
     # 1 + a + a^2 = 1.75 at a = 0.5.
-    curve = Curve(target="GLM-5.2", method="mtp", tokens=(1.5, 1.75), source="somewhere")
+    curve = YieldCurve(target="GLM-5.2", method="mtp", tokens=(1.5, 1.75), source="somewhere")
     how = Speculation(way="own-head", method="mtp", depth=2, curve=curve)
 
     low, usual, high = how.chances()
@@ -188,7 +188,7 @@ def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_t
         devices=(room,),
         host=Memory(name="host", free_mib=1e6),
     )
-    machine = Machine(device_gb_per_s=272, host_gb_per_s=50)
+    machine = MachineSpeed(device_gb_per_s=272, host_gb_per_s=50)
     found = fit(mixture)
 
     gain = speedup(
@@ -224,8 +224,8 @@ def test_only_a_bandwidth_that_is_read_with_is_assumed(
 
     tps = plain(
         case,
-        project(case, Placement(layers=layers)),
-        Machine(device_gb_per_s=device, host_gb_per_s=host),
+        project(case, LayerPlacement(layers=layers)),
+        MachineSpeed(device_gb_per_s=device, host_gb_per_s=host),
     )
 
     assert tps.assumes == assumes
@@ -260,7 +260,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
 def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_none() -> None:
     """RTX 3090, 27B in Q5: 51.0 tokens/s with one slot, 30.7 without the head, 30.4 with four."""
     target = known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True)
-    machine = Machine(device_gb_per_s=936, host_gb_per_s=None, cores=10)
+    machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None, cores=10)
     setting = Setting(context=8192, ubatch=2048)
     head = Speculation(way="own-head", method="mtp", depth=2)
 

@@ -7,7 +7,7 @@ import pytest
 from estimates.plan.model import Facts, Memory, Setting
 from estimates.plan.placement import Case, fit, free_of, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speed import Machine, plain
+from estimates.plan.speed import MachineSpeed, plain
 
 HOST = Memory(name="host", free_mib=30_000)
 
@@ -49,7 +49,7 @@ def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
     assert largest_context(case, found.placement) == 17_664
     # 7604.3 MiB and 64 of cache at 512 tokens, at 360 x 0.62 GB/s: 36.02 ms; 32 layers start in
     # 0.64 ms more.
-    machine = Machine(device_gb_per_s=360, host_gb_per_s=None)
+    machine = MachineSpeed(device_gb_per_s=360, host_gb_per_s=None)
     assert plain(case, found, machine).estimate == pytest.approx(1000 / 36.67, rel=1e-3)
 
 

@@ -10,7 +10,7 @@ import pytest
 from estimates.plan.model import Buffers, Memory, Setting
 from estimates.plan.placement import Case, Draft, Projection, fit, free_of, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speed import Machine, plain
+from estimates.plan.speed import MachineSpeed, plain
 from harness.plan.inputs import plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
@@ -119,7 +119,7 @@ def test_the_page_states_the_planners_context_and_speed(
     for question, answer in zip(asked, answers, strict=True):
         case = case_of(question, file)
         alone = case.without_speculation()
-        speed = Machine(device_gb_per_s=question["bandwidth"], host_gb_per_s=None)
+        speed = MachineSpeed(device_gb_per_s=question["bandwidth"], host_gb_per_s=None)
         tps = plain(alone, fit(alone), speed)
         assert answer["contextMax"] == largest_context(case, fit(case).placement), question
         assert answer["tps"]["estimate"] == pytest.approx(tps.estimate, rel=1e-4)

@@ -16,7 +16,7 @@ import orjson
 
 from estimates.commands import drafting
 from estimates.plan import alternatives, memory, placement, speed
-from estimates.plan.choices import PlanOption, Source
+from estimates.plan.choices import PlannedModel, PlanOption
 from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
@@ -211,9 +211,12 @@ def _alternatives(shape: Shape, words: dict[str, int]) -> tuple[object, ...]:
 
 def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
     facts = _facts(shape, USUAL)
-    case, machine = case_of(facts, gib), speed.Machine(device_gb_per_s=None, host_gb_per_s=None)
+    case, machine = (
+        case_of(facts, gib),
+        speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None),
+    )
     found = fit(case)
-    source = Source(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
+    source = PlannedModel(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
     alone = PlanOption(
         changes="",
         case=case,

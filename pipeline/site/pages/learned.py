@@ -22,10 +22,10 @@ from estimates.plan.errors import (
     results_error,
     without_results,
 )
-from estimates.plan.model import MIB, Memory, Placement, Setting
+from estimates.plan.model import MIB, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, project
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speculation import Curve, Rounds
+from estimates.plan.speculation import Rounds, YieldCurve
 from estimates.roofline import devices, normalised
 from pipeline.site.pages.machine import MEMORY
 from pipeline.site.rows import grouped, read
@@ -68,7 +68,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
         )
         room = Memory(name="room", free_mib=math.inf)
         case = Case(target=facts, setting=setting, devices=() if row.on_cpu else (room,), host=room)
-        placed = project(case, Placement(layers=0 if row.on_cpu else facts.placed_layers))
+        placed = project(case, LayerPlacement(layers=0 if row.on_cpu else facts.placed_layers))
         planned = placed.host.total() if row.on_cpu else placed.devices[0].total() + RUNTIME_MIB
         found.append((planned, float(row.measured_mib)))
     return tuple(found)
@@ -125,13 +125,13 @@ def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[Rounds]:
         yield Rounds(method=row.method, depth=row.depth, pairs=row.pairs, **sizes)
 
 
-def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[Curve]:
+def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:
     rows = read(connection, "planner_curves")
     for (target, method), listed in grouped(rows, lambda row: (row.target, row.method)).items():
         depths = tuple(row.depth for row in listed)
         if depths == tuple(range(1, len(depths) + 1)):
             tokens = tuple(round(row.tokens, 3) for row in listed)
-            yield Curve(target=target, method=method, tokens=tokens, source=listed[0].source)
+            yield YieldCurve(target=target, method=method, tokens=tokens, source=listed[0].source)
 
 
 def _short(rate: Rate) -> Rate:

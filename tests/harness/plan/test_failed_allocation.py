@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.plan.model import Facts, Memory, Placement, Setting
+from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.cli import reports
@@ -33,7 +33,7 @@ CASE = Case(
     devices=(Memory(name="RTX 4060", free_mib=7000),),
     host=Memory(name="main memory", free_mib=30_000),
 )
-WHOLE = Placement(layers=37)
+WHOLE = LayerPlacement(layers=37)
 
 
 def said(case: Case) -> str:
@@ -83,7 +83,7 @@ def test_where_the_plan_fits_something_else_holds_the_memory() -> None:
 def test_where_nothing_fits_another_model_is_advised() -> None:
     none = replace(CASE, devices=(), host=Memory(name="main memory", free_mib=500))
 
-    assert "smaller quantisation" in "\n".join(after_failure(none, Placement(layers=0)))
+    assert "smaller quantisation" in "\n".join(after_failure(none, LayerPlacement(layers=0)))
 
 
 def test_a_run_plans_the_files_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from estimates.plan.errors import Rate, leave_one_out, reached
 from estimates.plan.model import Facts
-from estimates.plan.speed import Machine
+from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.plan import nearest
 from harness.plan.computer import Computer, computer_of
@@ -46,7 +46,7 @@ def test_a_result_of_the_same_card_tells_what_its_memory_reaches() -> None:
 
 @pytest.mark.usefixtures("collection")
 def test_a_result_of_another_card_tells_nothing() -> None:
-    assert with_results(computer("RTX 4070 12 GB"), (), TARGET).speed == Machine(
+    assert with_results(computer("RTX 4070 12 GB"), (), TARGET).speed == MachineSpeed(
         device_gb_per_s=504, host_gb_per_s=None
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.plan.memory import place
-from estimates.plan.model import Placement, Setting
+from estimates.plan.model import LayerPlacement, Setting
 from harness.errors import BadInputError
 from harness.models import embedded
 from harness.models.gguf_shape import facts_of_file
@@ -71,7 +71,7 @@ def real(path: Path, setting: Setting) -> dict[str, float]:
 def test_closed_forms_are_within_two_mib_of_the_real_load(setting: Setting) -> None:
     measured = real(model(), setting)
 
-    _, closed = place(facts_of_file(model()), setting, Placement(layers=0))
+    _, closed = place(facts_of_file(model()), setting, LayerPlacement(layers=0))
 
     for kind, mib in measured.items():
         assert getattr(closed, kind) == pytest.approx(mib, abs=2), kind
