@@ -49,7 +49,6 @@ STAGES = {
     "submissions": ("pipeline.site.pages.submissions:submission_pages",),
     "other pages": ("pipeline.site.build:pages",),
     "raw files": ("pipeline.site.build:raw_files",),
-    "pictures": ("pipeline.site.build:cards",),
     "MkDocs": ("pipeline.site.build:_run_mkdocs",),
     "index, policy": ("pipeline.site.build:shorten_index", "pipeline.site.build:write_policy"),
 }

@@ -30,10 +30,7 @@ app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")
-NO_ADDRESS = (
-    "no --site-url: feeds and structured data get relative links, and links that are shared show no"
-    " picture"
-)
+NO_ADDRESS = "no --site-url: feeds and structured data get relative links"
 PICTURES = Path("site_src/assets/images")
 OUTPUT = (
     "Folder for the built site. It and FOLDER-source next to it are emptied first, if an earlier"

@@ -29,7 +29,6 @@ from pipeline.site.pages.flags import with_flags
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.proofs import proofs_page
 from pipeline.site.pages.short import outside, raw_files
-from pipeline.site.pictures import card, cards
 from pipeline.site.policy import write_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,8 +120,6 @@ def write_source(
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
     _write(docs, proofs_page(site, FIGURES))
-    for picture in (card(connection), *cards(connection, site)):
-        _write(docs, picture)
     known.prune()
     return site, newest_moment(connection)
 
