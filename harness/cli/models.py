@@ -17,7 +17,7 @@ from harness.models.compatibility import FIRST_COMPARED, Compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import located, resolve
-from harness.plan.overview import ModelEntry, Overview, overview
+from harness.plan.overview import ModelEntry, ModelsOverview, overview
 from schemas.codec import encode
 
 _MB = 1_000_000
@@ -27,7 +27,7 @@ _UNKNOWN = "?"
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
 
-def show(found: Overview, console: Console) -> None:
+def show(found: ModelsOverview, console: Console) -> None:
     """Print the presets, the pairs, and what the columns mean."""
     repositories = [each.preset.repository for each in found.models]
     _print(_models(found), console, below=["", *(name or "" for name in repositories)])
@@ -68,7 +68,7 @@ def show_comparison(target: str, draft: str, compared: Compatibility, console: C
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _models(found: Overview) -> Table:
+def _models(found: ModelsOverview) -> Table:
     table = _table("model", "quant", "size", "here", "licence", "fits")
     for entry in found.models:
         preset = entry.preset
@@ -83,7 +83,7 @@ def _models(found: Overview) -> Table:
     return table
 
 
-def _pairs(found: Overview) -> Table:
+def _pairs(found: ModelsOverview) -> Table:
     table = _table("target", "draft", "tokenizer", "needs", "fits")
     for each in found.pairs:
         pair = each.pair

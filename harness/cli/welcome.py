@@ -15,7 +15,7 @@ from harness.machine.engines import (
 )
 from harness.models.hub import default_client
 from harness.models.presets import presets
-from harness.plan.overview import ModelEntry, Overview, assess, memory_of
+from harness.plan.overview import ModelEntry, ModelsOverview, assess, memory_of
 from schemas.submission import Machine
 from schemas.vocabulary import say
 
@@ -33,7 +33,7 @@ def welcome() -> None:
 
 
 def lines(
-    here: Machine, found: Overview, *, version: str | None, server: str | None
+    here: Machine, found: ModelsOverview, *, version: str | None, server: str | None
 ) -> Iterator[str]:
     """The page, line by line."""
     yield "Draftmap measures whether speculative decoding makes a language model faster here:"
@@ -71,7 +71,7 @@ def _engine(version: str | None, server: str | None) -> str:
     return " and ".join(parts) or f"none: no {PACKAGE}, and no {SERVER_PROGRAM} on PATH"
 
 
-def _fitting(found: Overview) -> str:
+def _fitting(found: ModelsOverview) -> str:
     memory = found.memory
     room = f"{memory.total_mib / _MIB_PER_GIB:.1f} GiB of {memory.name}"
     fitting = [each for each in found.models if each.fits in ("yes", "tight")]
@@ -81,7 +81,7 @@ def _fitting(found: Overview) -> str:
     return f"{len(fitting)} of {len(found.models)} with a name fit {room}; {here} on this disk"
 
 
-def _suggested(found: Overview) -> ModelEntry | None:
+def _suggested(found: ModelsOverview) -> ModelEntry | None:
     """A model of the hub that fits together with its draft: on this disk, else by its size.
 
     A card is asked for the largest; a processor would take hours with that.

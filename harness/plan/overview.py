@@ -26,7 +26,7 @@ _COMFORTABLE_SHARE = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class MachineMemory:
     """The memory that models are loaded into: its name and size."""
 
     name: str
@@ -34,17 +34,17 @@ class Memory:
     total_mib: int
 
 
-def memory_of(machine: Machine) -> Memory:
+def memory_of(machine: Machine) -> MachineMemory:
     """The memory of the GPUs of one vendor, which an engine uses together; else the main memory."""
     cards = own_cards(machine)
     if not cards:
-        return Memory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
+        return MachineMemory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
     name = " + ".join(card.name for card in cards)
-    return Memory(name=name, kind="gpu", total_mib=sum(card.vram_mib or 0 for card in cards))
+    return MachineMemory(name=name, kind="gpu", total_mib=sum(card.vram_mib or 0 for card in cards))
 
 
 def needed_bytes(
-    preset: Preset, memory: Memory, context_tokens: int, file_bytes: int | None = None
+    preset: Preset, memory: MachineMemory, context_tokens: int, file_bytes: int | None = None
 ) -> int | None:
     """Bytes of all buffers in this memory; with the file's size where it is on disk."""
     facts = preset_facts(preset, file_bytes)
@@ -56,7 +56,7 @@ def needed_bytes(
     return round((devices[0] if on_gpu else host).total() * _MIB)
 
 
-def answer(needed: int | None, memory: Memory) -> Answer | None:
+def answer(needed: int | None, memory: MachineMemory) -> Answer | None:
     """Whether it fits with room to spare, barely, or not; `None` when unknown."""
     if needed is None or not memory.total_mib:
         return None
@@ -87,26 +87,26 @@ class PairEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class ModelsOverview:
     """All presets and pairs, seen from one machine."""
 
-    memory: Memory
+    memory: MachineMemory
     context_tokens: int
     models: tuple[ModelEntry, ...]
     pairs: tuple[PairEntry, ...]
 
 
-def overview(context_tokens: int) -> Overview:
+def overview(context_tokens: int) -> ModelsOverview:
     """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
     return assess(memory_of(machine()), context_tokens, client=default_client())
 
 
-def assess(memory: Memory, context_tokens: int, *, client: Hub) -> Overview:
+def assess(memory: MachineMemory, context_tokens: int, *, client: Hub) -> ModelsOverview:
     """The presets and pairs against a memory, with a context of this size."""
     models = {
         preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
     }
-    return Overview(
+    return ModelsOverview(
         memory=memory,
         context_tokens=context_tokens,
         models=tuple(models.values()),
@@ -114,7 +114,7 @@ def assess(memory: Memory, context_tokens: int, *, client: Hub) -> Overview:
     )
 
 
-def _model(preset: Preset, memory: Memory, context_tokens: int, client: Hub) -> ModelEntry:
+def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: Hub) -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
     needed = needed_bytes(preset, memory, context_tokens, size)
@@ -127,7 +127,7 @@ def _model(preset: Preset, memory: Memory, context_tokens: int, client: Hub) -> 
     )
 
 
-def _pair(pair: Pair, models: dict[str, ModelEntry], memory: Memory) -> PairEntry:
+def _pair(pair: Pair, models: dict[str, ModelEntry], memory: MachineMemory) -> PairEntry:
     sizes = [
         models[name].needed_bytes if name in models else None for name in (pair.target, pair.draft)
     ]

@@ -14,7 +14,7 @@ from harness.cli.app import app
 from harness.machine.detect import machine
 from harness.models.hub_client import HuggingFace
 from harness.models.presets import presets
-from harness.plan.overview import Memory, answer, assess, memory_of, needed_bytes
+from harness.plan.overview import MachineMemory, answer, assess, memory_of, needed_bytes
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -38,8 +38,8 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["models", *arguments])
 
 
-def memory(total_gib: float) -> Memory:
-    return Memory(name="test memory", kind="gpu", total_mib=round(total_gib * GIB_IN_MIB))
+def memory(total_gib: float) -> MachineMemory:
+    return MachineMemory(name="test memory", kind="gpu", total_mib=round(total_gib * GIB_IN_MIB))
 
 
 def test_the_list_is_readable_at_80_columns() -> None:
@@ -79,7 +79,7 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
 
 
 def test_main_memory_holds_weights_cache_compute_and_output() -> None:
-    ram = Memory(name="main memory", kind="ram", total_mib=24 * GIB_IN_MIB)
+    ram = MachineMemory(name="main memory", kind="ram", total_mib=24 * GIB_IN_MIB)
 
     # 4920 MB of weights; 128 KiB of cache a token; 512 tokens of compute: a mask, and gate, up and
     # product with four rows; the logits of one token.
@@ -102,7 +102,7 @@ def test_what_is_unknown_gets_no_answer() -> None:
     assert answer(None, memory(24)) is None
 
 
-def memory_with(*gpus: tuple[str, Literal["nvidia", "amd"], int]) -> Memory:
+def memory_with(*gpus: tuple[str, Literal["nvidia", "amd"], int]) -> MachineMemory:
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
     return memory_of(dataclasses.replace(machine(), ram_mib=1000, gpus=listed))
 
@@ -195,7 +195,7 @@ def test_a_model_that_cannot_be_fetched_is_one_line_and_exit_code_3() -> None:
     assert result.stderr.startswith("Error: the hub cannot be reached and Qwen/Qwen3-8B-GGUF")
 
 
-def page(found: Memory, *, version: str | None, server: str | None = None) -> str:
+def page(found: MachineMemory, *, version: str | None, server: str | None = None) -> str:
     described = assess(found, 2048, client=HuggingFace())
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
@@ -203,7 +203,7 @@ def page(found: Memory, *, version: str | None, server: str | None = None) -> st
 def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
     assert not empty_hub.exists()
 
-    card = Memory(name="RTX 4060", kind="gpu", total_mib=8192)
+    card = MachineMemory(name="RTX 4060", kind="gpu", total_mib=8192)
     text = page(card, version="0.3.36", server="/usr/bin/llama-server")
     on_processor = page(dataclasses.replace(card, kind="ram"), version="0.3.36")
 
