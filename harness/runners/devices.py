@@ -1,4 +1,4 @@
-"""List the devices of the installed ggml, their free memory, and the default number of threads."""
+"""The devices of the installed ggml, the memory in use there, and the default number of threads."""
 
 import ctypes
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Literal
 
 import psutil
 
-from schemas.submission import Device
+from schemas.submission import Device, DeviceMemory
 
 Kind = Literal["cpu", "gpu", "igpu", "accelerator", "other"]
 
@@ -41,7 +41,23 @@ def devices() -> tuple[Device, ...]:
     )
 
 
-def memory_free_mib() -> dict[str, int]:
+class MemoryMeter:
+    """Compares each device's free memory with what was free when the meter was made."""
+
+    def __init__(self) -> None:
+        self._free_mib = _memory_free_mib()
+
+    def in_use(self) -> tuple[DeviceMemory, ...]:
+        """Main memory of this process, and what each GPU has less of than at the beginning."""
+        resident_mib = psutil.Process().memory_info().rss // _MIB
+        used = {name: self._free_mib[name] - free for name, free in _memory_free_mib().items()}
+        return (
+            DeviceMemory(device="CPU", peak_mib=resident_mib),
+            *(DeviceMemory(device=name, peak_mib=max(mib, 0)) for name, mib in used.items()),
+        )
+
+
+def _memory_free_mib() -> dict[str, int]:
     """Free memory of each device that is not the CPU, by name."""
     return {
         properties.name.decode(): properties.memory_free // _MIB

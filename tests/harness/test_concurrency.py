@@ -12,7 +12,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.runners.base import Failure, Generation, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
-from harness.runners.http.concurrency import together
+from harness.runners.http.session import together
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run

@@ -4,8 +4,10 @@ Servers cache prompts, and with some n-gram methods all earlier answers. What on
 seen must not help the next, so the harness starts a new server for each arm in each block.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -15,7 +17,6 @@ from harness.errors import BadInputError
 from harness.runners.base import Failure, FinishedRequest, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_answer
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
-from harness.runners.http.concurrency import together
 from harness.runners.http.process import ServerProcess
 from harness.runners.http.values import BadAnswerError
 from schemas.method import limit
@@ -249,6 +250,33 @@ class ServerSession(ABC, Generic[ServerT]):
         if not isinstance(error, ServerRefusedError) or error.status >= _SERVER_ERROR:
             self._turn = None
         return replace(failure, detail=without_key(failure.detail, server.client.key))
+
+
+def together(
+    requests: Sequence[TrialRequest],
+    concurrency: int,
+    answer: Callable[[TrialRequest], Generation | Failure],
+) -> Iterator[FinishedRequest]:
+    """Each request with its answer, as soon as it has one.
+
+    `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`.
+    If the caller stops early, no more start, and it does not wait for those in flight.
+    """
+    began = time.perf_counter()
+
+    def run(request: TrialRequest) -> FinishedRequest:
+        started_ms = (time.perf_counter() - began) * 1000
+        return FinishedRequest(request=request, started_ms=started_ms, result=answer(request))
+
+    pool = ThreadPoolExecutor(max_workers=concurrency)
+    try:
+        running = {pool.submit(run, request) for request in requests}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def failure_of(error: Exception, client: Client, *, offers: str) -> Failure:

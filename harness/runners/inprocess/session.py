@@ -13,13 +13,12 @@ from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
 from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
-from harness.runners.devices import devices
+from harness.runners.devices import MemoryMeter, devices
 from harness.runners.inprocess import log, probes
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.drafting import Loaded, widest
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
-from harness.runners.inprocess.memory import MemoryMeter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from harness.runners.inprocess.targets import Draws, ForcedTarget, SampledTarget

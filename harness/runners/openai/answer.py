@@ -6,10 +6,11 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.runners.http.client import one_line, parsed
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
 
@@ -18,6 +19,8 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # What servers add to an answer about its times and its drafts.
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
+_END = b"[DONE]"
+_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,40 @@ class Answer:
         """Prompt tokens that the server did not process again; `None` if it does not say."""
         details = self.usage.get("prompt_tokens_details")
         return count(details, "cached_tokens") if isinstance(details, dict) else None
+
+
+def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
+    """The JSON objects of a stream, each when its line is there.
+
+    Raises `BadAnswerError` for a line that is not a JSON object, for an error that the server
+    reports midway, and for a stream without its end mark.
+    """
+    for line in lines:
+        name, _, data = line.strip().partition(b":")
+        if name != b"data":
+            continue  # blank lines separate events, others are comments or names of events
+        data = data.strip()
+        if data == _END:
+            return
+        yield _event(data)
+    message = "the stream was cut off before its end"
+    raise BadAnswerError(message)
+
+
+def _event(data: bytes) -> dict[str, Json]:
+    try:
+        value = parsed(data.decode("utf-8", "replace"))
+    except ValueError as error:
+        shown = data[:_SHOWN].decode("utf-8", "replace")
+        message = f"a line of the stream is not JSON: {shown}"
+        raise BadAnswerError(message) from error
+    if not isinstance(value, dict):
+        message = "a line of the stream is not a JSON object"
+        raise BadAnswerError(message)
+    if value.get("error"):
+        message = f"the server broke off: {one_line(data.decode('utf-8', 'replace'))}"
+        raise BadAnswerError(message)
+    return value
 
 
 def read(

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
-from harness.runners.base import Generation
-from harness.runners.http.counters import Counters, totals
+from harness.runners.base import Generation, Totals
+from harness.runners.http.counters import Counted, Counters, totals
 from harness.runners.http.session import Sampling, ServerRequest
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import answer as answers
-from harness.runners.openai import checks, counters
-from harness.runners.openai.answer import Answer, server_times
+from harness.runners.openai import counters
+from harness.runners.openai.answer import Answer, ServerTimes, events, server_times
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
-from harness.runners.openai.stream import events
 from schemas.codec import Json, token_digest
 
 # LM Studio drafts when a request names a draft model; the others as they were started.
@@ -30,10 +29,11 @@ _OPTIONS: dict[EngineName, dict[str, Json]] = {
     "SGLang": {"return_spec_tokens_details": True},
     "llama.cpp": {"cache_prompt": False},
 }
-
-
 # A page of metrics may be a moment behind the answer; a real difference stays.
 _PAGE_LAG_S = 0.1
+# Two clocks never agree to the last digit.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: boo
         page = connection.counters()
     found = counters.counted(answer, page)
     times = server_times(answer, salted=connection.identity.name in SALTED)
-    checks.check(answer, times, limit=prompt.limit)
-    checks.check_drafts(found, speculates=prompt.speculates)
+    check_answer(answer, times, limit=prompt.limit)
+    check_drafts(found, speculates=prompt.speculates)
     by_server = times if server_clock else None
     generation = Generation(
         tokens=answer.tokens,
@@ -80,7 +80,7 @@ def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: boo
         finish=answer.finish,
     )
     depth = found.depth if found else None
-    checks.check_depth(generation, stated=depth, asked=prompt.depth)
+    check_depth(generation, stated=depth, asked=prompt.depth)
     return Exchanged(generation=generation, tells_times=times is not None)
 
 
@@ -187,3 +187,49 @@ def _client_ms(answer: Answer) -> float:
         )
         raise BadAnswerError(message)
     return decode_ms
+
+
+def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
+    """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
+    if answer.output_tokens > limit:
+        message = f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
+        raise BadAnswerError(message)
+    wall_ms = (answer.last_s - answer.began_s) * 1000
+    stated_ms = times.decode_ms + (times.prompt_ms or 0.0) if times else 0.0
+    if stated_ms > wall_ms * _TOLERANCE + _SLACK_MS:
+        message = (
+            f"the server says that it worked for {stated_ms:.0f} ms, "
+            f"but its answer was there after {wall_ms:.0f} ms"
+        )
+        raise BadAnswerError(message)
+
+
+def check_drafts(counted: Counted | None, *, speculates: bool) -> None:
+    """Raise `BadAnswerError` when a plain server drafted."""
+    if counted is not None and counted.drafted and not speculates:
+        message = (
+            f"the baseline's server drafted {counted.drafted} tokens itself; "
+            "give one that was started without speculation"
+        )
+        raise BadAnswerError(message)
+
+
+def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
+    """Raise `BadAnswerError` when the server drafts deeper than the method says.
+
+    `stated` is the depth that it says it was started with; else its rounds must not have drafted
+    more than the method's on average.
+    """
+    sums = generation.rounds
+    if asked is None or not isinstance(sums, Totals):
+        return
+    found = None
+    if stated is not None and stated != asked:
+        found = f"drafts up to {stated} tokens"
+    elif sums.rounds is not None and (sums.drafted or 0) > sums.rounds * asked:
+        found = f"drafted {sums.drafted} tokens in {sums.rounds} rounds"
+    if found is not None:
+        message = (
+            f"the server {found}, the method says n_max={asked}; give --method the server's depth"
+        )
+        raise BadAnswerError(message)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.runners.http.values import BadAnswerError
-from harness.runners.openai.answer import ServerTimes, read, server_times
-from harness.runners.openai.stream import events
+from harness.runners.openai.answer import ServerTimes, events, read, server_times
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer

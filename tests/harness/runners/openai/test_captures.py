@@ -13,10 +13,9 @@ from harness.runners import failures
 from harness.runners.http.client import Client, ServerAddress, ServerRefusedError, one_line
 from harness.runners.http.counters import Counted, read_counters, totals
 from harness.runners.http.session import failure_of
-from harness.runners.openai.answer import margins_in, read, server_times
+from harness.runners.openai.answer import events, margins_in, read, server_times
 from harness.runners.openai.counters import in_answer
 from harness.runners.openai.models import Served, offer, read_models
-from harness.runners.openai.stream import events
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer

@@ -12,7 +12,7 @@ from harness.errors import BadInputError
 from harness.runners.base import Generation, Totals
 from harness.runners.http.counters import Counted, totals
 from harness.runners.http.values import BadAnswerError
-from harness.runners.openai import checks
+from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer, ServerTimes, read, server_times
 from harness.runners.openai.counters import in_answer
 from harness.runners.openai.models import choose, quantisation, read_models
@@ -102,14 +102,14 @@ def test_more_accepted_than_drafted_counts_something_else() -> None:
 
 
 def test_a_server_cannot_have_worked_longer_than_the_answer_took() -> None:
-    checks.check(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
+    exchange.check_answer(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
     with pytest.raises(BadAnswerError, match="worked for 210 ms, but its answer was there after 2"):
-        checks.check(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
+        exchange.check_answer(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
 
 
 def test_an_answer_cannot_be_longer_than_was_asked_for() -> None:
     with pytest.raises(BadAnswerError, match="counted 10 tokens where 9 were asked for"):
-        checks.check(ANSWER, None, limit=9)
+        exchange.check_answer(ANSWER, None, limit=9)
 
 
 def test_rounds_cannot_draft_more_than_the_depth() -> None:
@@ -119,13 +119,13 @@ def test_rounds_cannot_draft_more_than_the_depth() -> None:
         rounds=Totals(decode_ms=5.0, rounds=3, drafted=12, accepted=6),
     )  # fmt: skip
 
-    checks.check_depth(drafting, stated=None, asked=4)
-    checks.check_depth(drafting, stated=4, asked=4)
-    checks.check_depth(drafting, stated=5, asked=None)
+    exchange.check_depth(drafting, stated=None, asked=4)
+    exchange.check_depth(drafting, stated=4, asked=4)
+    exchange.check_depth(drafting, stated=5, asked=None)
     with pytest.raises(BadAnswerError, match="12 tokens in 3 rounds, the method says n_max=3"):
-        checks.check_depth(drafting, stated=None, asked=3)
+        exchange.check_depth(drafting, stated=None, asked=3)
     with pytest.raises(BadAnswerError, match="drafts up to 5 tokens, the method says n_max=4"):
-        checks.check_depth(drafting, stated=5, asked=4)
+        exchange.check_depth(drafting, stated=5, asked=4)
 
 
 @pytest.mark.parametrize(
