@@ -16,7 +16,6 @@ from bench.population import campaign, population
 from bench.rigs import drift, heavy_tails, quiet
 from estimates.summary import summarize
 from harness.runners.fake import FakeSession
-from schemas.method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,18 +56,6 @@ def test_a_clean_campaign_shows_nothing() -> None:
     assert flagged(CLEAN) == {}
 
 
-def test_a_baseline_prompt_that_stalled_once_is_an_outlier() -> None:
-    stalled = corrupted(
-        lambda each: (
-            slower(each, 4.0)
-            if (each.arm, each.prompt, each.block) == ("baseline", STALLED, 1)
-            else each
-        )
-    )
-
-    assert flagged(stalled) == {"block-outlier": ("baseline", STALLED)}
-
-
 def test_a_baseline_prompt_that_is_slow_in_every_block_is_an_uneven_baseline() -> None:
     slow = corrupted(
         lambda each: slower(each, 1.6) if (each.arm, each.prompt) == ("baseline", STALLED) else each
@@ -76,13 +63,6 @@ def test_a_baseline_prompt_that_is_slow_in_every_block_is_an_uneven_baseline() -
 
     # Round costs follow from it and are not named again.
     assert flagged(slow) == {"uneven-baseline": (None, STALLED)}
-
-
-def test_a_cold_first_prompt_is_a_cold_start() -> None:
-    first = min((each for each in CLEAN.trials if each.arm == "draft"), key=lambda t: t.order)
-    cold = corrupted(lambda each: slower(each, 2.0) if each == first else each)
-
-    assert flagged(cold) == {"cold-start": ("draft", first.prompt)}
 
 
 def test_a_drift_of_30_percent_is_a_drift() -> None:
@@ -130,16 +110,3 @@ def test_a_control_that_ran_otherwise_than_the_baseline_is_told_apart() -> None:
     assert control.interval is not None
     assert control.interval.high < 1
     assert flagged(slow).keys() == {"control-excludes-one"}
-
-
-def test_a_loop_that_costs_a_tenth_of_a_step_is_named() -> None:
-    arms = tuple(
-        replace(arm, method=Method(type="empty-draft")) if arm.id == "control" else arm
-        for arm in CLEAN.arms
-    )
-    slow = corrupted(lambda each: slower(each, 1.1) if each.arm == "control" else each)
-
-    flags = flagged(replace(slow, arms=arms))
-
-    assert "loop-overhead" in flags
-    assert "control-excludes-one" not in flags

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import campaigns, simulation
-from bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
+from bench.designs import MACHINE, RULE, THEN, both_lengths
 from bench.disturbances import QUIET
 from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
-from bench.rigs import SCENARIOS, bursts, drift
+from bench.rigs import SCENARIOS
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeSession
+from harness.runners.fake import FakeSession
 from schemas.submission import Snapshot
 
 if TYPE_CHECKING:
@@ -49,26 +49,6 @@ def only(rows: list[Row], arm: str, level: str, method: str) -> Row:
     return row
 
 
-def test_the_simulated_campaign_is_what_the_harness_measures(tmp_path: Path) -> None:
-    prompts = KNOWN.draw(random.Random(1))  # noqa: S311 - a simulation
-    context = RunContext(
-        machine=MACHINE, snapshot=lambda moment: Snapshot(moment=moment), now=lambda: THEN
-    )
-
-    measured = measure(
-        campaign(prompts, seed=1),
-        runner=partial(FakeSession, KNOWN.rig),
-        context=context,
-        work_file=tmp_path / "run.jsonl",
-        resume=False,
-    )
-
-    simulated = interleaved(KNOWN.rig, lambda rig, _rng, _ms: rig, prompts, 1)
-    assert simulated.trials == measured.trials
-    assert simulated.suite == measured.suite
-    assert simulated.design == measured.design
-
-
 def test_the_truth_of_a_prompt_follows_from_the_costs_of_the_rig() -> None:
     # A plain token takes 20 ms, a round of four drafts 20 + 4 * (2 + 2.5) = 38 ms. The most that
     # 48 tokens allow are nine such rounds and one of two drafts (29 ms): 960 / 371 = 2.59.
@@ -79,22 +59,6 @@ def test_the_truth_of_a_prompt_follows_from_the_costs_of_the_rig() -> None:
 
     assert max(speedups) == pytest.approx(best)
     assert min(speedups) >= worst
-
-
-def test_the_drift_spans_the_campaign() -> None:
-    slowdown_at = drift(FakeRig(), random.Random(0), 1000.0).slowdown_at  # noqa: S311 - a simulation
-
-    assert slowdown_at is not None
-    assert [slowdown_at(ms) for ms in (0.0, 500.0, 1000.0)] == pytest.approx([1.0, 1.15, 1.3])
-
-
-def test_bursts_halve_the_speed_for_their_share_of_the_time() -> None:
-    slowdown_at = bursts(random.Random(1), 100.0, 300.0, 1e6)  # noqa: S311 - a simulation
-
-    factors = [slowdown_at(ms) for ms in range(0, 1_000_000, 10)]
-
-    assert set(factors) == {1.0, 2.0}
-    assert factors.count(2.0) / len(factors) == pytest.approx(0.25, abs=0.02)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench.aa_campaign import BLOCKS, SUITE, Outcome, outcome
-from bench.aa_table import document, rows, table
+from bench.aa_table import rows
 from harness.campaign import suite
 from harness.campaign.model import ArmPlan
 from harness.runners.fake import FakeRig
@@ -45,12 +44,6 @@ def test_a_machine_that_halves_its_speed_midway_fools_only_the_sequential_design
     assert found.seconds == 3600
 
 
-def test_the_suite_has_one_prompt_for_each_task() -> None:
-    prompts = suite.load(str(SUITE)).prompts
-
-    assert len({prompt.task for prompt in prompts}) == len(prompts) == 8
-
-
 FIRST = Outcome(
     part="quiet",
     seed=0,
@@ -81,18 +74,3 @@ def test_coverage_counts_the_intervals_that_contain_1() -> None:
     assert sequential.error_worst == pytest.approx(1.5)
     # sqrt(1.03 / 0.99) - 1 and sqrt(1.06 / 1.02) - 1: 2.0 % and 1.94 %.
     assert own.half_width_median == pytest.approx(0.0197, abs=1e-4)
-
-
-def test_a_part_that_was_not_measured_has_no_row() -> None:
-    assert {row.part for row in rows([FIRST])} == {"quiet"}
-    assert len(list(table([FIRST]))) == 1 + 4
-
-
-def test_the_document_lists_every_campaign_with_machine_and_design(tmp_path: Path) -> None:
-    submission = measured(tmp_path, FakeRig())
-
-    read = json.loads(document([FIRST, MISSED], submission, "command"))
-
-    assert [each["ratio"] for each in read["campaigns"]] == [1.01, 1.04]
-    assert read["machine"]["cpu"]["name"] == "Test CPU"
-    assert (read["prompts"], read["blocks"], read["output_tokens"]) == (8, BLOCKS, 12)
