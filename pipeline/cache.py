@@ -24,7 +24,7 @@ LIBRARIES = (
     *("jsonschema", "jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
     *("altair", "vl-convert-python"),
 )
-CODE = {".py", ".json", ".toml", ".sql", ".jinja"}
+CODE = {".csv", ".py", ".json", ".toml", ".sql", ".jinja"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEXT = {".cff", ".css", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml", ".yml", ""}
+TEXT = {
+    *(".cff", ".css", ".csv", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml"),
+    *(".yml", ""),
+}
 # Ada, Ann and x live in the examples of tests, and nowhere else.
 HOME = re.compile(
     r"(?:/(?:home|Users|root)/|[A-Z]:\\Users\\)(?!(?:ada|ann|x)\b)[a-z][a-z0-9_-]*", re.IGNORECASE

@@ -126,7 +126,7 @@ def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> 
         f"draftmap/{path.relative_to(ROOT).as_posix()}"
         for room in ROOMS
         for path in (ROOT / room).rglob("*")
-        if path.suffix in (".py", ".toml", ".json", ".txt")
+        if path.suffix in (".csv", ".py", ".toml", ".json", ".txt")
     }
     assert names == tracked | {"draftmap/__init__.py", "draftmap/__main__.py"}
 

@@ -1,11 +1,19 @@
-"""Facts about a model from its name and quantisation, for models that have no file here yet."""
+"""Facts about a model from its name and quantisation, for models that have no file here yet.
 
+`shapes.csv` has a row for each model, and an empty cell where a default of `Shape` holds. It was
+written down from the models' published configurations as they are known: the parameters that follow
+were compared with the models' stated sizes, caches and embeddings with public logs where there are
+any. `gemma-4-12b` is assumed to be like `gemma-3-12b` but for the widths of its KV cache, which are
+from a public log. A model's own header, where there is one, takes precedence over the table.
+"""
+
+import csv
+import json
 import re
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
@@ -17,11 +25,20 @@ _EIGHTH, _THIRD = 8, 3
 _MORE_BITS = 1.12
 # In what proportion layers share known bytes when the quantisation is not known.
 _USUAL = "Q4_K_M"
+# The columns that are text; the cells of all others are numbers or `true` and `false`.
+_TEXT = ("name", "match", "architecture")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The sizes in a model's configuration."""
+    """The sizes in a model's configuration.
+
+    `match` is searched in a name in lower case with hyphens; the first row that matches counts.
+    `full_every`: one of so many layers attends to the whole context; the others have a sliding
+    `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix embeds and puts out
+    tokens. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
+    built-in multi-token prediction head, in files that contain it.
+    """
 
     name: str
     match: str
@@ -59,6 +76,7 @@ class Shape:
 class Quantisation:
     """Bits per weight of the layers, the token embedding and the output matrix."""
 
+    name: str
     body: float
     embedding: float
     output: float
@@ -201,17 +219,20 @@ def _experts(shape: Shape) -> int:
 
 
 @cache
-def _tables() -> dict[str, list[dict[str, object]]]:
-    text = resources.files("estimates.plan").joinpath("shapes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@cache
 def shapes() -> tuple[Shape, ...]:
-    return tuple(Shape(**entry) for entry in _tables()["shapes"])  # type: ignore[arg-type]
+    """All rows of the table, in its order."""
+    return tuple(Shape(**row) for row in _rows("shapes.csv"))
 
 
 @cache
 def _quantisations() -> dict[str, Quantisation]:
-    table: Mapping[str, dict[str, float]] = _tables()["quantisations"]  # type: ignore[assignment]
-    return {name: Quantisation(**bits) for name, bits in table.items()}
+    return {row["name"]: Quantisation(**row) for row in _rows("quantisations.csv")}
+
+
+def _rows(file: str) -> list[dict[str, Any]]:
+    """The rows of a table of this folder, without their empty cells."""
+    text = resources.files("estimates.plan").joinpath(file).read_text(encoding="utf-8")
+    return [
+        {key: cell if key in _TEXT else json.loads(cell) for key, cell in row.items() if cell}
+        for row in csv.DictReader(text.splitlines())
+    ]

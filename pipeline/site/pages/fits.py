@@ -54,7 +54,7 @@ DIGITS = 4
 LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
 # A page plans no projector.
 KINDS = {kind: label for kind, label in KIND_LABELS.items() if kind != "projector"}
-ONE_BYTE = Quantisation(body=8, embedding=8, output=8)
+ONE_BYTE = Quantisation(name="one byte", body=8, embedding=8, output=8)
 
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
