@@ -38,12 +38,9 @@ class UnhurriedSession(FakeSession):
         return super().generate(request)
 
 
-class UnhurriedRunner:
-    """Opens sessions that take a moment for every answer."""
-
-    def open(self, plan: Campaign) -> Session:
-        """A session; nothing is loaded."""
-        return UnhurriedSession(FakeRig(), plan)
+def unhurried(plan: Campaign) -> Session:
+    """Open a session that takes a moment for every answer."""
+    return UnhurriedSession(FakeRig(), plan)
 
 
 def _is_last(request: TrialRequest) -> bool:
@@ -63,7 +60,7 @@ def result_file(folder: Path) -> Path:
 
 def main(folder: Path, *, resume: bool) -> None:
     """Measure, write the result, remove the journal, as the command line does."""
-    submission = run(CAMPAIGN, work_file(folder), runner=UnhurriedRunner(), resume=resume)
+    submission = run(CAMPAIGN, work_file(folder), runner=unhurried, resume=resume)
     write(submission, result_file(folder))
     if submission.design.ended == "completed":
         work_file(folder).unlink()

@@ -167,7 +167,9 @@ def _server(named: str | None) -> Path | None:
     """The llama-server to ask: the named or the installed one. Raises `BadInputError`."""
     found = shutil.which(named) if named else server_program()
     if found is None and named:
-        message = f"no {SERVER_PROGRAM} at {named}; name the program with --server-binary"
+        message = (
+            f"no {SERVER_PROGRAM} at {named} or on PATH; name the program with --server-binary"
+        )
         raise BadInputError(message)
     return Path(found) if found else None
 

@@ -171,7 +171,9 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
 
 
 def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"no llama-server at .*none; name the program"):
+    with pytest.raises(
+        BadInputError, match=r"no llama-server at .*none or on PATH; name the program"
+    ):
         inputs_with(tmp_path / "none", tmp_path)
 
 
