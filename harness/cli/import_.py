@@ -13,14 +13,14 @@ from harness.cli.options import offers_fields
 from harness.cli.request import Contributor, Json, check_contributor
 from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
-from harness.importers.assemble import Imported, Provenance, assemble
+from harness.importers.assemble import Imported, assemble
 from harness.importers.facts import KEYS, parse_map
 from harness.importers.files import Given, arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import Option
 from harness.report import brief
 from harness.run import result_file as results
-from schemas.submission import Submission
+from schemas.submission import Origin, Submission
 
 _NO_LICENCE = (
     "No licence: these records may be shared only as their author allows. Look for the licence of "
@@ -101,14 +101,14 @@ def import_(
     """Read the records, write the results, print the reports."""
     options.check()
     given_files = [_given(name) for name in files]
-    provenance = Provenance(
+    origin = Origin(
         format=options.source_format,
         sha256=digest(given_files),
         source=options.source,
         licence=options.licence,
-        contributor=options.contributor,
     )
-    done = assemble(read(options.source_format, given_files), parse_map(options.facts), provenance)
+    parsed = read(options.source_format, given_files)
+    done = assemble(parsed, parse_map(options.facts), origin, options.contributor)
     _report(done, _written(done.submissions, options.output), as_json=options.json)
 
 

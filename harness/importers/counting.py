@@ -2,13 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness.importers.facts import RateCounts
+from harness.importers.records import Record
 
 MS_PER_S = 1000.0
 _LONGEST_DRAFT = 256  # as results hold it
+_CLOSE = 0.25  # tokens; the two ways of counting differ by one
 
 
 def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) -> float | None:
@@ -23,12 +25,16 @@ def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) 
     return ms if math.isfinite(ms) else None
 
 
-def rate_counts(tokens: int, ms: float, per_second: float) -> RateCounts | None:
-    """What a rate counts, judged by a record that has the time as well; `None` if neither fits."""
-    counted = per_second * ms / MS_PER_S
-    for name, expected in (("tokens", tokens), ("steps", tokens - 1)):
-        if abs(counted - expected) < 0.25:  # noqa: PLR2004 - a quarter token: the two differ by one
-            return "tokens" if name == "tokens" else "steps"
+def rate_counts(records: Iterable[Record]) -> RateCounts | None:
+    """What rates count, by the first record whose time and rate fit one way of counting."""
+    for record in records:
+        tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
+        if tokens and ms and per_second:
+            more = per_second * ms / MS_PER_S - tokens
+            if abs(more) < _CLOSE:
+                return "tokens"
+            if abs(more + 1) < _CLOSE:
+                return "steps"
     return None
 
 

@@ -1,10 +1,12 @@
 """The facts that an import needs: those in the files, and those that `--map` states."""
 
+import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +16,7 @@ from schemas.axes import Axes
 from schemas.rig import Architecture, Backend, System
 from schemas.vocabulary.axes import AXES
 
+_Value = TypeVar("_Value")
 RateCounts = Literal["tokens", "steps"]
 Size = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?[BbMm]?$")]
 
@@ -84,38 +87,10 @@ class ImportedFacts(Axes):
         return replace(self, **stated)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedFacts:
-    """What `--map` states of one part of the files.
-
-    `methods` are by arm (`arm.NAME=METHOD`), `tasks` by category or prompt (`task.NAME=TASK`).
-    """
-
-    facts: ImportedFacts
-    methods: Mapping[str, str]
-    tasks: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """Collects the facts without which there is no result, so that all are asked for at once."""
-
-    keys: dict[str, None] = field(default_factory=dict)
-
-    def need(self, key: str, value: str | None) -> str:
-        """The value; an empty text if it is missing."""
-        if value is None:
-            self.add(key)
-        return value or ""
-
-    def add(self, key: str) -> None:
-        """Note that a fact is missing."""
-        self.keys[key] = None
-
-    def message(self, part: str) -> str:
-        """One line that names every missing fact, with what it is."""
-        options = ", ".join(f"{key}=… ({KEYS[key]})" for key in self.keys)
-        return f"{part}: the files do not say everything; give with --map: {options}"
+def agreed(values: Iterable[_Value | None]) -> _Value | None:
+    """The value on which all agree that have one."""
+    found = {value for value in values if value is not None}
+    return found.pop() if len(found) == 1 else None
 
 
 KEYS: dict[str, str] = {
@@ -123,7 +98,7 @@ KEYS: dict[str, str] = {
 } | {name: axis.imported for name, axis in AXES.items() if axis.imported is not None}
 _TYPES = get_type_hints(ImportedFacts, include_extras=True)
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
-_PREFIXES = ("arm", "task")
+ARM, TASK = "arm.", "task."
 
 
 def parse_map(options: Sequence[str]) -> dict[str, str]:
@@ -143,8 +118,8 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> StatedFacts:
-    """The facts for one part of the files: those for all, and `PART/key` for this one."""
+def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
+    """What is stated for one part of the files: for all, and as `PART/key` for this one."""
     known = set(parts)
     for key in stated:
         scope, slash, _ = key.partition("/")
@@ -152,35 +127,37 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> St
             message = f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
             raise BadInputError(message)
     common = {key: value for key, value in stated.items() if "/" not in key}
-    own = common | _below(f"{part}/", stated)
-    typed = {key: _typed(key, text) for key, text in own.items() if key in KEYS}
-    return StatedFacts(
-        facts=ImportedFacts(**typed), methods=_below("arm.", own), tasks=_below("task.", own)
-    )
+    own = f"{part}/"
+    return common | {
+        key.removeprefix(own): text for key, text in stated.items() if key.startswith(own)
+    }
 
 
-def _below(prefix: str, stated: Mapping[str, str]) -> dict[str, str]:
-    return {k.removeprefix(prefix): text for k, text in stated.items() if k.startswith(prefix)}
+def typed(stated: Mapping[str, str]) -> ImportedFacts:
+    """The facts among what is stated, each of its type."""
+    return ImportedFacts(**{key: _typed(key, text) for key, text in stated.items() if key in KEYS})
 
 
 def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that field
-    try:
-        return msgspec.convert(text, _TYPES[key], strict=False)
-    except msgspec.ValidationError as error:
-        kind = get_args(_TYPES[key])[0]
-        if get_origin(kind) is Literal:
-            wrong = f"not accepted.{suggestion(text, get_args(kind))}"
-        elif kind in _KINDS:
-            wrong = f"expected {_KINDS[kind]} ({KEYS[key]})"
-        else:
-            wrong = f"expected {KEYS[key]}"
-        message = f"--map {key}={text!r}: {wrong}"
-        raise BadInputError(message) from error
+    with suppress(msgspec.ValidationError):
+        value = msgspec.convert(text, _TYPES[key], strict=False)
+        # Python reads "nan" and "inf" as numbers, which no result can hold.
+        if not isinstance(value, float) or math.isfinite(value):
+            return value
+    kind = get_args(_TYPES[key])[0]
+    if get_origin(kind) is Literal:
+        wrong = f"not accepted.{suggestion(text, get_args(kind))}"
+    elif kind in _KINDS:
+        wrong = f"expected {_KINDS[kind]} ({KEYS[key]})"
+    else:
+        wrong = f"expected {KEYS[key]}"
+    message = f"--map {key}={text!r}: {wrong}"
+    raise BadInputError(message)
 
 
 def _check(key: str) -> None:
     plain = key.rpartition("/")[2]
-    if plain in KEYS or (plain.split(".")[0] in _PREFIXES and "." in plain):
+    if plain in KEYS or plain.startswith((ARM, TASK)):
         return
     message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
     raise BadInputError(message)

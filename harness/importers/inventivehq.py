@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from harness.importers.counting import rate_counts, rounds
-from harness.importers.facts import ImportedFacts, RateCounts
-from harness.importers.files import BASELINE, Given
+from harness.importers.facts import ImportedFacts
+from harness.importers.files import BASELINE, Given, text
 from harness.importers.ids import id_of
-from harness.importers.json_object import JsonObject, document
+from harness.importers.json_object import JsonObject, parse
 from harness.importers.names import reason_of, target_facts, weights_in
 from harness.importers.records import ArmRead, Format, ParsedFiles, Part, Record
 from schemas.rig import Architecture, Backend, System
@@ -42,7 +42,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
-    top = JsonObject.of(file, document(file))
+    top = JsonObject.of(file, parse(text(file), file.name))
     if isinstance(top.get("runs"), list):
         keyed = {id_of(file.stem): top}
     else:
@@ -64,21 +64,22 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
     entries = run.children("runs")
     for backend in dict.fromkeys(entry.text("backend") for entry in entries):
         own = [entry for entry in entries if entry.text("backend") == backend]
-        facts = _facts(run, top, backend, left_out) | ImportedFacts(rate_counts=_rate_counts(own))
+        facts = _facts(run, top, backend, left_out)
         names = [_arm_name(entry) for entry in own]
         if BASELINE not in names:
             left_out.append(f"{run.place}: backend {backend}: no baseline, nothing to compare")
             continue
+        records = tuple(
+            record
+            for name, entry in zip(names, own, strict=True)
+            for record in _records(name, entry)
+        )
         yield Part(
             name=f"{id_of(key)}-{backend}" if backend else id_of(key),
             suite="inventivehq",
-            facts=facts,
+            facts=facts | ImportedFacts(rate_counts=rate_counts(records)),
             arms=tuple({n: _arm(n, entry) for n, entry in zip(names, own, strict=True)}.values()),
-            records=tuple(
-                record
-                for name, entry in zip(names, own, strict=True)
-                for record in _records(name, entry)
-            ),
+            records=records,
         )
 
 
@@ -135,17 +136,6 @@ def _counters(arm: str, record: JsonObject) -> tuple[int | None, int | None]:
     return record.count("draft_n"), record.count("draft_n_accepted")
 
 
-def _rate_counts(entries: Sequence[JsonObject]) -> RateCounts:
-    """What `tps` counts in this file, for records without a time."""
-    for entry in entries:
-        for record in entry.children("records") if entry.get("records") else ():
-            tokens, ms = record.count("predicted_n"), record.number("predicted_ms")
-            per_second = record.number("tps")
-            if tokens and ms and per_second and (found := rate_counts(tokens, ms, per_second)):
-                return found
-    return "tokens"
-
-
 def _facts(
     run: JsonObject, top: JsonObject, backend: str | None, left_out: list[str]
 ) -> ImportedFacts:
@@ -159,10 +149,10 @@ def _facts(
         gpu_layers=0 if backend == "cpu" else -1,
     )
     if meta is not None:
-        draft = weights_in(meta.text("draft") or "")
-        facts |= target_facts(meta.text("target") or "") | ImportedFacts(
-            draft=draft.name,
-            draft_quantisation=draft.quantisation,
+        draft, quantisation = weights_in(meta.text("draft") or "")
+        facts |= target_facts(meta.text("target")) | ImportedFacts(
+            draft=draft,
+            draft_quantisation=quantisation,
             max_output_tokens=meta.count("max_tokens"),
             context=meta.count("ctx"),
         )

@@ -9,7 +9,7 @@ from typing import NoReturn, Self, TypeGuard
 import orjson
 
 from harness.errors import BadInputError
-from harness.importers.files import Given, text
+from harness.importers.files import Given
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 
@@ -20,13 +20,8 @@ _LAST_MOMENT_S = 253_402_300_799  # of the year 9999
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
-def document(file: Given) -> Json:
-    """The JSON value of a file. NaN and Infinity become null, unknown."""
-    return parse(text(file), file.name)
-
-
 def parse(found: str, place: str) -> Json:
-    """The JSON value of a text. Raises `BadInputError` with the place."""
+    """The JSON value of a text. NaN and Infinity become null: unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:

@@ -7,17 +7,16 @@ Requests are paired by their position.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.counting import MS_PER_S, rate_counts, rounds
-from harness.importers.facts import ImportedFacts, RateCounts
+from harness.importers.facts import ImportedFacts, agreed
 from harness.importers.files import BASELINE, Given, by_arm, text
 from harness.importers.json_lines import is_stream, last_chunks, lines
 from harness.importers.json_object import JsonObject
 from harness.importers.methods import method_of
-from harness.importers.names import target_facts
+from harness.importers.names import finish_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 from schemas.vocabulary import SERVER_LOG
 
@@ -37,33 +36,17 @@ _BUILD = re.compile(
 _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedRequest:
-    """The counters of one request."""
-
-    place: str
-    prompt_tokens: int | None
-    prompt_ms: float | None
-    tokens: int | None
-    ms: float | None
-    per_second: float | None
-    drafted: int | None
-    accepted: int | None
-    finish: Literal["length", "stop"] | None = None
-
-
 def read(files: Sequence[Given]) -> ParsedFiles:
     """One part; every file is an arm, the first one the baseline."""
     pairs = by_arm(files)
-    found = [(arm, file, requests_of(file)) for arm, file in pairs]
+    found = [(file, requests_of(file, arm)) for arm, file in pairs]
     _require_same_number(found)
-    counts = {rate for _, _, each in found if (rate := _rates(each)) is not None}
-    records = tuple(record for arm, _, each in found for record in _records(arm, each))
+    records = tuple(record for _, each in found for record in each)
     part = Part(
         name="llama-server",
         suite="llama-server",
         facts=_facts([file for _, file in pairs])
-        | ImportedFacts(rate_counts=counts.pop() if len(counts) == 1 else None),
+        | ImportedFacts(rate_counts=agreed(rate_counts(each) for _, each in found)),
         arms=arms(records, pairs, {}, _methods(pairs)),
         records=records,
     )
@@ -74,15 +57,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     return ParsedFiles(parts=(part,), left_out=left_out)
 
 
-def _is_log(file: Given) -> bool:
-    found = text(file)
-    if is_stream(file) or _JSON.match(found) is None:
-        return not is_stream(file)
-    # The lines of a log, each wrapped in JSON by a container or by `--log-format json`.
-    return '"predicted_n"' not in found and _ANSWER.search(found) is not None
-
-
-def requests_of(file: Given) -> list[ServedRequest]:
+def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
     """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
     if is_stream(file):
         file = last_chunks(file)
@@ -90,7 +65,29 @@ def requests_of(file: Given) -> list[ServedRequest]:
     if not found:
         message = f"{file.name}: no line 'eval time = … ms / … tokens' in it; {_EXPECTED}"
         raise BadInputError(message)
-    return found
+    return [_completed(arm, number, each) for number, each in enumerate(found, start=1)]
+
+
+def _completed(arm: str, number: int, request: Record) -> Record:
+    drafted, accepted = request.drafted, request.accepted
+    if drafted is None and arm != BASELINE:
+        drafted = accepted = 0  # the server says nothing of drafts where it drafted nothing
+    return replace(
+        request,
+        arm=arm,
+        prompt=f"request-{number}",
+        drafted=drafted,
+        accepted=accepted,
+        rounds=rounds(request.output_tokens, accepted),
+    )
+
+
+def _is_log(file: Given) -> bool:
+    found = text(file)
+    if is_stream(file) or _JSON.match(found) is None:
+        return not is_stream(file)
+    # The lines of a log, each wrapped in JSON by a container or by `--log-format json`.
+    return '"predicted_n"' not in found and _ANSWER.search(found) is not None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,7 +100,7 @@ class _Printed:
     drafts: re.Match[str] | None = None
 
 
-def _logged(file: Given) -> list[ServedRequest]:
+def _logged(file: Given) -> list[Record]:
     """One request for each `eval time` line, with the lines of the prompt and the drafts around.
 
     Lines of several slots may alternate; a line that names no task belongs to the one before it.
@@ -129,19 +126,21 @@ def _logged(file: Given) -> list[ServedRequest]:
     return [_of_log(file.name, each, each.answer) for each in found if each.answer]
 
 
-def _speculated(file: Given) -> Iterator[ServedRequest]:
+def _speculated(file: Given) -> Iterator[Record]:
     """One request for each `decoded` line. Its time begins before the first token: a step more."""
     encoded, *parts = re.split(r"(?=\bdecoded)", text(file))
     for part in parts:
         answer, prompt = _DECODED.search(part), _ENCODED.search(encoded)
         sums = {each["name"]: int(each["value"]) for each in _SUMS.finditer(part)}
         if answer:
-            yield ServedRequest(
+            yield Record(
+                arm=BASELINE,
+                prompt="",
                 place=f"{file.name}: {answer[0]}",
                 prompt_tokens=int(prompt["tokens"]) if prompt else None,
                 prompt_ms=float(prompt["seconds"]) * MS_PER_S if prompt else None,
-                tokens=int(answer["tokens"]) + 1,
-                ms=float(answer["seconds"]) * MS_PER_S,
+                output_tokens=int(answer["tokens"]) + 1,
+                decode_ms=float(answer["seconds"]) * MS_PER_S,
                 per_second=None,
                 drafted=sums.get("drafted"),
                 accepted=sums.get("accept"),
@@ -149,36 +148,40 @@ def _speculated(file: Given) -> Iterator[ServedRequest]:
         encoded = part
 
 
-def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> ServedRequest:
+def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Record:
     prompt, drafts = printed.prompt, printed.drafts
-    return ServedRequest(
+    return Record(
+        arm=BASELINE,
+        prompt="",
         place=f"{name}: line {printed.line}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
-        tokens=int(answer["tokens"]) + bool(answer["runs"] and not answer["generation"]),
-        ms=float(answer["ms"]),
+        output_tokens=int(answer["tokens"]) + bool(answer["runs"] and not answer["generation"]),
+        decode_ms=float(answer["ms"]),
         per_second=float(answer["rate"]),
         drafted=int(drafts["drafted"]) if drafts else None,
         accepted=int(drafts["accepted"]) if drafts else None,
     )
 
 
-def _answered(row: JsonObject) -> ServedRequest:
+def _answered(row: JsonObject) -> Record:
     row = _unwrapped(row)
     timings = row.child("timings") or (row if row.has("predicted_n") else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
     prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
-    return ServedRequest(
+    return Record(
+        arm=BASELINE,
+        prompt="",
         place=row.place,
         prompt_tokens=None if prompt is None else prompt + (cached or 0),
         prompt_ms=timings.number("prompt_ms"),
-        tokens=timings.count("predicted_n"),
-        ms=timings.number("predicted_ms"),
+        output_tokens=timings.count("predicted_n"),
+        decode_ms=timings.number("predicted_ms"),
         per_second=timings.number("predicted_per_second"),
         drafted=timings.count("draft_n"),
         accepted=timings.count("draft_n_accepted"),
-        finish=_finish(row),
+        finish=finish_of(row),
     )
 
 
@@ -189,39 +192,10 @@ def _unwrapped(row: JsonObject) -> JsonObject:
     return row if row.has("timings") else row.child(inner) or row
 
 
-def _finish(row: JsonObject) -> Literal["length", "stop"] | None:
-    choices = row.children("choices") if row.get("choices") else []
-    finish = choices[0].text("finish_reason") if choices else row.text("stop_type")
-    if finish in ("length", "limit"):
-        return "length"
-    return "stop" if finish in ("stop", "eos", "word") else None
-
-
-def _records(arm: str, requests: Sequence[ServedRequest]) -> Iterator[Record]:
-    for number, request in enumerate(requests, start=1):
-        # The server says nothing of drafts where it drafted nothing.
-        drafted = request.drafted if request.drafted is not None or arm == BASELINE else 0
-        accepted = request.accepted if request.drafted is not None or arm == BASELINE else 0
-        yield Record(
-            arm=arm,
-            prompt=f"request-{number}",
-            place=request.place,
-            prompt_tokens=request.prompt_tokens,
-            prompt_ms=request.prompt_ms,
-            output_tokens=request.tokens,
-            decode_ms=request.ms,
-            per_second=request.per_second,
-            drafted=drafted,
-            accepted=accepted,
-            rounds=rounds(request.tokens, accepted),
-            finish=request.finish,
-        )
-
-
-def _require_same_number(found: Sequence[tuple[str, Given, Sequence[ServedRequest]]]) -> None:
+def _require_same_number(found: Sequence[tuple[Given, Sequence[Record]]]) -> None:
     """Requests are paired by position, so every file must hold the same ones."""
-    _, first, expected = found[0]
-    for _, file, requests in found[1:]:
+    first, expected = found[0]
+    for file, requests in found[1:]:
         lengths = [
             (a.prompt_tokens, b.prompt_tokens) for a, b in zip(expected, requests, strict=False)
         ]
@@ -233,15 +207,6 @@ def _require_same_number(found: Sequence[tuple[str, Given, Sequence[ServedReques
                 "order, without the prompt cache, and give those lines only"
             )
             raise BadInputError(message)
-
-
-def _rates(requests: Sequence[ServedRequest]) -> RateCounts | None:
-    for each in requests:
-        if each.tokens and each.ms and each.per_second:
-            counted = rate_counts(each.tokens, each.ms, each.per_second)
-            if counted is not None:
-                return counted
-    return None
 
 
 def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
@@ -262,15 +227,15 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
 def _facts(files: Sequence[Given]) -> ImportedFacts:
     """Build and model, where all logs that name one agree."""
     texts = [text(file) for file in files]
-    builds = {match["build"] for each in texts if (match := _BUILD.search(each))}
-    commits = {match["commit"] for each in texts if (match := _BUILD.search(each))} - {None}
-    models = {match["path"] for each in texts if (match := _MODEL.search(each))}
+    builds = [match for each in texts if (match := _BUILD.search(each))]
+    build = agreed(match["build"] for match in builds)
     facts = ImportedFacts(
         engine="llama.cpp",
-        build=int(builds.pop()) if len(builds) == 1 else None,
-        engine_commit=commits.pop() if len(commits) == 1 else None,
+        build=int(build) if build else None,
+        engine_commit=agreed(match["commit"] for match in builds),
     )
-    return facts | target_facts(models.pop()) if len(models) == 1 else facts
+    models = (match["path"] for each in texts if (match := _MODEL.search(each)))
+    return facts | target_facts(agreed(models))
 
 
 FORMAT = Format(

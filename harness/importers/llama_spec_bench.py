@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.counting import MS_PER_S, rounds
-from harness.importers.facts import ImportedFacts
+from harness.importers.facts import ImportedFacts, agreed
 from harness.importers.files import BASELINE, Given, by_arm, text
 from harness.importers.ids import id_of
 from harness.importers.json_lines import lines
 from harness.importers.json_object import JsonObject
 from harness.importers.methods import method_of
-from harness.importers.names import reason_of, sampling_facts, target_facts
+from harness.importers.names import reason_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
@@ -34,11 +34,9 @@ _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 class _Row:
     """One stage of one generation; of a plain one the only stage."""
 
-    task: str
     run: str
     stage: str
     record: Record
-    prompt_tokens: int | None = None
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
@@ -122,7 +120,7 @@ def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
         accepted=int(counted[1]) if counted else None,
         finish="stop" if row["stop"] == "eog" else "length",
     )
-    return _Row(task=row["task"], run=row["run"], stage=row["stage"], record=record)
+    return _Row(run=row["run"], stage=row["stage"], record=record)
 
 
 def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
@@ -188,14 +186,14 @@ def _staged(
     for stage in stages:
         counted = replace(record, drafted=stage.count(drafted), accepted=stage.count(accepted))
         name = stage.text("type") or "unknown"
-        yield _Row(task=record.prompt, run=run, stage=name, record=counted)
+        yield _Row(run=run, stage=name, record=counted)
     if not stages:
-        yield _Row(task=record.prompt, run=run, stage=_BASE, record=record)
+        yield _Row(run=run, stage=_BASE, record=record)
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
     """One record for each task and run: the stages of a chain drafted for the same tokens."""
-    for _, group in itertools.groupby(rows, key=lambda row: (row.task, row.run)):
+    for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
         stages = list(group)
         record = stages[0].record
         if arm != BASELINE and record.reason is None:
@@ -231,20 +229,20 @@ def _facts(rows: Sequence[JsonObject]) -> ImportedFacts:
         threads=_agreed(runtimes, "n_threads"),
         max_output_tokens=_agreed(rows, "max_tokens"),
     )
-    models = {name for each in runtimes if (name := each.text("model"))}
-    if len(models) == 1:
-        facts |= target_facts(models.pop())
+    facts |= target_facts(agreed(each.text("model") for each in runtimes))
     temperatures = {s.get("temp") for row in rows if (s := row.child("sampler")) is not None}
-    if temperatures:
-        one = temperatures.pop() if len(temperatures) == 1 else None
-        facts |= sampling_facts(one if isinstance(one, int | float) else None)
-    return facts
+    if not temperatures:
+        return facts
+    one = agreed(temperatures)
+    if one == 0:
+        return facts | ImportedFacts(sampling="greedy")
+    known = one if isinstance(one, int | float) else None
+    return facts | ImportedFacts(sampling="other", temperature=known)
 
 
 def _agreed(rows: Sequence[JsonObject], key: str) -> int | None:
     """The count that all rows with one agree on."""
-    counts = {row.count(key) for row in rows} - {None, 0}
-    return counts.pop() if len(counts) == 1 else None
+    return agreed(row.count(key) or None for row in rows)
 
 
 FORMAT = Format(

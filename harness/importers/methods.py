@@ -6,7 +6,7 @@ from functools import cache
 from harness.campaign.methods import Value
 from harness.campaign.methods import parameters as parameters_in
 from harness.errors import BadInputError, UsageError, suggestion
-from harness.importers.facts import ImportedFacts, Missing
+from harness.importers.facts import ImportedFacts
 from harness.importers.ids import id_of
 from harness.importers.names import weights_in
 from schemas import vocabulary
@@ -56,8 +56,13 @@ def parameters(kind: str) -> Mapping[str, bool]:
     raise KeyError(kind)
 
 
-def method(text: str, facts: ImportedFacts, missing: Missing) -> tuple[Method, Model | None]:
+def method(
+    text: str | None, facts: ImportedFacts, missing: list[str]
+) -> tuple[Method, Model | None]:
     """The method, and the draft model if it has one. Raises `BadInputError` for an unknown one."""
+    if text is None:
+        missing.append("method")
+        text = "other:name=unknown"
     kind, _, rest = text.partition(":")
     if kind not in METHODS:
         message = (
@@ -74,7 +79,7 @@ def method(text: str, facts: ImportedFacts, missing: Missing) -> tuple[Method, M
 
 
 def _built(
-    kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: Missing
+    kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
     """Fill in the stated parameters. A missing one is noted and filled with a placeholder."""
     allowed, values, draft = parameters(kind), dict(given), None
@@ -85,20 +90,22 @@ def _built(
         values |= {"draft": draft.id} if draft else {}
     for name, required in allowed.items():
         if required and name not in values:
-            missing.add(name if name == "n_max" else "method")
+            missing.append(name if name == "n_max" else "method")
             values[name] = "unknown" if name == "name" else 1
     return method_with(kind, values), draft
 
 
-def _draft(named: object, facts: ImportedFacts, missing: Missing, *, needed: bool) -> Model | None:
+def _draft(
+    named: object, facts: ImportedFacts, missing: list[str], *, needed: bool
+) -> Model | None:
     stated = str(named) if named is not None else facts.draft
     if stated is None and not needed:
         return None
-    weights = weights_in(stated or "")
-    name = missing.need("draft", weights.name)
-    quantisation = missing.need(
-        "draft_quantisation", weights.quantisation or facts.draft_quantisation
-    )
+    name, quantisation = weights_in(stated or "")
+    quantisation = quantisation or facts.draft_quantisation
+    known = {"draft": name, "draft_quantisation": quantisation}
+    missing += [key for key, value in known.items() if value is None]
+    name, quantisation = name or "", quantisation or ""
     return Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,

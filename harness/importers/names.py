@@ -1,9 +1,10 @@
 """Facts in names: weights in a file name, a GPU's vendor in its label, a reason in an error."""
 
 import re
-from dataclasses import dataclass
+from typing import Literal
 
 from harness.importers.facts import ImportedFacts
+from harness.importers.json_object import JsonObject
 from schemas.rig import Vendor
 from schemas.submission import Reason
 
@@ -43,40 +44,34 @@ _REASONS: dict[str, Reason] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedWeights:
-    """What the name of a file of weights says."""
-
-    name: str | None
-    quantisation: str | None = None
-
-
-def weights_in(path: str) -> NamedWeights:
+def weights_in(path: str) -> tuple[str | None, str | None]:
     """Name and quantisation of a model, without the folders: they name people."""
     stem = re.sub(r"\.(?:gguf|safetensors)$", "", re.split(r"[/\\]", path)[-1], flags=re.IGNORECASE)
     match = _WEIGHTS.fullmatch(stem)
     if match is None:
-        return NamedWeights(name=stem or None)
-    return NamedWeights(name=match["name"], quantisation=match["quantisation"].upper())
+        return stem or None, None
+    return match["name"], match["quantisation"].upper()
 
 
-def target_facts(path: str) -> ImportedFacts:
+def target_facts(path: str | None) -> ImportedFacts:
     """The target, as far as the name of its file says it."""
-    found = weights_in(path)
-    return ImportedFacts(target=found.name, quantisation=found.quantisation)
-
-
-def sampling_facts(temperature: float | None) -> ImportedFacts:
-    """How tokens were chosen at a temperature; at one that is not known, not greedily."""
-    if temperature == 0:
-        return ImportedFacts(sampling="greedy")
-    return ImportedFacts(sampling="other", temperature=temperature)
+    name, quantisation = weights_in(path or "")
+    return ImportedFacts(target=name, quantisation=quantisation)
 
 
 def vendor_of(gpu: str) -> Vendor | None:
     """The vendor that the marketing name of a GPU names."""
     words = f"{gpu.lower()} "
     return next((vendor for sign, vendor in _VENDORS.items() if sign in words), None)
+
+
+def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
+    """Why an answer ended, in the words of the APIs of OpenAI and of llama-server."""
+    choices = answer.children("choices") if answer.get("choices") else []
+    word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
+    if word in ("length", "limit"):
+        return "length"
+    return "stop" if word in ("stop", "eos", "word") else None
 
 
 def reason_of(text: str | None) -> Reason:

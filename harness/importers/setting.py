@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.importers.facts import ImportedFacts, Missing
+from harness.importers.facts import ImportedFacts
 from harness.importers.ids import id_of
 from harness.importers.names import vendor_of
 from schemas.submission import (
@@ -19,12 +19,24 @@ from schemas.vocabulary.axes import AXES
 from schemas.weights import active_size_in, parameters_of, size_in
 
 
-def machine(facts: ImportedFacts, missing: Missing) -> Machine:
-    """The machine as far as it is known; a GPU backend needs the GPU, a CPU the processor."""
-    if facts.backend == "cpu":
-        missing.need("cpu", facts.cpu)
-    else:
-        missing.need("gpu", facts.gpu)
+def missing(facts: ImportedFacts) -> list[str]:
+    """The facts that a result needs; a GPU backend needs the GPU, a CPU the processor."""
+    needed = {
+        "date": facts.measured_from or facts.date,
+        "cpu" if facts.backend == "cpu" else "gpu": (
+            facts.cpu if facts.backend == "cpu" else facts.gpu
+        ),
+        "backend": facts.backend,
+        "engine": facts.engine,
+        "target": facts.target,
+        "quantisation": facts.quantisation,
+        "sampling": facts.sampling,
+    }
+    return [key for key, value in needed.items() if value is None]
+
+
+def machine(facts: ImportedFacts) -> Machine:
+    """The machine as far as it is known."""
     return Machine(
         os=OperatingSystem(family=facts.os, version=facts.os_version) if facts.os else None,
         cpu=Cpu(
@@ -37,12 +49,11 @@ def machine(facts: ImportedFacts, missing: Missing) -> Machine:
     )
 
 
-def engine(facts: ImportedFacts, missing: Missing) -> Engine:
+def engine(facts: ImportedFacts) -> Engine:
     """The engine; another tool measured it."""
-    missing.need("backend", facts.backend)
     return Engine(
         runner="imported",
-        name=missing.need("engine", facts.engine),
+        name=facts.engine or "",
         version=facts.engine_version,
         commit=facts.engine_commit,
         build_number=facts.build,
@@ -50,10 +61,9 @@ def engine(facts: ImportedFacts, missing: Missing) -> Engine:
     )
 
 
-def target(facts: ImportedFacts, missing: Missing) -> Model:
+def target(facts: ImportedFacts) -> Model:
     """The target model."""
-    name = missing.need("target", facts.target)
-    quantisation = missing.need("quantisation", facts.quantisation)
+    name, quantisation = facts.target or "", facts.quantisation or ""
     return Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,
@@ -65,9 +75,8 @@ def target(facts: ImportedFacts, missing: Missing) -> Model:
     )
 
 
-def settings(facts: ImportedFacts, missing: Missing) -> Settings:
-    """The settings; how tokens were chosen must be known, the rest may be unknown."""
-    missing.need("sampling", facts.sampling)
+def settings(facts: ImportedFacts) -> Settings:
+    """The settings, as far as they are known."""
     return Settings(
         sampling=facts.sampling or "other",
         max_output_tokens=facts.max_output_tokens,

@@ -1,16 +1,18 @@
 """Turn records into trials, with counters that add up only; what does not is reported."""
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from harness.importers.counting import decode_ms
 from harness.importers.facts import RateCounts
-from harness.importers.left_out import LeftOut
 from harness.importers.records import Record
 from harness.run.record import MS_DECIMALS
 from schemas.submission import Method, Trial
+
+# What results cannot hold, with the places where it is in the files.
+LeftOut = defaultdict[str, list[str]]
 
 
 def trials(
@@ -27,7 +29,7 @@ def trials(
     for read in records:
         record = _with_time(read, counts)
         if record.reason is None and not _is_timed(record):
-            left_out.add("a record without both tokens and time", record.place)
+            left_out["a record without both tokens and time"].append(record.place)
             continue
         arm, method = arms[record.arm]
         prompt = prompts[record.prompt]
@@ -73,18 +75,18 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
         return trial
     drafted, accepted = record.drafted, record.accepted
     if drafted is not None and accepted is not None and accepted > drafted:
-        left_out.add("counters that accept more than was drafted", record.place)
+        left_out["counters that accept more than was drafted"].append(record.place)
         return trial
     depth, rounds = method.n_max, record.rounds
     if depth is not None and _too_few(rounds, depth, record):
-        left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
+        left_out[f"rounds too few for drafts of at most {depth} tokens"].append(record.place)
         fits = not _too_many(accepted, depth, record)
         return replace(trial, drafted=drafted, accepted=accepted if fits else None)
     trial = replace(trial, drafted=drafted, accepted=accepted)
     if rounds is None:
         return trial
     if accepted is not None and record.output_tokens != 1 + accepted + rounds:
-        left_out.add("rounds that do not add up with tokens and accepted tokens", record.place)
+        left_out["rounds that do not add up with tokens and accepted tokens"].append(record.place)
         return trial
     return replace(
         trial,

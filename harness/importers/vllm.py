@@ -7,7 +7,6 @@ results of serving benchmarks have a list entry for each request instead (`vllm_
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers import vllm_bench
@@ -16,7 +15,7 @@ from harness.importers.facts import ImportedFacts
 from harness.importers.files import BASELINE, Given, by_arm
 from harness.importers.json_lines import lines
 from harness.importers.json_object import JsonObject
-from harness.importers.names import reason_of
+from harness.importers.names import finish_of, reason_of
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 from harness.runners.http.counters import Counted, totals
 from schemas.submission import Reason
@@ -104,7 +103,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
         output_tokens=usage.count("completion_tokens"),
         ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
         decode_ms=metrics.number("generation_time_ms") if metrics else None,
-        finish=_finish(body),
+        finish=finish_of(body),
     )
     return record if spec is None else _counted(record, spec)
 
@@ -138,14 +137,6 @@ def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
     """Rounds by drafted length; vLLM lists those that drafted, the others had a draft of 0."""
     plain = (rounds or 0) - len(lengths)
     return histogram([*lengths, *([0] * plain)]) if lengths else None
-
-
-def _finish(body: JsonObject) -> Literal["length", "stop"] | None:
-    choices = body.children("choices") if body.get("choices") else []
-    finish = choices[0].text("finish_reason") if choices else None
-    if finish == "length":
-        return "length"
-    return "stop" if finish == "stop" else None
 
 
 def _require_same_prompts(records: Sequence[Record]) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.importers.counting import MS_PER_S
-from harness.importers.facts import ImportedFacts
+from harness.importers.facts import ImportedFacts, agreed
 from harness.importers.json_object import JsonObject
 from harness.importers.names import reason_of, target_facts
 from harness.importers.records import Record
@@ -23,7 +23,7 @@ def is_result(row: JsonObject) -> bool:
     return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
 
 
-def is_sglang(row: JsonObject) -> bool:
+def _is_sglang(row: JsonObject) -> bool:
     """Whether SGLang's tool ran against its own server."""
     return (row.text("backend") or "").startswith("sglang")
 
@@ -69,13 +69,12 @@ def concurrency(row: JsonObject) -> int | None:
 
 def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
     """Engine, target and day, as far as the results say them, and all alike."""
-    models = {name for row in rows if (name := _model(row))}
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
     known = ImportedFacts(
-        engine="SGLang" if any(map(is_sglang, rows)) else None,
+        engine="SGLang" if any(map(_is_sglang, rows)) else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
-    return known | target_facts(models.pop()) if len(models) == 1 else known
+    return known | target_facts(agreed(map(_model, rows)))
 
 
 def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.importers.assemble import Provenance, assemble
+from harness.importers.assemble import assemble
 from harness.importers.files import Given, digest, given
 from harness.importers.reading import read
+from schemas.submission import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,8 +82,8 @@ ALL = {
 
 
 def run(form: str, files: Sequence[Given], facts: Mapping[str, str]) -> Imported:
-    provenance = Provenance(format=form, sha256=digest(files), source="A thread", licence="MIT")
-    return assemble(read(form, files), facts, provenance)
+    origin = Origin(format=form, sha256=digest(files), source="A thread", licence="MIT")
+    return assemble(read(form, files), facts, origin)
 
 
 def imported(form: str) -> Imported:

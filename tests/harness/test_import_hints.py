@@ -11,7 +11,7 @@ from harness.cli.app import app
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.files import MAX_BYTES, Given, given
-from harness.importers.hints import looks_like
+from harness.importers.reading import looks_like
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports import ALL, SAMPLES, one, run
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers.files import MAX_BYTES, Given, given
-from harness.importers.json_object import document
+from harness.importers.json_object import parse
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def test_a_text_that_says_nan_keeps_it() -> None:
-    data = rb'{"a": "NaN \" Infinity", "b": [NaN, -Infinity, 1.5]}'
+    text = r'{"a": "NaN \" Infinity", "b": [NaN, -Infinity, 1.5]}'
 
-    value = document(Given(name="a.json", data=data))
+    value = parse(text, "a.json")
 
     assert value == {"a": 'NaN " Infinity', "b": [None, None, 1.5]}
 

@@ -9,9 +9,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS, setting
-from harness.importers.facts import ImportedFacts, Missing, stated_for
+from harness.importers.facts import typed
 from harness.importers.files import Given, arm_and_path, digest, given
-from harness.importers.names import sampling_facts
 from schemas.method import Method
 from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
@@ -146,6 +145,16 @@ def test_more_prompts_than_a_result_holds_become_several_results() -> None:
     assert [each.suite.prompts[0].task for each in done.submissions] == ["code", "math"]
 
 
+def test_more_prompts_of_one_category_than_a_result_holds_become_several_results() -> None:
+    row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    del row["custom_id"]
+    data = "\n".join([json.dumps(row)] * 600).encode()
+
+    done = run("vllm", [Given(name="base.jsonl", data=data)], ALL["vllm"].facts)
+
+    assert [len(each.suite.prompts) for each in done.submissions] == [512, 88]
+
+
 def test_a_byte_order_mark_is_no_obstacle() -> None:
     assert (SAMPLES / "inventivehq.json").read_bytes().startswith(b"\xef\xbb\xbf")
     assert len(imported("inventivehq").submissions) == 3
@@ -250,29 +259,19 @@ def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: s
     assert (size_in(name), active_size_in(name)) == (size, active)
 
 
-@pytest.mark.parametrize(
-    ("temperature", "found"),
-    [
-        (0, ImportedFacts(sampling="greedy")),
-        (0.8, ImportedFacts(sampling="other", temperature=0.8)),
-        (None, ImportedFacts(sampling="other")),
-    ],
-)
-def test_a_temperature_says_how_tokens_were_chosen(
-    temperature: float | None, found: ImportedFacts
-) -> None:
-    assert sampling_facts(temperature) == found
-
-
 def test_the_axes_of_an_import_can_be_stated() -> None:
     stated = {
         "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "split_mode": "row",
         "context_depth_tokens": "4096", "cpu_expert_layers": "-1",
     }  # fmt: skip
 
-    made = setting.settings(stated_for("a", stated, ["a"]).facts, Missing())
+    made = setting.settings(typed(stated))
 
     assert (made.temperature, made.sampling_seed, made.context_depth_tokens) == (0.8, 3, 4096)
     assert (made.cpu_expert_layers, made.split_mode) == (-1, "row")
-    with pytest.raises(BadInputError, match="--map temperature='hot': expected a number"):
-        stated_for("a", stated | {"temperature": "hot"}, ["a"])
+
+
+@pytest.mark.parametrize("text", ["hot", "nan", "inf"])
+def test_a_temperature_that_no_result_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match=f"--map temperature='{text}': expected a number"):
+        typed({"temperature": text})

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +124,13 @@ def test_the_page_reads_the_requests_that_the_importer_reads(
     seen: dict[str, dict[str, Any]], name: str
 ) -> None:
     given = Given(name=name, data=TEXTS[name].encode())
-    expected = [astuple(request)[1:8] for request in llama_server.requests_of(given)]
+    expected = [
+        (
+            each.prompt_tokens, each.prompt_ms, each.output_tokens, each.decode_ms,
+            each.per_second, each.drafted, each.accepted,
+        )
+        for each in llama_server.requests_of(given)
+    ]  # fmt: skip
 
     assert [tuple(request.values()) for request in seen[name]["requests"]] == expected
     assert expected
