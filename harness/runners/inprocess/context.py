@@ -12,6 +12,7 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.campaign.model import RunSettings
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
@@ -52,26 +53,25 @@ USUAL = Attention()
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
-    def __init__(  # noqa: PLR0913 - one argument per thing that the engine takes
+    def __init__(
         self,
         weights: LoadedWeights,
+        settings: RunSettings,
         *,
         name: str,
-        tokens: int,
-        batch_tokens: int,
         outputs: int,
-        threads: int | None,
         attention: Attention = USUAL,
     ) -> None:
-        """Reserve a context for `tokens` tokens and steps with at most `outputs` logit rows.
+        """Reserve a context for the campaign's tokens, with at most `outputs` logit rows a step.
 
-        Contexts with the same name are alike: the state of one fits the other.
+        Contexts with the same name are alike: the state of one fits the other. A draft's attention
+        is the usual one, as a server's is by default.
 
         Raises `MachineError` when the memory for it cannot be had.
         """
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = tokens
-        params.n_batch = params.n_ubatch = batch_tokens
+        params.n_ctx = settings.context_tokens
+        params.n_batch = params.n_ubatch = settings.batch_tokens
         params.n_outputs_max = outputs
         params.no_perf = True
         if weights.keeps_recurrent_state:
@@ -81,18 +81,19 @@ class Context:
             for name in (attention.type_k, attention.type_v)
         )
         params.flash_attn_type = _FLASH[attention.flash]
-        params.n_threads = params.n_threads_batch = threads or default_threads()
+        params.n_threads = params.n_threads_batch = settings.threads or default_threads()
         self.name = name
         self.weights = weights
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
             why = log.last_error() or "no reason given"
             remedy = "lower --context" if attention == USUAL else _OTHER_REMEDY
-            message = f"no memory for a context of {tokens} tokens ({why}); {remedy}"
+            size = f"a context of {settings.context_tokens} tokens"
+            message = f"no memory for {size} ({why}); {remedy}"
             raise MachineError(message)
         self.held = 0
         self._memory = llama_cpp.llama_get_memory(self.ctx)
-        self._batch_tokens = batch_tokens
+        self._batch_tokens = settings.batch_tokens
         self._rows: NDArray[np.float32] = np.empty((0, weights.vocabulary_size), np.float32)
         self._open_batch()
 

@@ -1,42 +1,12 @@
-"""Draft tokens: one drafter per method."""
+"""Draft tokens: one drafter per method, and instruments that know the baseline's answer."""
 
+import random
 from collections.abc import Sequence
 
 from harness.runners.inprocess.context import Context
-from harness.runners.inprocess.scripted import ForcedScript
+from schemas.codec import token_digest
 
-
-class NgramIndex:
-    """Where each n-gram of a growing token sequence was seen last.
-
-    Appending one token costs one dictionary entry per n-gram length, so that drafting costs
-    microseconds however long the text is.
-    """
-
-    def __init__(self, *, ngram_min: int, ngram_max: int) -> None:
-        self._lengths = range(ngram_min, ngram_max + 1)
-        self._tokens: list[int] = []
-        self._seen: dict[tuple[int, ...], int] = {}
-
-    def __len__(self) -> int:
-        return len(self._tokens)
-
-    def extend(self, tokens: Sequence[int]) -> None:
-        """Append tokens; each n-gram is indexed once a token follows it."""
-        for token in tokens:
-            end = len(self._tokens)
-            for length in self._lengths:
-                if length <= end:
-                    self._seen[tuple(self._tokens[end - length : end])] = end
-            self._tokens.append(token)
-
-    def draft(self, limit: int) -> list[int]:
-        """At most `limit` tokens that followed the latest occurrence of the longest tail."""
-        for length in reversed(self._lengths):
-            start = self._seen.get(tuple(self._tokens[-length:]))
-            if start is not None and length <= len(self._tokens):
-                return self._tokens[start : start + limit]
-        return []
+_ROUNDING = 1e-9
 
 
 class NoDrafter:
@@ -48,16 +18,81 @@ class NoDrafter:
 
 
 class PromptLookupDrafter:
-    """Proposes what followed the same tokens the last time. Each generation has its own."""
+    """Proposes what followed the same tokens the last time. Each generation has its own.
+
+    It indexes where each n-gram of the growing text was seen last. Appending one token costs one
+    dictionary entry per n-gram length, so that drafting costs microseconds however long the text
+    is.
+    """
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max
-        self._index = NgramIndex(ngram_min=ngram_min, ngram_max=ngram_max)
+        self._lengths = range(ngram_min, ngram_max + 1)
+        self._tokens: list[int] = []
+        self._seen: dict[tuple[int, ...], int] = {}
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """What followed the longest known tail of the text."""
-        self._index.extend(text[len(self._index) :])
-        return self._index.draft(min(limit, self._n_max))
+        """What followed the latest occurrence of the longest known tail of the text."""
+        self._extend(text[len(self._tokens) :])
+        for length in reversed(self._lengths):
+            start = self._seen.get(tuple(self._tokens[-length:]))
+            if start is not None and length <= len(self._tokens):
+                return self._tokens[start : start + min(limit, self._n_max)]
+        return []
+
+    def _extend(self, tokens: Sequence[int]) -> None:
+        """Append tokens; each n-gram is indexed once a token follows it."""
+        for token in tokens:
+            end = len(self._tokens)
+            for length in self._lengths:
+                if length <= end:
+                    self._seen[tuple(self._tokens[end - length : end])] = end
+            self._tokens.append(token)
+
+
+class OracleDrafter:
+    """An instrument: proposes the known answer, changed so that a set share of it is right.
+
+    Each place of an answer is left right with the given probability, independently, so that the
+    true acceptance is known. As with a real draft, a place is right or wrong whatever the depth.
+    Drafting costs nothing.
+    """
+
+    def __init__(
+        self, reference: Sequence[int], *, n_max: int, acceptance: float, seed: int
+    ) -> None:
+        # Of each answer its own draws: the same ones for all would make one prompt of many.
+        rng = random.Random(f"{seed} {token_digest(reference)}")  # noqa: S311 - a control, not a secret
+        self._n_max = n_max
+        self._proposed = [
+            token if rng.random() < acceptance else abs(token - 1) for token in reference
+        ]
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """What the baseline wrote next, some of it replaced by the token before it in number."""
+        return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
+
+
+class ScriptDrafter:
+    """Proposes drafts that yield `length` tokens a round on average.
+
+    The number accepted alternates between the two whole ones around it, so that the mean is exact.
+    Drafting costs nothing.
+    """
+
+    def __init__(self, reference: Sequence[int], *, n_max: int, length: float) -> None:
+        self._reference = reference
+        self._n_max = n_max
+        self._per_round = length - 1
+        self._owed = 0.0
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """The baseline's next tokens, and wrong ones after those that are to be accepted."""
+        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
+        self._owed += self._per_round
+        accepted = min(int(self._owed + _ROUNDING), len(right))
+        self._owed = min(self._owed - accepted, 1.0)
+        return [*right[:accepted], *(abs(token - 1) for token in right[accepted:])]
 
 
 class ModelDrafter:
@@ -73,7 +108,7 @@ class ModelDrafter:
         *,
         n_max: int,
         prompt_ms: float | None = None,
-        script: ForcedScript | None = None,
+        script: ScriptDrafter | None = None,
     ) -> None:
         """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
         self._script = script
@@ -89,7 +124,7 @@ class ModelDrafter:
         if count <= 0:
             return []
         self._forget_rejected(text)
-        scripted = [] if self._script is None else self._script(text, count)
+        scripted = [] if self._script is None else self._script.draft(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:

@@ -9,17 +9,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
-from typing import Literal, cast
+from operator import methodcaller
+from typing import Any
 
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, MachineError
 from harness.runners import base
 from schemas.submission import Probes
-
-Call = Literal["report", "prepare", "generate", "probe", "close"]
 
 # Long enough to load 40 GB from a disk, or to answer at one token in five seconds. A shorter answer
 # limit must not shorten the load limit. A longer one implies a slow machine, so it extends both.
@@ -61,12 +60,13 @@ class IsolatedSession:
 
     def report(self) -> base.EngineReport:
         """What was loaded and how it is set up."""
-        return cast("base.EngineReport", self._ask("report"))
+        report: base.EngineReport = self._ask(methodcaller("report"))
+        return report
 
     def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
         """Load what the arm needs and warm it up."""
         try:
-            answer = cast("base.PreparedArm | base.Failure", self._ask("prepare", arm))
+            answer: base.PreparedArm | base.Failure = self._ask(methodcaller("prepare", arm))
         except _ChildLostError as error:
             return self._replace_child(error.failure)
         if not isinstance(answer, base.Failure):
@@ -79,21 +79,21 @@ class IsolatedSession:
             again = self.prepare(request.arm)
             if isinstance(again, base.Failure):
                 return again
+        call = methodcaller("generate", request)
         try:
-            return cast(
-                "base.Generation | base.Failure",
-                self._ask("generate", request, limit_s=self._answer_limit_s),
-            )
+            answer: base.Generation | base.Failure = self._ask(call, limit_s=self._answer_limit_s)
         except _ChildLostError as error:
             return self._replace_child(error.failure)
+        return answer
 
     def probe(self) -> Probes | None:
         """Measure the costs of steps; `None` if that kills the child."""
         try:
-            return cast("Probes | None", self._ask("probe"))
+            probes: Probes | None = self._ask(methodcaller("probe"))
         except _ChildLostError as error:
             self._replace_child(error.failure)
             return None
+        return probes
 
     def close(self) -> None:
         """Let the child free everything, then end it.
@@ -104,7 +104,7 @@ class IsolatedSession:
             self._process.kill()
         else:
             with suppress(_ChildLostError):  # if it is gone already, all the better
-                self._ask("close", limit_s=_CLOSE_LIMIT_S)
+                self._ask(methodcaller("close"), limit_s=_CLOSE_LIMIT_S)
         self._end_child()
 
     def _start(self) -> None:
@@ -117,15 +117,16 @@ class IsolatedSession:
         theirs.close()
         self._receive(self._limit_s)
 
-    def _ask(self, call: Call, *arguments: object, limit_s: float | None = None) -> object:
+    def _ask(self, call: methodcaller, *, limit_s: float | None = None) -> Any:  # noqa: ANN401 - what the method returns
+        """What a method of the child's session returns. Raises what it raised."""
         self._computes = True  # before it is asked: Ctrl-C may arrive in between
         try:
-            self._connection.send((call, arguments))
+            self._connection.send(call)
         except (BrokenPipeError, OSError):
             raise _ChildLostError(self._death()) from None
         return self._receive(limit_s or self._limit_s)
 
-    def _receive(self, limit_s: float) -> object:
+    def _receive(self, limit_s: float) -> Any:  # noqa: ANN401 - what the child sent
         try:
             if not self._connection.poll(limit_s):
                 detail = f"no answer within {limit_s:g} s"
@@ -214,19 +215,9 @@ def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -
         return
     connection.send(None)
     while True:
-        call, arguments = connection.recv()
-        connection.send(_answer(session, call, arguments))
-
-
-def _answer(session: base.Session, call: Call, arguments: tuple[object, ...]) -> object:
-    calls: dict[Call, Callable[..., object]] = {
-        "report": session.report,
-        "prepare": session.prepare,
-        "generate": session.generate,
-        "probe": session.probe,
-        "close": session.close,
-    }
-    try:
-        return calls[call](*arguments)
-    except HarnessError as error:
-        return error
+        call = connection.recv()
+        try:
+            answer = call(session)
+        except HarnessError as error:
+            answer = error
+        connection.send(answer)

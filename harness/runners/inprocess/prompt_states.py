@@ -6,7 +6,7 @@ for every draft, took a quarter of a campaign's time; copying the state back tak
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import psutil
@@ -28,15 +28,7 @@ class Prompted:
     first: int
     margin: float
     logits: NDArray[np.float32]
-    prompt_ms: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    first: int
-    margin: float
-    logits: NDArray[np.float32]
-    state: bytes | None
+    prompt_ms: float | None = None
 
 
 class PromptStates:
@@ -50,7 +42,8 @@ class PromptStates:
         """Cache at most so many bytes; by default an eighth of the memory that is free now."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
-        self._states: dict[tuple[str, tuple[int, ...]], _State] = {}
+        # The end of each prompt, and a copy of its state where there was room for one.
+        self._states: dict[tuple[str, tuple[int, ...]], tuple[Prompted, bytes | None]] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 
     def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> Prompted:
@@ -59,18 +52,14 @@ class PromptStates:
         Raises `DecodeError`.
         """
         key = (context.name, tuple(prompt))
-        known = self._states.get(key)
-        if known is None or not self._restored(context, key[1], known):
+        prompted, state = self._states.get(key, (None, None))
+        if prompted is None or not self._restored(context, key[1], state):
             began = time.perf_counter()
             first = context.prefill(prompt)
             prompt_ms = (time.perf_counter() - began) * 1000
-            known = self._cache(context, key, first)
-        else:
-            prompt_ms = None
+            prompted = replace(self._cache(context, key, first), prompt_ms=prompt_ms)
         self._current[context.name] = key[1]
-        return Prompted(
-            first=known.first, margin=known.margin, logits=known.logits, prompt_ms=prompt_ms
-        )
+        return prompted
 
     def forget(self, context: Context) -> None:
         """Note that the context holds something else now, and clear it."""
@@ -79,25 +68,25 @@ class PromptStates:
 
     def clear(self) -> None:
         """Drop every state, so that each prompt is processed again."""
-        self._left_bytes += sum(len(known.state or b"") for known in self._states.values())
+        self._left_bytes += sum(len(state or b"") for _, state in self._states.values())
         self._states.clear()
 
     def closed(self, context: Context) -> None:
         """Note that the context was closed; a later one of the same name can use its states."""
         self._current.pop(context.name, None)
 
-    def _restored(self, context: Context, prompt: tuple[int, ...], known: _State) -> bool:
+    def _restored(self, context: Context, prompt: tuple[int, ...], state: bytes | None) -> bool:
         if self._current.get(context.name) == prompt and context.try_truncate(len(prompt)):
             return True
-        return known.state is not None and context.restore(known.state, tokens=len(prompt))
+        return state is not None and context.restore(state, tokens=len(prompt))
 
-    def _cache(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> _State:
+    def _cache(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> Prompted:
         state = None
         size_bytes = context.state_bytes()
         if size_bytes <= self._left_bytes:
             state = context.state()
             self._left_bytes -= len(state)
         logits = context.logits(1)[0].copy()
-        margin = context.margins(1)[0]
-        known = self._states[key] = _State(first=first, margin=margin, logits=logits, state=state)
-        return known
+        prompted = Prompted(first=first, margin=context.margins(1)[0], logits=logits)
+        self._states[key] = (prompted, state)
+        return prompted

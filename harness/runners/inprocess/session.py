@@ -17,7 +17,7 @@ from harness.runners.devices import MemoryMeter, devices
 from harness.runners.inprocess import log, probes
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
-from harness.runners.inprocess.drafting import Loaded, widest
+from harness.runners.inprocess.loaded import LoadedModels, widest
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
@@ -41,7 +41,7 @@ class LlamaSession:
         self._with_drafts: list[ArmPlan] = []
         self._references: dict[tuple[str, int], tuple[int, ...]] = {}
         layers = campaign.settings.gpu_layers
-        self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
+        self._loaded: LoadedModels | None = LoadedModels(campaign, self._states, gpu_layers=layers)
         weights, thinking = self._loaded.weights, campaign.settings.thinking
         depth = campaign.settings.context_depth_tokens
 
@@ -72,7 +72,7 @@ class LlamaSession:
         loaded = self._loaded_for(plan)
         if isinstance(loaded, Failure):
             return loaded
-        failure = loaded.drafting.load(plan)
+        failure = loaded.load_draft(plan)
         if failure is not None:
             return failure
         self._with_drafts.append(plan)
@@ -84,7 +84,7 @@ class LlamaSession:
             plan,
             self._campaign,
             target_layers=loaded.weights.resident_layers,
-            draft_layers=loaded.drafting.resident_layers(plan),
+            draft_layers=loaded.draft_layers(plan),
         )
         return PreparedArm(
             load_s=load_s,
@@ -112,7 +112,7 @@ class LlamaSession:
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = tuple(
             probes.drafting_cost(context, prompt, draft=draft, states=self._states)
-            for draft, context in loaded.drafting.contexts.items()
+            for draft, context in loaded.drafts.items()
         )
         try:
             verification = probes.verification_curve(
@@ -135,13 +135,13 @@ class LlamaSession:
             self._loaded.close()
             self._loaded = None
 
-    def _loaded_for(self, arm: ArmPlan) -> Loaded | Failure:
+    def _loaded_for(self, arm: ArmPlan) -> LoadedModels | Failure:
         try:
             return self._at(layers_of(arm, self._campaign.settings))
         except HarnessError as error:
             return Failure(reason=log.reason("load-failed"), detail=str(error))
 
-    def _at(self, gpu_layers: int) -> Loaded:
+    def _at(self, gpu_layers: int) -> LoadedModels:
         """The target at a placement; it is loaded again if it has another.
 
         Where the arms of the campaign speculate, the drafts come back with it. Raises
@@ -150,10 +150,10 @@ class LlamaSession:
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded
         self.close()
-        self._loaded = loaded = Loaded(self._campaign, self._states, gpu_layers=gpu_layers)
+        self._loaded = loaded = LoadedModels(self._campaign, self._states, gpu_layers=gpu_layers)
         for arm in self._with_drafts:
             if layers_of(arm, self._campaign.settings) == gpu_layers:
-                loaded.drafting.load(arm)
+                loaded.load_draft(arm)
         return loaded
 
     def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
@@ -162,7 +162,9 @@ class LlamaSession:
         request = TrialRequest(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
         return self._answer(loaded, arm, request)
 
-    def _answer(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> Generation | Failure:
+    def _answer(
+        self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest
+    ) -> Generation | Failure:
         try:
             return self._generate(loaded, arm, request)
         except RollbackError:
@@ -175,13 +177,13 @@ class LlamaSession:
             self._states.forget(loaded.target)
             return Failure(reason=log.reason("other"), detail=str(error))
 
-    def _generate(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> Generation:
+    def _generate(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> Generation:
         prompt = self._prompts[request.prompt]
         target = loaded.target
         truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
         # The draft's work on the prompt belongs to the request: a user waits for it too.
-        drafter = loaded.drafting.drafter(arm, prompt, truth or ())
+        drafter = loaded.drafter(arm, prompt, truth or ())
         prompted = self._states.ensure_prompt_state(target, prompt)
         forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
         draws = self._draws(request, prompt)
@@ -227,7 +229,7 @@ class LlamaSession:
     def _forces(self, arm: ArmPlan) -> bool:
         return self._campaign.settings.teacher_forced and arm.role != "baseline"
 
-    def _truth(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
+    def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
         """Prompt and plain answer, where an arm needs them; empty where not.
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
@@ -242,7 +244,7 @@ class LlamaSession:
             known = self._references[key] = (*prompt, *answer)
         return known
 
-    def _plain(self, loaded: Loaded, prompt: list[int], limit: int) -> Decoded:
+    def _plain(self, loaded: LoadedModels, prompt: list[int], limit: int) -> Decoded:
         return decode(
             target=loaded.target,
             drafter=NoDrafter(),

@@ -1,0 +1,118 @@
+"""Load a target and its draft models, each when the first arm needs it, and make drafters."""
+
+from collections.abc import Sequence
+
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError, HarnessError
+from harness.runners.base import Failure
+from harness.runners.inprocess import log
+from harness.runners.inprocess.context import Attention, Context
+from harness.runners.inprocess.drafters import (
+    ModelDrafter,
+    NoDrafter,
+    OracleDrafter,
+    PromptLookupDrafter,
+    ScriptDrafter,
+)
+from harness.runners.inprocess.loop import Drafter
+from harness.runners.inprocess.prompt_states import PromptStates
+from harness.runners.inprocess.weights import LoadedWeights, vocabulary_mismatch
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS
+
+
+class LoadedModels:
+    """A target with `gpu_layers` layers on the GPU, and the drafts that arms needed so far.
+
+    `drafts` holds their contexts by draft id. Close it before the next one is loaded.
+    """
+
+    def __init__(self, campaign: Campaign, states: PromptStates, *, gpu_layers: int) -> None:
+        """Load the target. Raises `HarnessError` when model or context cannot be had."""
+        self.gpu_layers = gpu_layers
+        self._campaign = campaign
+        self._states = states
+        self.drafts: dict[str, Context] = {}
+        settings = campaign.settings
+        self.weights = LoadedWeights(
+            campaign.target.on_disk, gpu_layers=gpu_layers, split_mode=settings.split_mode
+        )
+        try:
+            self.target = Context(
+                self.weights,
+                settings,
+                name=f"target at {gpu_layers}",
+                outputs=widest(campaign),
+                attention=Attention(
+                    type_k=settings.kv_type_k,
+                    type_v=settings.kv_type_v,
+                    flash=settings.flash_attention,
+                ),
+            )
+        except HarnessError:
+            self.weights.close()
+            raise
+
+    def draft_layers(self, arm: ArmPlan) -> int | None:
+        """Layers of the arm's draft that are on the GPU, if it has a draft and they are known."""
+        context = self.drafts.get(arm.method.draft or "")
+        return context.weights.resident_layers if context else None
+
+    def load_draft(self, arm: ArmPlan) -> Failure | None:
+        """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
+        draft = arm.method.draft
+        if draft is None or draft in self.drafts:
+            return None
+        settings = self._campaign.settings
+        path = next(each.on_disk for each in self._campaign.drafts if each.model.id == draft)
+        try:
+            weights = LoadedWeights(path, gpu_layers=settings.draft_gpu_layers)
+            mismatch = vocabulary_mismatch(self.weights, weights)
+            if mismatch is not None:
+                weights.close()
+                return Failure(reason="vocabulary-mismatch", detail=mismatch)
+            self.drafts[draft] = Context(weights, settings, name=f"draft {draft}", outputs=1)
+        except HarnessError as error:
+            return Failure(reason=log.reason("load-failed"), detail=str(error))
+        return None
+
+    def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
+        """A drafter that is ready to follow the prompt.
+
+        `reference` is the baseline's whole text; only instruments read it. Raises
+        `BadInputError` for a method that only a server has.
+        """
+        method, n_max = arm.method, arm.method.n_max or 0
+        entry = METHODS[method.type]
+        if DEFAULT_RUNNER not in entry.runners:
+            message = f"the in-process runner has no method {method.type}; use a server runner"
+            raise BadInputError(message)
+        if entry.control:
+            return NoDrafter()
+        if method.acceptance is not None:
+            seed = self._campaign.seed
+            return OracleDrafter(reference, n_max=n_max, acceptance=method.acceptance, seed=seed)
+        if method.ngram_min is not None and method.ngram_max is not None:
+            return PromptLookupDrafter(
+                n_max=n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
+            )
+        script = None
+        if method.length is not None:
+            script = ScriptDrafter(reference, n_max=n_max, length=method.length)
+            if method.draft is None:
+                return script
+        context = self.drafts[method.draft or ""]
+        prompt_ms = self._states.ensure_prompt_state(context, prompt).prompt_ms
+        return ModelDrafter(context, prompt, n_max=n_max, prompt_ms=prompt_ms, script=script)
+
+    def close(self) -> None:
+        """Free every context, then its weights: the drafts first."""
+        for context in (*self.drafts.values(), self.target):
+            self._states.closed(context)
+            context.close()
+            context.weights.close()
+
+
+def widest(campaign: Campaign) -> int:
+    """The most tokens that an arm feeds the target in one step."""
+    depths = (arm.method.n_max or 0 for arm in campaign.arms)
+    return max(depths, default=0) + 1
