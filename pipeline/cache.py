@@ -21,7 +21,7 @@ import schemas
 
 # Libraries that decide what is accepted, computed and drawn; the gate installs only some of them.
 LIBRARIES = (
-    *("jsonschema", "jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
+    *("jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
     *("altair", "vl-convert-python"),
 )
 CODE = {".csv", ".py", ".json", ".toml", ".sql", ".jinja"}

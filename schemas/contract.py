@@ -10,7 +10,8 @@ from datetime import datetime
 import msgspec
 
 from schemas import strict
-from schemas.codec import Json, decode
+from schemas.authority import schema_findings
+from schemas.codec import decode
 from schemas.finding import Finding, bounded, in_file
 from schemas.migrations import migrated
 from schemas.rules import RULES
@@ -59,7 +60,7 @@ def read_thoroughly(data: bytes) -> Submission | tuple[Finding, ...]:
     document = loaded if isinstance(loaded, tuple) else migrated(loaded)
     if isinstance(document, tuple):
         return document
-    found = _schema_findings(document, SUBMISSION_SCHEMA)
+    found = schema_findings(document, SUBMISSION_SCHEMA)
     if found:
         return found
     submission = decode(Submission, document)
@@ -78,14 +79,8 @@ def lifecycle_findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
 
 def _document_findings(data: bytes, schema: str, file: str) -> tuple[Finding, ...]:
     document = strict.load(data)
-    found = document if isinstance(document, tuple) else _schema_findings(document, schema)
+    found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)
-
-
-def _schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
-    from schemas.authority import schema_findings  # noqa: PLC0415 - slow to import; valid files need none
-
-    return schema_findings(document, name)
 
 
 def _rule_findings(submission: Submission) -> tuple[Finding, ...]:

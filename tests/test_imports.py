@@ -43,7 +43,7 @@ ALLOWED = {
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {
-    "schemas": {"jsonschema", "jsonschema_rs", "msgspec", "orjson"},
+    "schemas": {"jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy"},
 }
 

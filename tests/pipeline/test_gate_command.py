@@ -157,7 +157,7 @@ def test_judging_loads_neither_engine_nor_database() -> None:
     )
 
     heavy = {"duckdb", "llama_cpp", "polars", "altair", "pyarrow", "mkdocs", "jinja2"}
-    assert "jsonschema" in done.stdout.split()
+    assert "jsonschema_rs" in done.stdout.split()
     assert heavy.isdisjoint(done.stdout.split())
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from schemas import authority
-from schemas.validator import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema, strict_validator
 from tests.schema_tree import Node, fields, objects, resolved, values
 
 ROOT = schema(SUBMISSION_SCHEMA)
@@ -106,4 +105,4 @@ def _composite(node: Node) -> bool:
 
 def _errors(node: Node, example: Any) -> list[str]:  # noqa: ANN401 - any JSON value
     rooted = {**node, "$defs": ROOT["$defs"]}
-    return [error.message for error in authority.validator(rooted).iter_errors(example)]
+    return [error.message for error in strict_validator(rooted).iter_errors(example)]
