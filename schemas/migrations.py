@@ -1,0 +1,42 @@
+"""Bring a file of an older format to today's when it is read.
+
+Files are never rewritten: their bytes, names and digests stay. Every version so far only adds what
+a file may state, so that a file of an older one states none of it and differs in its number alone.
+A version that changes more needs a step here, from the old document to the new one and back.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+from schemas.authority import schema_findings
+from schemas.codec import Json, canonical_bytes, encode
+from schemas.finding import Finding
+from schemas.submission import Submission
+from schemas.validator import accepts
+
+VERSION = 2
+
+
+def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding, ...]:
+    """The document in today's format, or what is wrong with it in its own. Never raises.
+
+    It is judged by the fields of its own version, so that a message names those that it may have;
+    one that `is_valid` is not judged again. What is no older version is left for today's schema.
+    """
+    version = document.get("version") if isinstance(document, dict) else None
+    is_older = type(version) is int and version in range(1, VERSION)
+    if not isinstance(document, dict) or not is_older:
+        return document
+    name = f"submission.v{version}"
+    found = () if is_valid or accepts(document, name) else schema_findings(document, name)
+    return found or {**document, "version": VERSION}
+
+
+def forms(submission: Submission) -> Iterator[bytes]:
+    """The canonical bytes that a file of this content can have: in today's format, then in older.
+
+    A file's name has a digest of its own bytes, whatever version they are.
+    """
+    document = cast("dict[str, Json]", encode(submission))
+    for version in range(VERSION, 0, -1):
+        yield canonical_bytes({**document, "version": version})
