@@ -1,4 +1,4 @@
-"""What else the same memory could buy: other ways to draft, to place and to quantise, ranked."""
+"""List what else the same memory could hold: other drafts, placements and quantisations, ranked."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
 _MIXTURE_QUANTISATION = "Q4_K_M"
-# A mixture takes the place of a dense model from about this size on.
+# Dense models of at least this size can be replaced by a mixture.
 _LARGE_MODEL_BYTES = 6e9
 _MUCH_SMALLER = 0.5
 _LARGER = ("Q8_0", "Q6_K", "Q5_K_M")
@@ -24,21 +24,16 @@ _HEAD_DEPTH = 3
 
 
 def of(
-    target: PlannedModel,
-    draft: PlannedModel | None,
-    asked: PlanOption,
-    alone: PlanOption,
-    speed: MachineSpeed,
-    *,
-    longer: bool = True,
+    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, *, longer: bool = True
 ) -> tuple[PlanOption, ...]:
     """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
-    base = alone.tps
     found = [
         *([_without(asked, alone)] if asked.speculation is not None else []),
-        *_other_drafts(target, draft, asked, base, speed),
-        *_other_cache(target, draft, asked, base, speed),
-        *(_longer_context(target, alone, speed) if longer else ()),
+        *(
+            _option(asked, changes, case, speculation, alone.tps, speed)
+            for changes, case, speculation in (*_other_drafts(asked), *_other_cache(asked))
+        ),
+        *(_longer_context(alone, speed) if longer else ()),
         *_other_weights(alone, speed),
         *_mixtures(alone, speed),
     ]
@@ -52,81 +47,50 @@ def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
     return replace(alone, changes="no draft" + (more if layers > before else ""))
 
 
-def _other_drafts(
-    target: PlannedModel,
-    draft: PlannedModel | None,
-    asked: PlanOption,
-    base: SpeedEstimate,
-    speed: MachineSpeed,
-) -> Iterator[PlanOption]:
-    plain_case = asked.case.without_speculation()
-    way = asked.speculation.way if asked.speculation else None
+def _other_drafts(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
+    """Other ways to draft, and other places and numbers of slots for the draft that was asked."""
+    case, speculation = asked.case, asked.speculation
+    way = speculation.way if speculation else None
+    alone = case.without_speculation()
     if way != "text":
-        ngram = speculation_by("text", 8)
-        yield _speculating("n-gram drafts, no model", target, None, plain_case, ngram, base, speed)
-    if asked.case.target.draft_layers and way != "own-head":
-        copies = _HEAD_DEPTH if asked.case.target.recurrent else 0
-        setting = replace(plain_case.setting, rollback_states=copies)
-        case = replace(plain_case, setting=setting, uses_head=True)
-        head = speculation_by("own-head", _HEAD_DEPTH)
-        what = "its own prediction head (MTP)" + (" instead of a second model" if draft else "")
-        yield _speculating(what, target, None, case, head, base, speed)
-    if asked.case.draft is not None and asked.speculation is not None:
-        yield from _moved_draft(target, draft, asked, base, speed)
-    if asked.speculation is not None and asked.case.setting.slots > 1:
-        case = replace(asked.case, setting=replace(asked.case.setting, slots=1))
-        yield _speculating(
-            "as asked, with one slot", target, draft, case, asked.speculation, base, speed
+        yield "n-gram drafts, no model", alone, speculation_by("text", 8)
+    if case.target.draft_layers and way != "own-head":
+        copies = _HEAD_DEPTH if case.target.recurrent else 0
+        setting = replace(alone.setting, rollback_states=copies)
+        instead = " instead of a second model" if asked.draft else ""
+        yield (
+            f"its own prediction head (MTP){instead}",
+            replace(alone, setting=setting, uses_head=True),
+            speculation_by("own-head", _HEAD_DEPTH),
         )
-
-
-def _moved_draft(
-    target: PlannedModel,
-    draft: PlannedModel | None,
-    asked: PlanOption,
-    base: SpeedEstimate,
-    speed: MachineSpeed,
-) -> Iterator[PlanOption]:
-    if asked.case.draft is None or asked.speculation is None or not asked.case.devices:
+    if speculation is None:
         return
-    if asked.case.draft.on_host:
-        return
-    case = replace(asked.case, draft=replace(asked.case.draft, on_host=True))
-    moved = replace(asked.speculation, draft_on_host=True)
-    yield _speculating(
-        "as asked, with the draft in main memory", target, draft, case, moved, base, speed
-    )
+    if case.draft is not None and case.devices and not case.draft.on_host:
+        moved = replace(case, draft=replace(case.draft, on_host=True))
+        yield "as asked, with the draft in main memory", moved, speculation
+    if case.setting.slots > 1:
+        single = replace(case, setting=replace(case.setting, slots=1))
+        yield "as asked, with one slot", single, speculation
 
 
-def _other_cache(
-    target: PlannedModel,
-    draft: PlannedModel | None,
-    asked: PlanOption,
-    base: SpeedEstimate,
-    speed: MachineSpeed,
-) -> Iterator[PlanOption]:
+def _other_cache(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation | None]]:
     setting = asked.case.setting
-    if setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
+    if setting.kv_k != "f16" or not any(layer.k_width for layer in asked.case.target.layers):
         return
     if not setting.flash_attention:
         return  # llama.cpp quantises no value cache without it
     case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-    what = "KV cache in q8_0"
-    if asked.speculation is not None:
-        what = f"as asked, with the {what}"
-        yield _speculating(what, target, draft, case, asked.speculation, base, speed)
-    else:
-        yield _alone(what, target, case, speed)
+    prefix = "" if asked.speculation is None else "as asked, with the "
+    yield f"{prefix}KV cache in q8_0", case, asked.speculation
 
 
-def _longer_context(
-    target: PlannedModel, alone: PlanOption, speed: MachineSpeed
-) -> Iterator[PlanOption]:
+def _longer_context(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
     longest = largest_context(alone.case, alone.found.placement)
     if longest is None or longest < 2 * alone.case.setting.context:
         return
     case = replace(alone.case, setting=replace(alone.case.setting, context=longest))
-    yield _alone(f"no draft, context of {say.count(longest, 'token')}", target, case, speed)
+    changes = f"no draft, context of {say.count(longest, 'token')}"
+    yield _option(alone, changes, case, None, alone.tps, speed)
 
 
 def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
@@ -140,8 +104,9 @@ def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOptio
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
         if larger != alone.fits:
             continue
-        source = PlannedModel(facts=other, path=None, server_name=f"{shape.name}-{name}.gguf")
-        choice = _alone(f"no draft, weights in {name}", source, _with(alone.case, other), speed)
+        choice = _other_target(
+            alone, f"no draft, weights in {name}", other, f"{shape.name}-{name}", speed
+        )
         least = alone.found.placement.layers if alone.fits else 0
         if choice.fits and choice.found.placement.layers >= least:
             yield choice
@@ -149,6 +114,7 @@ def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOptio
 
 
 def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
+    """The first mixture of experts of about the same size."""
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return
@@ -157,52 +123,40 @@ def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
         if shape is None:
             continue
         mixture = facts_of(shape, quantisation_of(_MIXTURE_QUANTISATION))
-        if mixture.model_bytes < facts.model_bytes * _MUCH_SMALLER:
-            continue
-        file = f"{name}-{_MIXTURE_QUANTISATION}"
-        source = PlannedModel(facts=mixture, path=None, server_name=f"{file}.gguf")
-        yield _alone(
-            f"a mixture of experts of that size: {file}", source, _with(alone.case, mixture),
-            replace(speed, anchors=()),
-        )  # fmt: skip
-        return
+        if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
+            file = f"{name}-{_MIXTURE_QUANTISATION}"
+            changes = f"a mixture of experts of that size: {file}"
+            yield _other_target(alone, changes, mixture, file, replace(speed, anchors=()))
+            return
 
 
-def _with(case: Case, facts: Facts) -> Case:
-    return replace(case, target=facts)
+def _other_target(
+    alone: PlanOption, changes: str, facts: Facts, file: str, speed: MachineSpeed
+) -> PlanOption:
+    """Another model in place of the target, without a draft."""
+    case = replace(alone.case, target=facts)
+    target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
+    return replace(_option(alone, changes, case, None, alone.tps, speed), target=target)
 
 
-def _alone(what: str, target: PlannedModel, case: Case, speed: MachineSpeed) -> PlanOption:
-    case = case.without_speculation()
-    found = fit(case)
-    return PlanOption(
-        changes=what,
-        case=case,
-        found=found,
-        speculation=None,
-        tps=plain(case, found, speed),
-        target=target,
-        draft=None,
-    )
-
-
-def _speculating(  # noqa: PLR0913, PLR0917 - the parts of the value that is built
-    what: str,
-    target: PlannedModel,
-    draft: PlannedModel | None,
+def _option(
+    like: PlanOption,
+    changes: str,
     case: Case,
-    speculation: Speculation,
+    speculation: Speculation | None,
     base: SpeedEstimate,
     speed: MachineSpeed,
 ) -> PlanOption:
+    """An option with another case and speculation, placed and estimated again."""
     found = fit(case)
-    gain = speedup(case, found, base, speed, speculation)
-    return PlanOption(
-        changes=what,
+    return replace(
+        like,
+        changes=changes,
         case=case,
         found=found,
         speculation=speculation,
-        tps=base.times(gain),
-        target=target,
-        draft=draft,
+        tps=plain(case, found, speed)
+        if speculation is None
+        else base.times(speedup(case, found, base, speed, speculation)),
+        draft=like.draft if case.draft else None,
     )

@@ -36,7 +36,7 @@ def loading(case: Case, found: Projection, *, draft_facts: Facts | None = None) 
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     if draft_facts is not None:
-        on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
+        on_device = case.devices and not (case.draft and case.draft.on_host)
         words += ["-ngld", str(draft_facts.placed_layers if on_device else 0)]
     return words
 

@@ -1,6 +1,7 @@
 """How many layers of a model fit on the devices with its draft, and how long contexts get."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from estimates.plan.memory import place
@@ -89,59 +90,40 @@ def project(case: Case, placement: LayerPlacement) -> Projection:
 def fit(case: Case) -> Projection:
     """The placement with the most on the devices that fits; host only where nothing does.
 
-    Of a mixture of experts the experts of the first layers go to the host before any layer does,
-    because a token reads few of them.
+    A mixture moves the experts of its first layers to the host before any whole layer, because a
+    token reads few of them.
     """
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
-    if case.target.mixture and case.devices:
-        mixture = _fewest_experts(case, whole, share)
-        if mixture.device_fits:
-            return mixture
     experts = len(case.target.all_layers) if case.target.mixture else 0
-    return _most_layers(case, whole, experts, share)
 
+    def at(layers: int, cpu_experts: int) -> Projection:
+        placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
+        return project(case, placement)
 
-def _fewest_experts(case: Case, whole: int, share: tuple[float, ...]) -> Projection:
-    """All layers on the devices, and the experts of as few layers as possible on the host."""
-    best = project(case, LayerPlacement(layers=whole, share=share))
-    least, most = 1, len(case.target.all_layers)
-    while not best.device_fits and least < most:
-        middle = (least + most) // 2
-        if project(case, LayerPlacement(layers=whole, cpu_experts=middle, share=share)).device_fits:
-            most = middle
-        else:
-            least = middle + 1
-    if best.device_fits:
-        return best
-    return project(case, LayerPlacement(layers=whole, cpu_experts=most, share=share))
-
-
-def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...]) -> Projection:
-    """The most layers that fit, by halving: more layers never take less of a device."""
-    least, most = 0, whole
-    best = project(case, LayerPlacement(layers=0, cpu_experts=experts, share=share))
-    while least < most:
-        middle = (least + most + 1) // 2
-        found = project(case, LayerPlacement(layers=middle, cpu_experts=experts, share=share))
-        if found.device_fits:
-            least, best = middle, found
-        else:
-            most = middle - 1
-    return best
+    if case.target.mixture and case.devices:
+        best = at(whole, 0)
+        if not best.device_fits:
+            on_devices = _most(experts - 1, lambda n: at(whole, experts - n).device_fits)
+            best = at(whole, experts - on_devices)
+        if best.device_fits:
+            return best
+    return at(_most(whole, lambda n: at(n, experts).device_fits), experts)
 
 
 def largest_context(case: Case, placement: LayerPlacement) -> int | None:
     """The most tokens of context with this placement; `None` if not even the shortest fits."""
     trained = case.target.context_tokens or LONGEST_CONTEXT
-    low, high = 0, max(1, trained // CONTEXT_STEP)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if project(_with_context(case, middle * CONTEXT_STEP), placement).fits:
-            low = middle
-        else:
-            high = middle - 1
-    return low * CONTEXT_STEP or None
+    steps = _most(
+        max(1, trained // CONTEXT_STEP),
+        lambda n: project(_with_context(case, n * CONTEXT_STEP), placement).fits,
+    )
+    return steps * CONTEXT_STEP or None
+
+
+def _most(limit: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `limit` that fits, by halving; 0 if not even 1 does."""
+    return bisect_left(range(1, limit + 1), x=True, key=lambda n: not fits(n))
 
 
 def _with_context(case: Case, tokens: int) -> Case:

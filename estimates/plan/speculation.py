@@ -7,7 +7,7 @@ than it costs plain steps; memory that the draft takes from the target makes eve
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.plan.model import Facts, LayerPlacement
+from estimates.plan.model import LayerPlacement
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speed import (
     ASSUMED_GB_PER_S,
@@ -29,7 +29,6 @@ Way = Literal["model", "own-head", "other-head", "text"]
 _GB, _MS = 1e9, 1000.0
 # Curves were taken from coding prompts, drawn at a temperature: other texts yield less.
 _CURVE_ERROR = 1.25
-_DEPTH_TOKENS = 512
 # The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
 # Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
 ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
@@ -65,17 +64,15 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
-    """A way of drafting, the longest draft, and the draft model where there is one.
+    """A way of drafting, its method's id in the vocabulary, and the longest draft.
 
-    `method` is its id in the vocabulary, for commands. `acceptance` is a measured
-    chance of a drafted token; `None` takes that of `curve`, else the usual ones.
+    `acceptance` is a measured chance of a drafted token; `None` takes that of `curve`, else the
+    usual ones.
     """
 
     way: Way
     method: str
     depth: int
-    draft: Facts | None = None
-    draft_on_host: bool = False
     acceptance: float | None = None
     curve: YieldCurve | None = None
 
@@ -120,7 +117,7 @@ def speedup(
     """
     low, usual, high = speculation.chances()
     alone = plain(case, found, machine)
-    scale = (_MS / alone.estimate) / reading(case, found.placement, machine, _DEPTH_TOKENS).total_ms
+    scale = (_MS / alone.estimate) / reading(case, found.placement, machine).total_ms
     speeds = []
     for accepted in (low, usual, high):
         round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
@@ -168,18 +165,18 @@ def _draft_ms(
     case: Case, machine: MachineSpeed, speculation: Speculation, placement: LayerPlacement
 ) -> float:
     """Milliseconds of one drafted token."""
-    draft = speculation.draft
+    draft = case.draft
     if speculation.way == "text":
         return 0.0
     if draft is None:
-        head = sum(layer.weight_bytes for layer in case.target.draft_layers)
-        read = head + case.target.output_bytes
-        launches = max(1, len(case.target.draft_layers))
+        head = case.target.draft_layers
+        read = sum(layer.weight_bytes for layer in head) + case.target.output_bytes
+        launches = max(1, len(head))
         on_host = placement.layers == 0
     else:
-        read, _ = bytes_per_step(draft, LayerPlacement(layers=draft.placed_layers), 1)
-        launches = len(draft.layers)
-        on_host = speculation.draft_on_host or placement.share == () or not case.devices
+        read, _ = bytes_per_step(draft.facts, LayerPlacement(layers=draft.facts.placed_layers), 1)
+        launches = len(draft.facts.layers)
+        on_host = draft.on_host or not case.devices
     rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
     assumed = ASSUMED_HOST_GB_PER_S if on_host else ASSUMED_GB_PER_S
     efficiency = EFFICIENCY * (HOST_EFFICIENCY if on_host else 1.0)

@@ -35,6 +35,7 @@ MS_PER_CHOICE = 0.05  # assumed: choosing experts and starting theirs, a layer
 # in main memory ran at 26.5 tokens/s on an RTX 3060 in a public log.
 MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
+_DEPTH_TOKENS = 512  # how far into the text speeds are stated
 _GB = 1e9
 _MS = 1000.0
 
@@ -96,15 +97,12 @@ class StepTime:
         return self.device_ms + self.host_ms
 
 
-def plain(
-    case: Case, found: Projection, machine: MachineSpeed, *, depth_tokens: int = 512
-) -> SpeedEstimate:
-    """Tokens per second without speculation, `depth_tokens` into the text."""
+def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
+    """Tokens per second without speculation."""
     anchored = _from_anchors(case.target, found.placement, machine)
     if anchored is not None:
         return anchored
-    read = reading(case, found.placement, machine, depth_tokens)
-    tps = _MS / read.total_ms
+    tps = _MS / reading(case, found.placement, machine).total_ms
     if _reached(found.placement, case.target, machine):
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
         return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
@@ -130,7 +128,7 @@ def split_time(anchors: Sequence[Anchor], layers: int, total: int) -> float:
 
 def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
     """Milliseconds of one step of the target over so many tokens."""
-    read = reading(case, placement, machine, 512, tokens=tokens)
+    read = reading(case, placement, machine, tokens=tokens)
     device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
     weights = _active_weights(case.target, placement)
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
@@ -186,10 +184,8 @@ def _efficiency(case: Case, machine: MachineSpeed) -> float:
     if len(machine.anchors) != 1:
         return EFFICIENCY
     anchor = machine.anchors[0]
-    layers = min(anchor.layers, case.target.placed_layers)
-    nominal = _reading_at(
-        case, LayerPlacement(layers=layers), machine, 512, tokens=1, efficiency=1.0
-    )
+    placement = LayerPlacement(layers=min(anchor.layers, case.target.placed_layers))
+    nominal = reading(case, placement, machine, efficiency=1.0)
     return min(1.0, nominal.total_ms / (_MS / anchor.tps))
 
 
@@ -197,26 +193,15 @@ def reading(
     case: Case,
     placement: LayerPlacement,
     machine: MachineSpeed,
-    depth_tokens: int,
     *,
     tokens: int = 1,
+    efficiency: float | None = None,
 ) -> StepTime:
-    efficiency = _efficiency(case, machine)
-    return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
-
-
-def _reading_at(
-    case: Case,
-    placement: LayerPlacement,
-    machine: MachineSpeed,
-    depth_tokens: int,
-    *,
-    tokens: int,
-    efficiency: float,
-) -> StepTime:
+    """The time of a step over so many tokens; `efficiency` defaults to the machine's."""
+    efficiency = _efficiency(case, machine) if efficiency is None else efficiency
     facts = case.target
     device, host = bytes_per_step(facts, placement, tokens)
-    setting = replace(case.setting, context=depth_tokens, slots=1)
+    setting = replace(case.setting, context=_DEPTH_TOKENS, slots=1)
     for index, layer in enumerate(facts.layers):
         cache = kv_mib((layer,), setting) * MIB
         if _on_device(index, facts, placement):

@@ -85,8 +85,6 @@ def plan_inputs(
             method=(method := _method(way, models)),
             curve=_curve(target, method),
             depth=load.depth,
-            draft=draft.facts if draft else None,
-            draft_on_host=load.draft_gpu_layers == 0,
             acceptance=speed.acceptance,
         ),
         case=replace(

@@ -26,7 +26,7 @@ def plan(inputs: PlanInputs) -> Plan:
 
 
 def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Plan:
-    found = _placed(inputs, inputs.case)
+    found = _placed(inputs)
     if sizes is not None:
         found = _corrected(found, sizes, inputs.case)
     alone = _alone(inputs)
@@ -34,13 +34,13 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
     if inputs.speculation is not None:
         gain = speedup(inputs.case, found, alone.tps, inputs.speed, inputs.speculation)
         tps = alone.tps.times(gain)
-    asked = PlanOption(
+    asked = replace(
+        alone,
         changes="as asked",
         case=inputs.case,
         found=found,
         speculation=inputs.speculation,
         tps=tps,
-        target=inputs.target,
         draft=inputs.draft,
     )
     return Plan(
@@ -51,7 +51,7 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
         speedup=gain,
         context_max=largest_context(inputs.case, found.placement),
         context_max_alone=largest_context(alone.case, alone.found.placement),
-        alternatives=alternatives.of(inputs.target, inputs.draft, asked, alone, inputs.speed),
+        alternatives=alternatives.of(asked, alone, inputs.speed),
         exact=sizes is not None,
         warnings=(*warnings.of(asked, alone, gain), *inputs.notes),
     )
@@ -60,7 +60,7 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
 def _alone(inputs: PlanInputs) -> PlanOption:
     """The target without speculation, with as many layers on the devices as then fit."""
     case = inputs.case.without_speculation()
-    found = _placed(replace(inputs, layers=None, cpu_experts=None), case)
+    found = fit(case)
     return PlanOption(
         changes="no draft",
         case=case,
@@ -72,8 +72,9 @@ def _alone(inputs: PlanInputs) -> PlanOption:
     )
 
 
-def _placed(inputs: PlanInputs, case: Case) -> Projection:
+def _placed(inputs: PlanInputs) -> Projection:
     """The projection with the asked placement, or with the most that fits."""
+    case = inputs.case
     best = fit(case)
     if inputs.layers is None and inputs.cpu_experts is None:
         return best
@@ -93,7 +94,7 @@ def _allocated(inputs: PlanInputs) -> tuple[AllocatedSizes, ...] | str | None:
     paths = [source.path for source in sources if source.path is not None]
     if inputs.server is None or len(paths) < len(sources):
         return None
-    placement, case = _placed(inputs, inputs.case).placement, inputs.case
+    placement, case = _placed(inputs).placement, inputs.case
     words: tuple[str, ...] = ()
     if case.uses_head and inputs.speculation is not None:
         words = tuple(drafting(method_of(inputs.speculation)) or ())

@@ -243,7 +243,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         draft = known(name, "Q4_K_M")
         both = replace(alone, draft=Draft(facts=draft, setting=alone.setting))
         found = fit(both)
-        how = Speculation(way="model", method="draft-model", depth=8, draft=draft)
+        how = Speculation(way="model", method="draft-model", depth=8)
         assert found.fits
         speeds.append(speedup(both, found, base, MACHINE, how).estimate)
         layers.append(found.placement.layers)

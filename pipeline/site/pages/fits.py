@@ -226,7 +226,7 @@ def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
         target=source,
         draft=None,
     )
-    others = alternatives.of(source, None, alone, alone, machine, longer=False)
+    others = alternatives.of(alone, alone, machine, longer=False)
     base = alone.tps
     listed: list[Json] = []
     for each in others:
