@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, zip_longest
 from operator import mul
 
-from estimates.pairing import PromptPairs, once, rounds
+from estimates.once import once
+from estimates.pairing import PromptPairs, rounds
 from schemas.submission import Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 
@@ -21,12 +22,9 @@ def can_draft(method: Method) -> bool:
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:
     """Tokens after the first, over rounds: 1 without speculation. `None` if rounds are unknown."""
-    counts = [rounds(trial) for trial in trials]
-    tokens = sum((trial.output_tokens or 1) - 1 for trial in trials)
-    known = [count for count in counts if count is not None]
-    if len(known) < len(counts) or sum(known) == 0:
-        return None
-    return tokens / sum(known)
+    return share(
+        [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
+    )
 
 
 @once
@@ -48,20 +46,17 @@ def round_cost(pairs: PromptPairs) -> float | None:
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
     """Accepted over drafted tokens; `None` when nothing was drafted or it is not known."""
-    return _share(
-        [trial.accepted for trial in trials],
-        [trial.drafted for trial in trials],
-    )
+    return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 
 def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
     """Share of the rounds that drafted in which the whole draft was accepted."""
-    return _share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
+    return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
 
 
 def fire_rate(trials: Sequence[Trial]) -> float | None:
     """Share of all rounds in which anything was drafted."""
-    return _share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])
+    return share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])
 
 
 def drafted_nothing(trials: Sequence[Trial]) -> bool:
@@ -108,7 +103,8 @@ def _fired(trial: Trial) -> int | None:
     return 0 if trial.drafted == 0 else None
 
 
-def _share(parts: Sequence[int | None], wholes: Sequence[int | None]) -> float | None:
+def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
+    """Sum of the parts over sum of the wholes; `None` if one is unknown or the wholes are 0."""
     known_parts = [part for part in parts if part is not None]
     known_wholes = [whole for whole in wholes if whole is not None]
     unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)

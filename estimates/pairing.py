@@ -8,15 +8,14 @@ of a pair ran within seconds of each other, so each pair is one measurement of t
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial, wraps
+from functools import cache, cached_property, partial
 from operator import mul
 from statistics import median
-from typing import Literal, TypeVar
+from typing import Literal
 
 from schemas.submission import Arm, Prompt, Submission, Trial
 
 Clock = Literal["steady", "decode"]
-T = TypeVar("T")
 
 NORMAL_95 = 1.96
 
@@ -194,8 +193,16 @@ class PromptPairs:
     @cached_property
     def wall_log_ratio(self) -> float | None:
         """The same by the plain clock, stalls included; `None` where that is not known."""
+        return self._log_ratio_by(decode_ms_per_token)
+
+    @cached_property
+    def cpu_log_ratio(self) -> float | None:
+        """The same by processor time; `None` where a trial did not record it."""
+        return self._log_ratio_by(cpu_ms_per_token)
+
+    def _log_ratio_by(self, ms: Callable[[Trial], float | None]) -> float | None:
         both = zip(self.baseline_trials, self.trials, strict=True)
-        times = [(decode_ms_per_token(base), decode_ms_per_token(own)) for base, own in both]
+        times = [(ms(base), ms(own)) for base, own in both]
         logs = [math.log(base / own) for base, own in times if base and own]
         return median(logs) if len(logs) == len(times) else None
 
@@ -203,21 +210,6 @@ class PromptPairs:
     def speedup(self) -> float:
         """How many times as fast as its baseline the arm is."""
         return math.exp(self.log_ratio)
-
-
-def once(derive: Callable[[PromptPairs], T]) -> Callable[[PromptPairs], T]:
-    """The same function, computed once for each prompt: several figures ask for it."""
-    name = f"{derive.__module__}.{derive.__qualname__}"
-
-    @wraps(derive)
-    def known(pairs: PromptPairs) -> T:
-        kept = vars(pairs)
-        if name not in kept:
-            kept[name] = derive(pairs)
-        found: T = kept[name]
-        return found
-
-    return known
 
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:

@@ -4,17 +4,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from estimates import decomposition as parts
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
-from estimates.pairing import PromptPairs, cpu_ms_per_token, once, pair
+from estimates.once import once
+from estimates.pairing import PromptPairs, pair
 from estimates.passes import widened
 from estimates.repeatability import repeat_deviation
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +52,18 @@ class Scope:
         """Log speedups of the prompts by task."""
         return tuple(tuple(pairs.log_ratio for pairs in group) for group in self.groups)
 
+    def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
+        """A value of each prompt, by task; `None` if one is unknown."""
+        groups = [[value(pairs) for pairs in group] for group in self.groups]
+        known = [[each for each in group if each is not None] for group in groups]
+        return known if known == groups else None
+
     def mean_over_prompts(self, value: Callable[[PromptPairs], float | None]) -> float | None:
         """Geometric mean over the prompts of a task, then over tasks; `None` if one is unknown."""
-        groups: list[list[float]] = []
-        for group in self.groups:
-            values = [each for pairs in group if (each := value(pairs)) is not None]
-            if len(values) < len(group):
-                return None
-            groups.append(list(map(math.log, values)))
-        return math.exp(equal_weight_mean(groups))
+        groups = self.values(value)
+        if groups is None:
+            return None
+        return math.exp(equal_weight_mean([list(map(math.log, group)) for group in groups]))
 
 
 Figure: TypeAlias = Callable[[Scope], float | None]
@@ -142,33 +148,14 @@ def cpu_speedup(scope: Scope) -> tuple[float, Interval | None] | None:
     """
     if scope.submission.engine.backend != "cpu":
         return None
-    groups = [[cpu_log_ratio(pairs) for pairs in group] for group in scope.groups]
-    known = [[value for value in group if value is not None] for group in groups]
-    if known != groups:
-        return None
-    interval = interval_over_tasks(known) if scope.task is None else t_interval(known[0])
-    return math.exp(equal_weight_mean(known)), interval
-
-
-@once
-def cpu_log_ratio(pairs: PromptPairs) -> float | None:
-    """Logarithm of baseline over arm processor time per token: the median over paired blocks."""
-    ratios: list[float] = []
-    for base, own in zip(pairs.baseline_trials, pairs.trials, strict=True):
-        base_ms, own_ms = cpu_ms_per_token(base), cpu_ms_per_token(own)
-        if base_ms is None or own_ms is None:
-            return None
-        ratios.append(math.log(base_ms / own_ms))
-    return median(ratios)
+    logs = scope.values(lambda pairs: pairs.cpu_log_ratio)
+    return None if logs is None else (math.exp(equal_weight_mean(logs)), interval_over_tasks(logs))
 
 
 def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
     """Joules over tokens after the first, over all trials; `None` if one was not measured."""
-    joules = [trial.energy_j for trial in trials if trial.energy_j is not None]
-    tokens = sum((trial.output_tokens or 1) - 1 for trial in trials)
-    if len(joules) < len(trials) or tokens == 0 or sum(joules) == 0:
-        return None
-    return sum(joules) / tokens
+    tokens = [(trial.output_tokens or 1) - 1 for trial in trials]
+    return parts.share([trial.energy_j for trial in trials], tokens) or None
 
 
 @once

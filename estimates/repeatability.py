@@ -29,7 +29,8 @@ from estimates.intervals import (
     variance,
 )
 from estimates.model import Interval, Repeatability
-from estimates.pairing import PromptPairs, once, pair
+from estimates.once import once
+from estimates.pairing import PromptPairs, pair
 from estimates.student_t import t_quantile
 from schemas.submission import Arm, Submission, Trial
 

@@ -15,9 +15,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Any
 
-from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
-from estimates.model import Interval
+from estimates.intervals import equal_weight_mean, interval_over_tasks
 from estimates.pairing import PromptPairs, decode_ms_per_token
 from estimates.ratios import Scope
 from schemas.submission import Arm, Submission, Trial
@@ -32,21 +32,6 @@ class Costs:
     prompt_token_ms: float
     baseline_token_ms: float
     token_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeRequest:
-    """The requests that were measured, and the costs from which others follow.
-
-    `speedup` is the geometric mean over prompts, `interval` Student's t over prompts; the lengths
-    are means. `costs` is `None` where the length of a prompt is not known.
-    """
-
-    speedup: float
-    interval: Interval | None
-    prompt_tokens: float | None
-    output_tokens: float
-    costs: Costs | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,71 +63,39 @@ def break_even_tokens(costs: Costs, prompt_tokens: float) -> float | None:
     return 1 + lost / saved if saved > 0 else None
 
 
-def requests_over(scope: Scope, readings: "Readings") -> WholeRequest | None:
-    """The whole requests of an arm on a task or over tasks; `None` where a part is not known."""
-    groups = [[(pairs, of_prompt(pairs, readings)) for pairs in group] for group in scope.groups]
-    known = [[(pairs, each) for pairs, each in group if each is not None] for group in groups]
-    if not all(groups) or [len(group) for group in known] != [len(group) for group in groups]:
-        return None
-    logs = [[each.log_ratio for _, each in group] for group in known]
-    flat = [pair for group in known for pair in group]
-    lengths = [pairs.prompt.tokens for pairs, _ in flat]
+def request_figures(
+    scope: Scope, request: Callable[[PromptPairs], PromptRequest | None]
+) -> dict[str, Any]:
+    """The fields of `Estimate` about whole requests; none where a prompt's reading is unknown.
+
+    The speedup is the geometric mean over prompts with Student's t interval; the lengths are means.
+    Costs are left out where the length of a prompt is unknown.
+    """
+    groups = scope.values(request)
+    if groups is None:
+        return {}
+    flat = [each for group in groups for each in group]
+    logs = [[each.log_ratio for each in group] for group in groups]
+    figures = {
+        "whole_request": math.exp(equal_weight_mean(logs)),
+        "whole_request_interval": interval_over_tasks(logs),
+        "mean_output_tokens": fmean(each.output_tokens for each in flat),
+    }
+    lengths = [pairs.prompt.tokens for pairs in scope.prompts]
+    if not all(lengths):
+        return figures
     total = sum(length or 0 for length in lengths)
-    return WholeRequest(
-        speedup=math.exp(equal_weight_mean(logs)),
-        interval=interval_over_tasks(logs) if scope.task is None else t_interval(logs[0]),
-        prompt_tokens=total / len(flat) if all(lengths) else None,
-        output_tokens=fmean(each.output_tokens for _, each in flat),
-        costs=_costs(known, total) if all(lengths) else None,
-    )
-
-
-def _costs(groups: Sequence[Sequence[tuple[PromptPairs, PromptRequest]]], total: int) -> Costs:
-    """Reading is spread over all prompt tokens; writing is a geometric mean, as the speedup is."""
-    flat = [each for group in groups for _, each in group]
-
-    def mean(value: Callable[[PromptRequest], float]) -> float:
-        logs = [[math.log(value(each)) for _, each in group] for group in groups]
-        return math.exp(equal_weight_mean(logs))
-
-    return Costs(
-        baseline_prompt_token_ms=sum(each.baseline_prompt_ms for each in flat) / total,
-        prompt_token_ms=sum(each.prompt_ms for each in flat) / total,
-        baseline_token_ms=mean(lambda each: each.baseline_token_ms),
-        token_ms=mean(lambda each: each.token_ms),
-    )
-
-
-def of_prompt(pairs: PromptPairs, readings: "Readings") -> PromptRequest | None:
-    """The whole request on one prompt: the median over the paired blocks."""
-    if pairs not in readings.requests:
-        readings.requests[pairs] = _of_prompt(pairs, readings)
-    return readings.requests[pairs]
-
-
-def _of_prompt(pairs: PromptPairs, readings: "Readings") -> PromptRequest | None:
-    if (pairs.arm.concurrency or 1) > 1:
-        return None
-    read = readings.of(pairs)
-    base = [decode_ms_per_token(trial) for trial in pairs.baseline_trials]
-    own = [decode_ms_per_token(trial) for trial in pairs.trials]
-    base_ms, own_ms = [ms for ms in base if ms], [ms for ms in own if ms]
-    if read is None or len(base_ms) < len(base) or len(own_ms) < len(own):
-        return None
-    baseline_prompt_ms, prompt_ms = read
-    written = median(trial.output_tokens or 1 for trial in pairs.baseline_trials) - 1
-    ratios = [
-        math.log((baseline_prompt_ms + b * written) / (prompt_ms + a * written))
-        for b, a in zip(base_ms, own_ms, strict=True)
-    ]
-    return PromptRequest(
-        baseline_prompt_ms=baseline_prompt_ms,
-        prompt_ms=prompt_ms,
-        output_tokens=written + 1,
-        baseline_token_ms=median(base_ms),
-        token_ms=median(own_ms),
-        log_ratio=median(ratios),
-    )
+    # Reading is spread over all prompt tokens; writing is a geometric mean, as the speedup is.
+    base_logs = [[math.log(each.baseline_token_ms) for each in group] for group in groups]
+    own_logs = [[math.log(each.token_ms) for each in group] for group in groups]
+    return {
+        **figures,
+        "mean_prompt_tokens": total / len(flat),
+        "baseline_prompt_token_ms": sum(each.baseline_prompt_ms for each in flat) / total,
+        "prompt_token_ms": sum(each.prompt_ms for each in flat) / total,
+        "baseline_token_ms": math.exp(equal_weight_mean(base_logs)),
+        "token_ms": math.exp(equal_weight_mean(own_logs)),
+    }
 
 
 class Readings:
@@ -157,7 +110,6 @@ class Readings:
         self._arms = {arm.id: arm for arm in submission.arms}
         self._target: dict[tuple[int | None, str], list[float]] = {}
         self._draft: dict[tuple[str | None, str], list[float]] = {}
-        self.requests: dict[PromptPairs, PromptRequest | None] = {}  # a task and all tasks ask
         for trial in submission.trials:
             arm = self._arms[trial.arm]
             if trial.outcome != "ok" or (arm.concurrency or 1) > 1:
@@ -168,7 +120,32 @@ class Readings:
                 key = (_draft(arm), trial.prompt)
                 self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
 
-    def of(self, pairs: PromptPairs) -> tuple[float, float] | None:
+    def request(self, pairs: PromptPairs) -> PromptRequest | None:
+        """The whole request on one prompt: the median over the paired blocks."""
+        if (pairs.arm.concurrency or 1) > 1:
+            return None
+        read = self._read(pairs)
+        base = [decode_ms_per_token(trial) for trial in pairs.baseline_trials]
+        own = [decode_ms_per_token(trial) for trial in pairs.trials]
+        base_ms, own_ms = [ms for ms in base if ms], [ms for ms in own if ms]
+        if read is None or len(base_ms) < len(base) or len(own_ms) < len(own):
+            return None
+        baseline_prompt_ms, prompt_ms = read
+        written = median(trial.output_tokens or 1 for trial in pairs.baseline_trials) - 1
+        ratios = [
+            math.log((baseline_prompt_ms + b * written) / (prompt_ms + a * written))
+            for b, a in zip(base_ms, own_ms, strict=True)
+        ]
+        return PromptRequest(
+            baseline_prompt_ms=baseline_prompt_ms,
+            prompt_ms=prompt_ms,
+            output_tokens=written + 1,
+            baseline_token_ms=median(base_ms),
+            token_ms=median(own_ms),
+            log_ratio=median(ratios),
+        )
+
+    def _read(self, pairs: PromptPairs) -> tuple[float, float] | None:
         """Milliseconds in which the baseline and the arm read the prompt.
 
         A server that does not say how long its draft read is measured from outside: everything

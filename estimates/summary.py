@@ -29,7 +29,7 @@ from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import NORMAL_95, PromptPairs, pair_all
 from estimates.passes import by_passes, single_pass, widened
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
-from estimates.requests import Readings, of_prompt, requests_over
+from estimates.requests import PromptRequest, Readings, request_figures
 from estimates.throughput import throughput
 from estimates.verdicts import INSTRUMENT, after_flags, count, verdict, worst
 from schemas.codec import Json, encode
@@ -47,10 +47,11 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = pair_all(submission, compared)
-    readings, predict = Readings(submission), cache(_predict(submission))
+    # A task and all tasks ask for the same prompts.
+    request, predict = cache(Readings(submission).request), cache(_predict(submission))
     resampled = cache(resampled_means) if resample else None
     estimates = tuple(
-        _estimate(scope, readings, predict, resampled)
+        _estimate(scope, request, predict, resampled)
         for arm in compared
         for scope in scopes(submission, arm, pairs[arm.id])
     )
@@ -65,7 +66,7 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
     return Summary(
         estimates=after_flags(estimates, flags, compared),
         prompts=tuple(
-            _prompt_estimate(each, readings)
+            _prompt_estimate(each, request(each))
             for each in every_pair
             if not METHODS[each.arm.method.type].instrument
         ),
@@ -78,7 +79,7 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
 
 def _estimate(
     scope: Scope,
-    readings: Readings,
+    request: Callable[[PromptPairs], PromptRequest | None],
     predict: Callable[[PromptPairs], float | None],
     resampled: Resampled | None,
 ) -> Estimate:
@@ -95,7 +96,7 @@ def _estimate(
     return replace(
         estimate,
         **_decomposition(scope),
-        **_request(scope, readings),
+        **_request(scope, request_figures(scope, request)),
         **_alternative(scope),
         speedup=speedup,
         interval=interval,
@@ -131,9 +132,8 @@ def published(scope: Scope, by_wall: float | None) -> Interval | None:
 
 def wall_speedup(scope: Scope) -> float | None:
     """The speedup by the plain clock, with every stall in it."""
-    groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
-    known = [[value for value in group if value is not None] for group in groups]
-    return math.exp(equal_weight_mean(known)) if known == groups else None
+    logs = scope.values(lambda pairs: pairs.wall_log_ratio)
+    return None if logs is None else math.exp(equal_weight_mean(logs))
 
 
 def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
@@ -162,22 +162,12 @@ def _over_prompts(scope: Scope) -> Interval | None:
     return interval.at_least(by_repeats)
 
 
-def _request(scope: Scope, readings: Readings) -> Fields:
-    """The whole request, and what its parts cost; unknown where a prompt's reading is."""
-    found = requests_over(scope, readings)
-    if found is None:
+def _request(scope: Scope, figures: Fields) -> Fields:
+    """The figures about whole requests with an honest interval."""
+    if not figures:
         return {}
-    costs = found.costs
-    return {
-        "whole_request": found.speedup,
-        "whole_request_interval": _honest(found.interval, scope),
-        "mean_prompt_tokens": found.prompt_tokens,
-        "mean_output_tokens": found.output_tokens,
-        "baseline_prompt_token_ms": costs.baseline_prompt_token_ms if costs else None,
-        "prompt_token_ms": costs.prompt_token_ms if costs else None,
-        "baseline_token_ms": costs.baseline_token_ms if costs else None,
-        "token_ms": costs.token_ms if costs else None,
-    }
+    interval = _honest(figures["whole_request_interval"], scope)
+    return {**figures, "whole_request_interval": interval}
 
 
 def _alternative(scope: Scope) -> Fields:
@@ -219,9 +209,8 @@ def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
     )
 
 
-def _prompt_estimate(pairs: PromptPairs, readings: Readings) -> PromptEstimate:
+def _prompt_estimate(pairs: PromptPairs, request: PromptRequest | None) -> PromptEstimate:
     drafts = parts.can_draft(pairs.arm.method)
-    request = of_prompt(pairs, readings)
     return PromptEstimate(
         arm=pairs.arm.id,
         prompt=pairs.prompt.id,

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from statistics import fmean, median
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import FlagEvidence, Repeats, once
+from estimates.flags.evidence import FlagEvidence, Repeats
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
+from estimates.once import once
 from schemas.vocabulary import say
 
 BOUNDS = bounds("uneven-baseline")

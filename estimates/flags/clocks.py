@@ -1,11 +1,11 @@
 """Flags about speedups that differ by which clock measured them."""
 
 import math
-from statistics import fmean, median
+from statistics import fmean
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.pairing import PromptPairs, cpu_ms_per_token
+from estimates.pairing import PromptPairs
 
 APART = bounds("processor-time-disagrees")["apart"]
 
@@ -47,7 +47,5 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:
 
 def _clock_gap(pairs: PromptPairs) -> float | None:
     """Log of the speedup by processor time over the one by wall time, both within blocks."""
-    both = zip(pairs.baseline_trials, pairs.trials, strict=True)
-    times = ((cpu_ms_per_token(base), cpu_ms_per_token(own)) for base, own in both)
-    ratios = [math.log(base / own) for base, own in times if base and own]
-    return median(ratios) - pairs.log_ratio if len(ratios) == len(pairs.trials) else None
+    by_processor = pairs.cpu_log_ratio
+    return None if by_processor is None else by_processor - pairs.log_ratio

@@ -1,16 +1,13 @@
 """The input of the flags: a submission, its pairs and estimates, and its repeated trials."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from estimates.model import Estimate
 from estimates.pairing import PromptPairs, clock, is_timed, ms_per_token
 from schemas.submission import Submission, Trial
 
 STEADY_SHARE = 0.85
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,29 +20,14 @@ class Repeats:
     ms_per_token: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FlagEvidence:
-    """A submission and what was derived from it; `known` caches what several flags share."""
+    """A submission and what was derived from it; `once` stores here what several flags share."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]
     estimates: tuple[Estimate, ...]
     repeats: tuple[Repeats, ...]
-    known: dict[str, Any] = field(default_factory=dict, compare=False)
-
-
-def once(derive: Callable[[FlagEvidence], T]) -> Callable[[FlagEvidence], T]:
-    """The same function, computed once for each evidence."""
-    name = f"{derive.__module__}.{derive.__qualname__}"
-
-    @wraps(derive)
-    def known(evidence: FlagEvidence) -> T:
-        if name not in evidence.known:
-            evidence.known[name] = derive(evidence)
-        found: T = evidence.known[name]
-        return found
-
-    return known
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import FlagEvidence, Repeats, once, only
+from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
+from estimates.once import once
 from estimates.pairing import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
 

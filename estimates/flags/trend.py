@@ -11,8 +11,9 @@ from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import FlagEvidence, Repeats, once, only, steady_length
+from estimates.flags.evidence import FlagEvidence, Repeats, only, steady_length
 from estimates.intervals import t_interval
+from estimates.once import once
 from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")

@@ -1,0 +1,23 @@
+"""Compute what several figures share once for each value that it is derived from."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def once(derive: Callable[[S], T]) -> Callable[[S], T]:
+    """The same function, whose result is stored on its argument, which has no slots."""
+    name = f"{derive.__module__}.{derive.__qualname__}"
+
+    @wraps(derive)
+    def known(source: S) -> T:
+        stored = vars(source)
+        if name not in stored:
+            stored[name] = derive(source)
+        found: T = stored[name]
+        return found
+
+    return known
