@@ -6,20 +6,21 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness.importers.facts import RateCounts
+from harness.importers.json_object import MS_PER_S
 from harness.importers.records import Record
 
-MS_PER_S = 1000.0
 _LONGEST_DRAFT = 256  # as results hold it
 _CLOSE = 0.25  # tokens; the two ways of counting differ by one
 
 
-def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) -> float | None:
-    """Milliseconds from the first token to the last, from a rate.
+def decode_ms(record: Record, counts: RateCounts) -> float | None:
+    """Milliseconds from the first token to the last; from the rate where the tool has no time.
 
     Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
     """
-    if not tokens or not per_second:
-        return None
+    tokens, per_second = record.output_tokens, record.per_second
+    if record.decode_ms is not None or not tokens or not per_second:
+        return record.decode_ms
     counted = tokens if counts == "tokens" else tokens - 1
     ms = counted / per_second * MS_PER_S
     return ms if math.isfinite(ms) else None

@@ -7,7 +7,6 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import BufferedReader
 from pathlib import Path
 
 from harness.errors import BadInputError, unreadable
@@ -49,12 +48,16 @@ def given(path: Path, arm: str | None = None) -> Given:
     """Read one file, packed with gzip or not. Raises `BadInputError` when that is not possible."""
     try:
         with path.open("rb") as stream:
-            data = _unpacked(stream, path)
+            is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
+            data = (gzip.GzipFile(fileobj=stream) if is_packed else stream).read(MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         message = f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
         raise BadInputError(message) from error
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(data) > MAX_BYTES:
+        message = f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only"
+        raise BadInputError(message)
     if not data.strip():
         message = f"{path}: is empty; the tool wrote nothing into it"
         raise BadInputError(message)
@@ -101,18 +104,3 @@ def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
         (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
         for number, file in enumerate(files)
     ]
-
-
-def _unpacked(stream: BufferedReader, path: Path) -> bytes:
-    if not stream.peek(len(_GZIP)).startswith(_GZIP):
-        return _limited(stream, path)
-    with gzip.GzipFile(fileobj=stream) as inner:
-        return _limited(inner, path)
-
-
-def _limited(stream: BufferedReader | gzip.GzipFile, path: Path) -> bytes:
-    data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        message = f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only"
-        raise BadInputError(message)
-    return data

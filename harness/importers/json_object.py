@@ -13,6 +13,7 @@ from harness.importers.files import Given
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 
+MS_PER_S = 1000.0
 # Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
 _LARGEST = 10**15
 _LAST_MOMENT_S = 253_402_300_799  # of the year 9999
@@ -64,8 +65,8 @@ class JsonObject:
     def of(cls, file: Given, value: Json, line: str | None = None) -> Self:
         """The outermost object of a file, or of one of its lines."""
         file.objects.append(value)
-        source = line or file.name
-        return cls(source=source, path=ROOT, fields=_object(value, source, ROOT), seen=file.seen)
+        whole = cls(source=line or file.name, path=ROOT, fields={"": value}, seen=file.seen)
+        return whole.required("")
 
     @property
     def place(self) -> str:
@@ -97,6 +98,11 @@ class JsonObject:
         if not _is_number(value) or not 0 <= value <= _LARGEST:
             self.refuse(key, "a number from 0")
         return float(value)
+
+    def seconds_as_ms(self, key: str) -> float | None:
+        """A duration in seconds, as milliseconds."""
+        seconds = self.number(key)
+        return None if seconds is None else seconds * MS_PER_S
 
     def count(self, key: str) -> int | None:
         """A whole number from 0."""
@@ -140,20 +146,19 @@ class JsonObject:
 
     def child(self, key: str) -> Self | None:
         """An object inside this one."""
-        value = self.get(key)
-        if value is None:
-            return None
-        path = self.path_of(key)
-        return replace(self, path=path, fields=_object(value, self.source, path), is_list=False)
+        return None if self.get(key) is None else self.required(key)
 
     def children(self, key: str) -> list[Self]:
         """A list of objects; it must be there."""
         inner = self.elements(key)
-        paths = [inner.path_of(position) for position in inner.fields]
-        return [
-            replace(self, path=path, fields=_object(each, self.source, path), is_list=False)
-            for path, each in zip(paths, inner.fields.values(), strict=True)
-        ]
+        return [inner.required(position) for position in inner.fields]
+
+    def required(self, key: str) -> Self:
+        """An object inside this one; it must be there."""
+        value = self.fields.get(key)
+        if not isinstance(value, dict):
+            self.refuse(key, "an object")
+        return replace(self, path=self.path_of(key), fields=value, is_list=False)
 
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Raise the error that a value is not what the format has there."""
@@ -166,13 +171,6 @@ class JsonObject:
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)
-
-
-def _object(value: Json, source: str, path: str) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        message = f"{source}: {path} is {shown(value)}, expected an object"
-        raise BadInputError(message)
-    return value
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:

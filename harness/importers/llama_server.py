@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
-from harness.importers.counting import MS_PER_S, rate_counts, rounds
+from harness.importers.counting import rate_counts, rounds
 from harness.importers.facts import ImportedFacts, agreed
 from harness.importers.files import BASELINE, Given, by_arm, text
 from harness.importers.json_lines import is_stream, last_chunks, lines
-from harness.importers.json_object import JsonObject
+from harness.importers.json_object import MS_PER_S, JsonObject
 from harness.importers.methods import method_of
 from harness.importers.names import finish_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms

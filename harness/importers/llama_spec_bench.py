@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
-from harness.importers.counting import MS_PER_S, rounds
+from harness.importers.counting import rounds
 from harness.importers.facts import ImportedFacts, agreed
 from harness.importers.files import BASELINE, Given, by_arm, text
 from harness.importers.ids import id_of
 from harness.importers.json_lines import lines
-from harness.importers.json_object import JsonObject
+from harness.importers.json_object import MS_PER_S, JsonObject
 from harness.importers.methods import method_of
 from harness.importers.names import reason_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms
@@ -140,7 +140,6 @@ def _listed(arm: str, file: Given) -> Iterator[_Row]:
 
 
 def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
-    seconds = entry.number("decode_s")
     record = Record(
         arm=arm,
         prompt=entry.text("task") or "",
@@ -148,11 +147,11 @@ def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
         category=entry.text("task"),
         reason=None if entry.get("ok") is True else reason_of(entry.text("error")),
         output_tokens=entry.count("generated"),
-        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        decode_ms=entry.seconds_as_ms("decode_s"),
         finish="stop" if entry.text("stop") == "eog" else "length",
     )
     run, stages = str(entry.count("run")), entry.children("stages")
-    yield from _staged(record, run, stages, "draft_tokens", "accepted")
+    yield from _staged(record, run, stages, "accepted")
 
 
 def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
@@ -160,7 +159,6 @@ def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
     quality, spec = entry.child("quality"), entry.child("speculative")
     if timing is None or tokens is None or quality is None:
         entry.refuse("timing", "timing, next to tokens and quality")
-    seconds, prompt_s = timing.number("decode_s"), timing.number("prompt_s")
     record = Record(
         arm=arm,
         prompt=entry.text("task_id") or entry.text("task_name") or "",
@@ -168,23 +166,21 @@ def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
         category=entry.text("task_category") or entry.text("task_name"),
         reason=None if quality.get("ok") is True else reason_of(quality.text("error")),
         prompt_tokens=tokens.count("prompt"),
-        prompt_ms=None if prompt_s is None else prompt_s * MS_PER_S,
+        prompt_ms=timing.seconds_as_ms("prompt_s"),
         output_tokens=tokens.count("generated"),
-        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        decode_ms=timing.seconds_as_ms("decode_s"),
         finish="stop" if quality.get("hit_eog") is True else "length",
     )
-    stages = spec.children("stages") if spec else []
-    yield from _staged(record, str(entry.count("repeat_index")), stages, *_NAMES)
-
-
-_NAMES = ("draft_tokens", "accepted_tokens")
+    run, stages = str(entry.count("repeat_index")), spec.children("stages") if spec else []
+    yield from _staged(record, run, stages, "accepted_tokens")
 
 
 def _staged(
-    record: Record, run: str, stages: Sequence[JsonObject], drafted: str, accepted: str
+    record: Record, run: str, stages: Sequence[JsonObject], accepted: str
 ) -> Iterator[_Row]:
     for stage in stages:
-        counted = replace(record, drafted=stage.count(drafted), accepted=stage.count(accepted))
+        drafted = stage.count("draft_tokens")
+        counted = replace(record, drafted=drafted, accepted=stage.count(accepted))
         name = stage.text("type") or "unknown"
         yield _Row(run=run, stage=name, record=counted)
     if not stages:

@@ -27,7 +27,7 @@ def trials(
     seen: Counter[tuple[str, str]] = Counter()
     made: list[Trial] = []
     for read in records:
-        record = _with_time(read, counts)
+        record = replace(read, decode_ms=decode_ms(read, counts))
         if record.reason is None and not _is_timed(record):
             left_out["a record without both tokens and time"].append(record.place)
             continue
@@ -41,12 +41,6 @@ def trials(
         else:
             made.append(_finished(trial, record, method, left_out))
     return tuple(made)
-
-
-def _with_time(record: Record, counts: RateCounts) -> Record:
-    if record.decode_ms is not None:
-        return record
-    return replace(record, decode_ms=decode_ms(record.output_tokens, record.per_second, counts))
 
 
 def _is_timed(record: Record) -> bool:

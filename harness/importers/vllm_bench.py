@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from harness.importers.counting import MS_PER_S
 from harness.importers.facts import ImportedFacts, agreed
-from harness.importers.json_object import JsonObject
+from harness.importers.json_object import MS_PER_S, JsonObject
 from harness.importers.names import reason_of, target_facts
 from harness.importers.records import Record
 
@@ -23,37 +23,33 @@ def is_result(row: JsonObject) -> bool:
     return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
 
 
-def _is_sglang(row: JsonObject) -> bool:
-    """Whether SGLang's tool ran against its own server."""
-    return (row.text("backend") or "").startswith("sglang")
-
-
 def records(arm: str, row: JsonObject) -> Iterator[Record]:
     """One record for every request. Refuses a result without the lists."""
     if not row.has("itls"):
         row.refuse("itls", _DETAILS)
-    intervals, errors = row.elements("itls"), row.elements("errors")
+    intervals, errors, firsts = map(row.elements, ("itls", "errors", "ttfts"))
     count = len(intervals.fields)
     for key in _LISTS:
         if len(row.elements(key).fields) != count:
             row.refuse(key, f"a list of {count}, an entry for each request")
     inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
-    firsts = row.numbers("ttfts") or []
     for number in range(count):
-        place = f"{row.source}: request {number + 1}"
+        record = Record(
+            arm=arm,
+            prompt=f"request-{number + 1}",
+            place=f"{row.source}: request {number + 1}",
+        )
         error = errors.text(str(number))
         if error is not None:
-            yield Record(arm=arm, prompt=_name(number), place=place, reason=reason_of(error))
+            yield replace(record, reason=reason_of(error))
             continue
         steps = intervals.numbers(str(number)) or []
-        first_s, decode_s = firsts[number], sum(filter(None, steps))
-        yield Record(
-            arm=arm,
-            prompt=_name(number),
-            place=place,
+        decode_s = sum(filter(None, steps))
+        yield replace(
+            record,
             prompt_tokens=inputs[number] or None,
             output_tokens=outputs[number],
-            ttft_ms=None if first_s is None else first_s * MS_PER_S,
+            ttft_ms=firsts.seconds_as_ms(str(number)),
             decode_ms=decode_s * MS_PER_S if decode_s and None not in steps else None,
         )
 
@@ -70,8 +66,10 @@ def concurrency(row: JsonObject) -> int | None:
 def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
     """Engine, target and day, as far as the results say them, and all alike."""
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
+    # SGLang's tool names the server it ran against.
+    by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
     known = ImportedFacts(
-        engine="SGLang" if any(map(_is_sglang, rows)) else None,
+        engine="SGLang" if by_sglang else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
     return known | target_facts(agreed(map(_model, rows)))
@@ -89,7 +87,3 @@ def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
 def _model(row: JsonObject) -> str | None:
     server = row.child("server_info")
     return row.text("model_id") or (server.text("model_path") if server else None)
-
-
-def _name(number: int) -> str:
-    return f"request-{number + 1}"
