@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import namedtuple
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,13 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-Usage = namedtuple("Usage", ["total", "used", "free"])  # noqa: PYI024 - the shape of disk_usage
-
-
-def test_the_variable_overrides_the_directory(cache_dir: Path) -> None:
-    assert files.directory() == cache_dir
-
-
 def test_a_failed_write_leaves_nothing_behind(cache_dir: Path) -> None:
     def interrupted() -> None:
         with files.written(cache_dir / "file") as part:
@@ -34,24 +26,6 @@ def test_a_failed_write_leaves_nothing_behind(cache_dir: Path) -> None:
         interrupted()
 
     assert list(cache_dir.iterdir()) == []
-
-
-def test_a_write_replaces_what_was_there(cache_dir: Path) -> None:
-    (cache_dir / "file").write_bytes(b"old")
-
-    with files.written(cache_dir / "file") as part:
-        part.write_bytes(b"new")
-
-    assert [(p.name, p.read_bytes()) for p in cache_dir.iterdir()] == [("file", b"new")]
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_a_full_disk_is_said_before_writing(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = Usage(total=10**9, used=10**9, free=50 * 1024**2)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
-
-    with pytest.raises(MachineError, match="no space on disk for a model: 100 MiB needed, 50 MiB"):
-        files.require_space(100 * 1024**2, "a model")
 
 
 def test_a_cache_that_cannot_be_made_names_the_variable(

@@ -113,16 +113,6 @@ def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: li
     )
 
 
-@pytest.mark.usefixtures("cache_dir")
-def test_models_lists_what_can_be_named() -> None:
-    result = call("models", "--json")
-
-    listed = {entry["preset"]["name"]: entry for entry in json.loads(result.stdout)["models"]}
-    assert listed["smollm2-135m:f16"]["preset"]["draft"] == "smollm2-135m:q4_1"
-    assert listed["smollm2-135m:f16"]["on_disk"] is False
-    assert "qwen2.5-coder-7b" in call("models").stdout
-
-
 def test_submit_without_gh_prints_the_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

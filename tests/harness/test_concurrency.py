@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.errors import BadInputError
-from harness.runners.base import Failure, Generation, TrialRequest
-from harness.runners.fake import FakeRig, FakeSession
+from harness.runners.base import Failure, TrialRequest
+from harness.runners.fake import FakeRig
 from harness.runners.http.session import together
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.base import EngineReport, PreparedArm, Session
-    from schemas.submission import Probes
 
 
 QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
@@ -65,11 +62,6 @@ def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path)
     assert len(half.trials) == 3
     assert len(whole.trials) == 6
     assert len({trial.prompt for trial in whole.trials}) == 6
-
-
-def test_a_runner_that_answers_one_at_a_time_refuses_more(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="leave out --concurrency"):
-        run(crowd(2), tmp_path / "work.jsonl", runner=_one_at_a_time)
 
 
 def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
@@ -120,28 +112,3 @@ def _interrupting(*, at: int) -> Callable[[int], float]:
         return 1.0
 
     return slowdown
-
-
-def _one_at_a_time(campaign: Campaign) -> Session:
-    """The fake runner without the gift of answering several at once."""
-    return _Single(FakeSession(QUIET, campaign))
-
-
-class _Single:
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def report(self) -> EngineReport:
-        return self._session.report()
-
-    def prepare(self, arm: str) -> PreparedArm | Failure:
-        return self._session.prepare(arm)
-
-    def generate(self, request: TrialRequest) -> Generation | Failure:
-        return self._session.generate(request)
-
-    def probe(self) -> Probes | None:
-        return None
-
-    def close(self) -> None:
-        self._session.close()

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import suite
-from harness.campaign.arms import drafts_of, needs_draft, takes_draft
 from harness.campaign.build import build
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import parse
@@ -86,22 +85,6 @@ def test_a_head_without_a_file_is_refused_unless_it_can_be_built_in() -> None:
 def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
     assert draft_names(Options(methods=(parse("mtp"),))) == ()
     assert draft_names(Options(methods=(parse("draft-model"),))) != ()
-
-
-def test_which_methods_take_a_draft() -> None:
-    taking = {
-        name: needs_draft(parse(name))
-        for name in ("draft-model", "mtp", "eagle3", "ngram-mod", "none")
-        if takes_draft(parse(name))
-    }
-
-    assert taking == {"draft-model": True, "mtp": False, "eagle3": True}
-
-
-def test_one_method_type_gets_all_drafts() -> None:
-    deep, shallow = Method(type="draft-model", n_max=8), Method(type="draft-model", n_max=2)
-
-    assert drafts_of(deep, [SMALL, EAGLE], among=[deep, shallow]) == [SMALL, EAGLE]
 
 
 @pytest.mark.usefixtures("cache_dir")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.duration import Expected, expected, in_turns
+from harness.campaign.duration import expected, in_turns
 from harness.campaign.methods import parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -71,12 +71,6 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     assert both is not None
     assert both.seconds == pytest.approx(2 * alone.seconds)
     assert in_turns([built, unknown], RATE) is None
-
-
-def test_a_warm_up_that_takes_twice_as_long_doubles_what_is_expected() -> None:
-    assert Expected(seconds=60, least_seconds=30, token_s=0.1).times(2) == Expected(
-        seconds=120, least_seconds=60, token_s=0.1
-    )
 
 
 def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:

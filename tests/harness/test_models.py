@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,45 +11,13 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub_names
 from harness.models.describe import WeightsFile, describe
-from harness.models.hub_protocol import HubFile, Listing
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
-from harness.models.resolve import preset_path, resolve
+from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@dataclass
-class LocalHub:
-    """A hub that is a directory: `owner/repo/file`. `reachable` is false when offline."""
-
-    root: Path
-    reachable: bool = True
-    downloaded: tuple[str, ...] = ()
-
-    def list(self, repository: str) -> Listing:
-        if not self.reachable:
-            raise ConnectionError
-        names = sorted(path.name for path in (self.root / repository).iterdir())
-        return Listing(commit="c0ffee", files=tuple(HubFile(name=name) for name in names))
-
-    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
-        assert commit == "c0ffee"
-        return self.root / repository / file.name
-
-    def cached(self, repository: str) -> dict[str, Path]:
-        return {name: self.root / repository / name for name in self.downloaded}
-
-
-@pytest.fixture
-def local_hub(tmp_path: Path) -> LocalHub:
-    folder = tmp_path / "hub" / "Owner" / "Model-GGUF"
-    folder.mkdir(parents=True)
-    write_gguf(folder / "Model-Q4_K_M.gguf")
-    (folder / "README.md").touch()
-    return LocalHub(tmp_path / "hub")
 
 
 def quiet(_: str) -> None:
@@ -61,36 +28,6 @@ def test_a_path_stands_for_itself(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf")
 
     assert resolve(str(path), say=quiet) == WeightsFile(path=path)
-
-
-def test_a_hub_reference_brings_the_file_and_its_repository(local_hub: LocalHub) -> None:
-    weights = resolve("Owner/Model-GGUF:q4_k_m", say=quiet, client=local_hub)
-
-    assert weights.path.name == "Model-Q4_K_M.gguf"
-    assert weights.repository == "Owner/Model-GGUF"
-
-
-def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
-    local_hub: LocalHub,
-) -> None:
-    with pytest.raises(BadInputError, match="no file with the quantisation 'Q8_0'; it has Q4_K_M"):
-        resolve("Owner/Model-GGUF:Q8_0", say=quiet, client=local_hub)
-
-
-def test_a_hub_that_cannot_be_reached_is_said_with_a_way_out(local_hub: LocalHub) -> None:
-    local_hub.reachable = False
-
-    with pytest.raises(MachineError, match=r"the hub cannot be reached.*needs no hub"):
-        resolve("Owner/Model-GGUF:Q4_K_M", say=quiet, client=local_hub)
-
-
-def test_what_was_fetched_before_needs_no_hub(local_hub: LocalHub) -> None:
-    local_hub.reachable = False
-    local_hub.downloaded = ("Model-Q4_K_M.gguf",)
-
-    weights = resolve("Owner/Model-GGUF:Q4_K_M", say=quiet, client=local_hub)
-
-    assert weights.path.name == "Model-Q4_K_M.gguf"
 
 
 @pytest.mark.parametrize(
@@ -151,11 +88,6 @@ def test_a_size_in_the_table_says_where_it_is_from() -> None:
     assert all(
         (preset.size_mb is None) == (preset.size_from is None) for preset in presets().values()
     )
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_nothing_is_on_disk_in_an_empty_cache(local_hub: LocalHub) -> None:
-    assert not any(preset_path(preset, client=local_hub) for preset in presets().values())
 
 
 def wheel_with(content: bytes) -> embedded.Download:

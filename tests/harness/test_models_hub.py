@@ -58,8 +58,10 @@ def blobs(tmp_path: Path) -> dict[str, bytes]:
 def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
     client: HuggingFace, tmp_path: Path
 ) -> None:
-    path = fetch(client)
+    found = hub.fetch(REFERENCE, client=client, say=lambda _: None)
 
+    path = found.path
+    assert found.repository == "Owner/Model-GGUF"
     assert path.read_bytes() == CONTENT
     assert path.relative_to(tmp_path / "hub").as_posix() == (
         f"models--Owner--Model-GGUF/snapshots/{COMMIT}/{NAME}"
@@ -138,6 +140,13 @@ def test_all_parts_of_a_split_model_are_fetched(client: HuggingFace, fake_hub: F
     assert path.with_name(names[1]).read_bytes() == b"second"
 
 
+def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+    client: HuggingFace,
+) -> None:
+    with pytest.raises(BadInputError, match="no file with the quantisation 'Q4_0'; it has Q8_0"):
+        hub.fetch("Owner/Model-GGUF:Q4_0", client=client, say=lambda _: None)
+
+
 def test_a_repository_that_is_not_there_is_bad_input(client: HuggingFace) -> None:
     with pytest.raises(BadInputError, match="there is no repository Owner/Other on the hub"):
         hub.fetch("Owner/Other:Q8_0", client=client, say=lambda _: None)
@@ -155,7 +164,9 @@ def test_without_a_network_the_hub_cannot_be_reached(tmp_path: Path) -> None:
         unused.bind(("127.0.0.1", 0))
         nobody = HuggingFace(f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path / "hub")
 
-        with pytest.raises(MachineError, match="the hub cannot be reached and Owner/Model-GGUF"):
+        with pytest.raises(
+            MachineError, match=r"the hub cannot be reached and Owner/.*needs no hub"
+        ):
             fetch(nobody)
 
 
