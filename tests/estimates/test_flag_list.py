@@ -6,9 +6,6 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
-from estimates.flags import FLAGS
 from estimates.summary import summarize
 from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
@@ -45,11 +42,6 @@ def slowed(submission: Submission, factor: Callable[[Trial], float]) -> Submissi
         )
 
     return replace(submission, trials=tuple(times(each) for each in submission.trials))
-
-
-@pytest.mark.parametrize("name", FLAGS)
-def test_no_flag_is_raised_twice(name: str) -> None:
-    assert name in raised(RAISING[name])
 
 
 def test_the_serious_ones_come_first_and_notes_last() -> None:
