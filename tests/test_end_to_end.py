@@ -121,24 +121,6 @@ def test_a_spoiled_file_is_refused_by_both_with_the_place_and_the_rule(
         assert "[accepted-within-drafted]" in done.stdout
 
 
-def test_show_prints_a_verdict_for_every_task_and_arm(result: Path) -> None:
-    done = called(harness_app, "show", str(result), "--details")
-
-    assert done.exit_code == 0, done.stderr
-    for word in ("prompt-lookup-n8", "draft-model-n4", "code", "math"):
-        assert word in done.stdout
-
-
-def test_show_as_json_gives_the_figures_that_a_machine_needs(result: Path) -> None:
-    done = called(harness_app, "show", str(result), "--json")
-
-    estimates = json.loads(done.stdout)["estimates"]
-    assert {(row["arm"], row.get("task")) for row in estimates} >= {
-        ("prompt-lookup-n8", "code"),
-        ("draft-model-n4", "math"),
-    }
-
-
 @pytest.mark.parametrize("task", ["code", "math"])
 def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
     result: Path, task: str

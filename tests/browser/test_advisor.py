@@ -9,7 +9,6 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.site.advice import Question, answers
 from pipeline.site.pages.knowledge import knowledge
 from tests.browser.pages import NARROW, lent
 from tests.pipeline.tables import campaign, database
@@ -76,16 +75,6 @@ def test_the_advisor_gives_the_answer_that_was_worked_out_by_hand(page: Page, ba
     assert figure is not None
     assert "1.70× [0.23, >10]" in figure  # noqa: RUF001 - the multiplication sign is meant
     assert "3.39 ÷ 2.00 = 1.70×" in page.locator(".dm-advice").inner_text()  # noqa: RUF001
-
-
-def test_page_and_python_answer_alike(page: Page, base: str, known: Knowledge) -> None:
-    question = Question(backend="cuda", size=2, task="chat", memory=12)
-    (expected,) = answers(known, question)
-    page.goto(f"{base}{ASKED}chat")
-    page.wait_for_selector('.dm-advisor[data-state="ready"]')
-
-    assert f"{expected.speedup:.2f}×" in page.locator(".dm-advice__figure").inner_text()  # noqa: RUF001
-    assert page.locator(".dm-advice__links a").count() == len(expected.nearest)
 
 
 def test_where_nothing_is_near_it_says_so_and_shows_what_is_known(page: Page, base: str) -> None:

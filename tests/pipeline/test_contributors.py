@@ -109,18 +109,6 @@ def test_one_entry_ends_all_results_of_a_contributor(tmp_path: Path) -> None:
     assert one(database, reason) == ("A maintainer looked at this account",)
 
 
-def test_an_ended_contributor_casts_no_doubt_on_others(tmp_path: Path) -> None:
-    honest = sample(tasks=("code", "math"), blocks=2)
-    put(tmp_path, honest)
-    put(tmp_path, replace(honest, contributor="eve"))
-    flagged = "select count(*) from flag where flag = 'copied-times'"
-    assert one(open_database(tmp_path), flagged) == (2,)
-
-    decide_on(tmp_path, "eve", status="withdrawn")
-
-    assert one(open_database(tmp_path), flagged) == (0,)
-
-
 def test_being_known_is_said_of_contributors_only(tmp_path: Path) -> None:
     there = put(tmp_path, SMALL)
     decide_on(tmp_path, "ada")

@@ -161,18 +161,6 @@ def test_judging_loads_neither_engine_nor_database() -> None:
     assert heavy.isdisjoint(done.stdout.split())
 
 
-def test_a_revision_that_names_nothing_is_said_in_one_line(repository: Repository) -> None:
-    repository.write(b"{}", f"{FOLDER}/a.json")
-    repository.commit()
-
-    with pytest.raises(GitError) as caught:
-        gate.judge(repository.path, base="mian", head="HEAD")
-
-    assert str(caught.value) == (
-        '"mian" names no commit of this clone; fetch it, or check the spelling'
-    )
-
-
 def test_one_campaign_in_two_versions_of_the_format_is_a_duplicate(repository: Repository) -> None:
     for data in forms(SMALL):
         name = name_of(SMALL).rpartition("-")[0] + f"-{content_digest(data)}.json"

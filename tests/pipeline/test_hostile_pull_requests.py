@@ -112,10 +112,6 @@ def test_an_empty_repository_is_told_in_one_line(tmp_path: Path) -> None:
     assert "names no commit of this clone" in outcome(tmp_path, "main", "HEAD")
 
 
-def test_a_folder_that_is_no_repository_is_told_in_one_line(tmp_path: Path) -> None:
-    assert "not a git repository" in outcome(tmp_path, "main", "HEAD")
-
-
 def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: Path) -> None:
     head = commit(repository, "deep", [("a", b"1"), ("b", b"2"), ("c", b"3")])
     address = f"file://{repository.path}"

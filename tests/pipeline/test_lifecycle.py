@@ -204,12 +204,3 @@ def test_only_who_sent_a_result_may_replace_it(
     found = lifecycle.superseding_finding("new.json", new, collection, author)
 
     assert (None if found is None else found.rule) == rule
-
-
-def test_a_line_of_corrections_does_not_fork() -> None:
-    new = {"b.json": correction(of="a.json"), "c.json": correction(of="a.json")}
-
-    (found,) = lifecycle.twice_superseded(new, {})
-
-    assert (found.file, found.rule) == ("c.json", "superseding-twice")
-    assert "name b.json instead" in found.message

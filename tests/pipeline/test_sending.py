@@ -55,16 +55,14 @@ def test_a_result_is_its_sender_s_own_or_nobody_s(
     assert rules(repository, replace(SMALL, contributor=contributor), ADA) == []
 
 
-def test_a_label_of_a_maintainer_lets_one_send_for_another(repository: Repository) -> None:
+@pytest.mark.parametrize("corrects", [True, False])
+def test_a_label_of_a_maintainer_lets_one_send_for_another(
+    repository: Repository, *, corrects: bool
+) -> None:
     labelled = replace(EVE, labels=frozenset({"on-behalf"}))
+    sent = replace(SMALL, supersedes=repository.there.name if corrects else None)
 
-    assert rules(repository, SMALL, labelled) == []
-
-
-def test_a_correction_may_be_sent_for_another_with_the_label(repository: Repository) -> None:
-    correction = replace(SMALL, supersedes=repository.there.name)
-
-    assert rules(repository, correction, replace(EVE, labels=frozenset({"on-behalf"}))) == []
+    assert rules(repository, sent, labelled) == []
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,27 +126,6 @@ def test_no_query_reaches_a_file_after_loading(
         full.execute("select * from read_csv($path)", {"path": str(tmp_path / "secret.csv")})
     with pytest.raises(duckdb.InvalidInputException, match="locked"):
         full.execute("set enable_external_access = true")
-
-
-def test_every_published_figure_is_shown_row_by_row(
-    full: duckdb.DuckDBPyConnection, corpus: Path
-) -> None:
-    documents = [json.loads(path.read_text()) for path in (corpus / "published").iterdir()]
-    printed = sorted(
-        (document["source"]["id"], row["id"], figure["quantity"], figure["as_printed"])
-        for document in documents
-        for row in document["rows"]
-        for figure in row.get("figures", ())
-    )
-
-    shown = rows(
-        full,
-        "select source, row_id, quantity, as_printed from published_view"
-        " where quantity is not null order by all",
-    )
-
-    assert sorted(shown) == printed
-    assert len(printed) > 100
 
 
 def test_published_figures_are_in_no_average(full: duckdb.DuckDBPyConnection) -> None:
