@@ -1,8 +1,6 @@
 """A page for each device and each target model."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from operator import attrgetter
 from statistics import median
 from typing import TypeAlias
@@ -42,12 +40,9 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     devices = read(connection, "device")
     for device in devices:
         yield _device_page(connection, site, device, _wins(rounds, device), parts)
-    labels = {}
     for name, pairs in _printed(connection, "device").items():
-        labels[name] = pairs[0].device_label
         if name not in {device.device for device in devices}:
             yield _printed_page(connection, site, name, pairs)
-    yield from _moved(site, labels)
 
 
 def _device_page(
@@ -151,16 +146,6 @@ def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
 def drawn(*figures: Figure) -> tuple[Figure, ...]:
     """The charts that have something to show."""
     return tuple(each for each in figures if not each.chart.empty)
-
-
-def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
-    """What leads on from the former addresses of `moved.toml`."""
-    text = (resources.files("pipeline.site") / "moved.toml").read_text("utf-8")
-    for old, new in tomllib.loads(text).items():
-        if new in labels and old not in labels:
-            title = plain(labels[new])
-            path = device_path(old)
-            yield render("moved.md.jinja", path=path, site=site, title=title, device=new)
 
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
