@@ -63,16 +63,10 @@ def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
         "create table cell as select cell, avg(speedup) as speedup, null::double as interval_low,"
         " null::double as interval_high from advice_observation group by cell;"
         "create table verification_curve as select '' as device, '' as backend, '' as target,"
-        " '' as quantisation, 1 as width, 1.0::double as step_ratio limit 0;"
-        "create table device as select '' as device, 8 as vram_gib limit 0;"
-        "create table round_cost as select '' as device, '' as backend, '' as target,"
-        " '' as quantisation, '' as method, 1 as depth, 1.0::double as round_cost limit 0;"
-        "create table source as select '' as source, '' as title, '' as author, '' as licence"
-        " limit 0; create table acceptance_curve as select '' as tier, '' as source, '' as curve,"
-        " 1 as depth limit 0"
+        " '' as quantisation, 1 as width, 1.0::double as step_ratio limit 0"
     )
     for name, query in view_queries().items():
-        if name == "round_pool" or (name.startswith("advice_") and name != "advice_observation"):
+        if name.startswith("advice_") and name != "advice_observation":
             make(connection, name, query)
     return connection
 

@@ -25,9 +25,6 @@ LEVELS = {
     "cost-backend": "models of this size on other devices through this backend",
     "yield-pair": "the same models on this task",
     "yield-method": "other models on this task, same method and depth",
-    "round-device": "what was measured on this device",
-    "round-memory": "devices with as much memory",
-    "round-backend": "other devices through this backend",
 }
 
 
@@ -102,20 +99,6 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """Published tokens per round of a model by depth, and the `address` of the figures."""
-
-    label: str
-    method: str
-    method_label: str
-    thinking: bool | None
-    task: str | None
-    address: str
-    credit: str
-    tokens: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PastError:
     """How wrong predictions of one kind were, each voter predicted from the others."""
 
@@ -142,7 +125,6 @@ class Knowledge:
     submissions: tuple[tuple[str, str], ...]  # address and label
     measured: dict[str, tuple[float, float | None, float | None]]  # speedup and interval
     steps: dict[str, float]  # cost of a verification step in single ones
-    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
     Choice,
-    Curve,
     Knowledge,
     KnownDevice,
     KnownModel,
@@ -86,30 +85,6 @@ def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Choice, ...]) ->
     return names
 
 
-def round_names() -> set[str]:
-    """The keys of pools of rounds, of one method that has curves and of any."""
-    places = ["round-device|a", "round-device|b", *(f"round-memory|{size}" for size in MEMORIES)]
-    found = product((*places, "round-backend"), BACKENDS, ("mtp", "any"), (1, 2, 4))
-    return {key(place, backend, way, f"n{depth}") for place, backend, way, depth in found}
-
-
-def curves(rng: random.Random) -> tuple[Curve, ...]:
-    """A curve of each method for code, and one for whatever task."""
-    return tuple(
-        Curve(
-            label=method,
-            method=method,
-            method_label=method,
-            thinking=None,
-            task=task,
-            address="",
-            credit="",
-            tokens={str(depth): rng.uniform(1, depth + 1) for depth in (1, 2, 3, 4)},
-        )
-        for method, task in (("mtp", "code"), ("eagle3", "code"), ("eagle3", None))
-    )
-
-
 def random_knowledge(rng: random.Random) -> Knowledge:
     """Pools of every kind of key, two in three of them there, over three cards and two models."""
     devices, models, choices = all_choices()
@@ -145,12 +120,11 @@ def random_knowledge(rng: random.Random) -> Knowledge:
         submissions=(),
         measured={name: (figure(rng), None, None) for name in sorted(cells) if rng.random() < 0.5},
         steps={},
-        curves=curves(rng),
     )
 
 
 def _pools(rng: random.Random, present: list[str]) -> dict[str, Pool]:
-    pools = {
+    return {
         name: Pool(
             votes=rng.randint(1, 5),
             mean=figure(rng),
@@ -160,21 +134,10 @@ def _pools(rng: random.Random, present: list[str]) -> dict[str, Pool]:
         )
         for name in present
     }
-    return pools | {
-        name: Pool(votes=rng.randint(1, 5), mean=figure(rng), nearest=())
-        for name in sorted(round_names())
-        if rng.random() < 0.4
-    }
 
 
 def _spreads(rng: random.Random, kinds: list[str]) -> dict[str, Spread]:
-    rounds = product(("round-device", "round-memory", "round-backend"), ("mtp", "any"))
-    spreads = {
-        f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
-        for kind, method in (*rounds, ("yield-published", "any"))
-        if (kind, method) != ("round-device", "any")
-    }
-    return spreads | {
+    return {
         f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
         for kind, method in product(kinds, ("draft-model", "prompt-lookup"))
         if rng.random() < 0.8

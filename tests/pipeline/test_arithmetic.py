@@ -11,7 +11,6 @@ import orjson
 import pytest
 
 from estimates.requests import Costs, break_even_tokens, whole_request
-from pipeline.site.acceptance import forecasts
 from pipeline.site.advice import (
     Knowledge,
     Question,
@@ -25,7 +24,7 @@ INPUTS = 1000
 RUN = """
 import { readFileSync } from "node:fs";
 import * as arithmetic from "./arithmetic.mjs";
-const { answers, breakEvenTokens, forecasts, roundCost, speedup } = arithmetic;
+const { answers, breakEvenTokens, roundCost, speedup } = arithmetic;
 const { tokensPerRound, wholeRequest } = arithmetic;
 const { known, questions, settings, requests } = JSON.parse(readFileSync(0, "utf8"));
 const ask = (question) => answers(known, { ...question, method: "any" });
@@ -38,10 +37,6 @@ const advised = questions.map((question) => ask(question).map((each) => ({
   error: each.error,
   measured: each.measured,
 })));
-const published = questions.map((question) => forecasts(known, question).map((each) => [
-  known.curves.indexOf(each.curve), each.depth, each.level, each.votes,
-  [each.speedup, each.low, each.high, each.roundCost, each.costError, each.tokensError],
-]));
 const computed = settings.map((each) => [
   tokensPerRound(each.acceptance, each.depth),
   roundCost(each, each.depth),
@@ -50,7 +45,7 @@ const computed = settings.map((each) => [
 const whole = requests.map(({ costs, prompt, answer }) => [
   wholeRequest(costs, prompt, answer), breakEvenTokens(costs, prompt),
 ]);
-process.stdout.write(JSON.stringify({ advised, published, computed, whole }));
+process.stdout.write(JSON.stringify({ advised, computed, whole }));
 """
 
 
@@ -158,36 +153,6 @@ def test_the_advisor_answers_alike(
     assert script["advised"] == expected
     assert sum(map(len, expected)) > INPUTS
     assert any(not answer for answer in expected)
-
-
-def test_published_acceptance_is_multiplied_alike(
-    script: dict[str, list[object]], known: Knowledge, questions: list[Question]
-) -> None:
-    expected = [
-        [
-            [
-                known.curves.index(each.curve),
-                each.depth,
-                each.level,
-                each.votes,
-                [
-                    nearly(figure)
-                    for figure in (
-                        *(each.speedup, each.low, each.high),
-                        *(each.round_cost, each.cost_error, each.tokens_error),
-                    )
-                ],
-            ]
-            for each in forecasts(known, question)
-        ]
-        for question in questions
-    ]
-
-    assert script["published"] == expected
-    assert sum(map(len, expected)) > INPUTS
-    found = [each for question in questions for each in forecasts(known, question)]
-    assert {each.level for each in found} == {"round-device", "round-memory", "round-backend"}
-    assert {each.low is None for each in found} == {True, False}
 
 
 def test_whole_requests_take_as_long(

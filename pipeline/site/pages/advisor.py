@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import duckdb
 import orjson
 
-from pipeline.site.acceptance import Forecast, forecasts
 from pipeline.site.advice import Advice, Knowledge, KnownDevice, KnownModel, Question, answers, key
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.knowledge import knowledge
@@ -29,7 +28,6 @@ class Opening:
     backend: str
     task: str
     answers: tuple[Advice, ...]
-    forecasts: tuple[Forecast, ...]
 
 
 def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -84,5 +82,4 @@ def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: s
         backend=backend,
         task=task,
         answers=answers(known, question)[:SHOWN],
-        forecasts=forecasts(known, question),
     )

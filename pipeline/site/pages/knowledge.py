@@ -1,7 +1,6 @@
 """Everything that the advisor was fitted to, from the tables alone."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
 import duckdb
@@ -10,7 +9,6 @@ from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
 from pipeline.site.advice import (
     Choice,
-    Curve,
     Knowledge,
     KnownDevice,
     KnownModel,
@@ -21,7 +19,7 @@ from pipeline.site.advice import (
     key,
 )
 from pipeline.site.pages import commands
-from pipeline.site.pages.model import device_address, published_address, submission_address
+from pipeline.site.pages.model import device_address, submission_address
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import METHODS, TASKS
 
@@ -32,7 +30,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
     seen = read(connection, "advised_settings")
     tasks = {row.task for row in seen}
-    pools, rounds = read(connection, "advice_pool"), of_rounds(connection)
+    pools = read(connection, "advice_pool")
     names = sorted({name for row in pools for name in row.nearest})
     behind = {name: number for number, name in enumerate(names)}
     spreads = read(connection, "advice_spreads")
@@ -42,15 +40,17 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
         models=tuple(_models(seen)),
         tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(_choices(seen)),
-        pools=rounds.pools | {row.advice_pool: _pool(row, behind) for row in pools},
-        spreads=rounds.spreads
-        | {
+        pools={row.advice_pool: _pool(row, behind) for row in pools},
+        spreads={
             f"{row.level}|{row.method}": Spread(
                 variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
             )
             for row in spreads
         },
-        quantiles=rounds.quantiles | _quantiles(spreads),
+        quantiles={
+            str(freedom): round(t_reach(freedom), DIGITS)
+            for freedom in sorted({row.freedom for row in spreads})
+        },
         errors={
             key(row.cost_level, row.yield_level): _error(row)
             for row in read(connection, "advice_error")
@@ -63,57 +63,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             )
             for row in read(connection, "advised_steps")
         },
-        curves=rounds.curves,
     )
-
-
-def of_rounds(connection: duckdb.DuckDBPyConnection) -> Knowledge:
-    """What published acceptance is multiplied with, and nothing else."""
-    spreads = read(connection, "round_spreads")
-    return Knowledge(
-        devices=(),
-        models=(),
-        tasks=(),
-        choices=(),
-        pools={
-            row.round_pool: Pool(votes=row.votes, mean=round(row.mean_log, DIGITS), nearest=())
-            for row in read(connection, "round_pool")
-        },
-        spreads={
-            f"{row.level}|{row.method}": Spread(
-                variance=_two_digits(row.variance), freedom=row.freedom
-            )
-            for row in spreads
-        },
-        quantiles=_quantiles(spreads),
-        errors={},
-        submissions=(),
-        measured={},
-        steps={},
-        curves=tuple(_curves(connection)),
-    )
-
-
-def _quantiles(spreads: Iterable[Row]) -> dict[str, float]:
-    return {
-        str(freedom): round(t_reach(freedom), DIGITS)
-        for freedom in sorted({row.freedom for row in spreads})
-    }
-
-
-def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[Curve]:
-    points = grouped(read(connection, "acceptance_points"), attrgetter("source", "curve"))
-    for (source, _), (first, *others) in points.items():
-        yield Curve(
-            label=first.target_label,
-            method=first.method,
-            method_label=first.method_label,
-            thinking=first.thinking,
-            task=first.task,
-            address=f"{published_address(source)}#{source}--{first.row_id}",
-            credit=f"{first.source_title} by {first.author} ({first.source_licence})",
-            tokens={str(row.depth): row.tokens_per_round for row in (first, *others)},
-        )
 
 
 def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
@@ -124,14 +74,6 @@ def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
         bytes_mean=round(row.bytes_log, DIGITS),
         bytes_variance=round(row.bytes_variance, DIGITS),
     )
-
-
-def _two_digits(variance: float) -> float:
-    """A variance whose root has two digits, rounded up: all devices share it."""
-    root = math.sqrt(variance)
-    step = 10.0 ** (math.floor(math.log10(root)) - 1)
-    rounded = math.ceil(root / step - 1e-9) * step
-    return float(f"{rounded**2:.{DIGITS}g}")
 
 
 def _measured(

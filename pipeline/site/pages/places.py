@@ -7,12 +7,9 @@ from typing import TypeAlias
 
 import duckdb
 
-from pipeline.site.acceptance import EVERY, Forecast, forecasts
-from pipeline.site.advice import Knowledge, Question
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.grid import target_grid
-from pipeline.site.pages.knowledge import of_rounds
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
 from pipeline.site.pages.model import (
     Figure,
@@ -36,21 +33,17 @@ MAP = "Map of the best measured speedup on this device by task and model size"
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """One page per device."""
-    parts, rounds = _device_parts(connection), of_rounds(connection)
+    parts = _device_parts(connection)
     devices = read(connection, "device")
     for device in devices:
-        yield _device_page(connection, site, device, _wins(rounds, device), parts)
+        yield _device_page(connection, site, device, parts)
     for name, pairs in _printed(connection, "device").items():
         if name not in {device.device for device in devices}:
             yield _printed_page(connection, site, name, pairs)
 
 
 def _device_page(
-    connection: duckdb.DuckDBPyConnection,
-    site: Site,
-    device: Row,
-    wins: tuple[Forecast, ...],
-    parts: Parts,
+    connection: duckdb.DuckDBPyConnection, site: Site, device: Row, parts: Parts
 ) -> Page:
     own = {name: rows[device.device] for name, rows in parts.items()}
     lines = by_task(own.pop("squares"))
@@ -63,7 +56,6 @@ def _device_page(
         ),
         device=device,
         headings=DEVICE_CHARTS,
-        wins=wins,
         title=plain(device.device_label),
         drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
         squares=tuple(square for line in lines for square in line.squares),
@@ -106,16 +98,6 @@ def _depths(
     if len({pair.depth for pair in pairs} - {None}) <= 1:
         return ()
     return drawn(figure(connection, site, "depths", device=device))
-
-
-def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
-    """What published acceptance would gain on a device, by the rounds measured on it alone."""
-    asked = (
-        Question(backend=backend, size=0, task=EVERY, device=device.device)
-        for backend in device.backends
-    )
-    found = (each for question in asked for each in forecasts(rounds, question))
-    return tuple(each for each in found if each.level == "round-device")
 
 
 def _repeatable(pairs: Iterable[Row]) -> Row | None:

@@ -1,7 +1,7 @@
 // The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
-import { answers, forecasts, judged, key } from "./arithmetic.js";
+import { answers, judged, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times, withArticle } from "./say.js";
 
 (() => {
@@ -77,19 +77,6 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     return card;
   };
 
-  // A table with cards on narrow screens; the columns of `words` are not numbers.
-  const framed = (names, words, rows, label) => {
-    const head = el("tr", "", ...names.map((name) => el("th", words.includes(name) ? "" : "dm-num", name)));
-    for (const cell of head.cells) cell.scope = "col";
-    const made = el("table", "dm-table", el("thead", "", head), el("tbody", "", ...rows));
-    made.dataset.cards = "";
-    const box = el("div", "dm-scroll", made);
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", label);
-    return box;
-  };
-
   const table = (found, page) => {
     const names = ["Method", "Measured here", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error"];
     const rows = found.map((each) => {
@@ -108,34 +95,15 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
       );
     });
     for (const row of rows) [...row.cells].forEach((cell, column) => (cell.dataset.label = column === 3 ? "" : names[column]));
-    return framed(names, ["Method", "Expectation"], rows, "All choices");
-  };
-
-  const within = (error) => times(typeof error === "number" ? 1 + error : null);
-
-  // What others' published acceptance would gain with R of machines like this one.
-  const published = (known, question, page) => {
-    const found = forecasts(known, question);
-    if (!found.length) return [];
-    const names = ["Acceptance of", "R from", "Method", "Best depth", "Tokens per round", "Tokens within", "R", "R within", "Pairs", "Forecast", "Source"];
-    const rows = found.map((each) => {
-      const { curve } = each;
-      const name = el("th", "", curve.label, curve.thinking === null ? "" : el("span", "dm-soft", curve.thinking ? " thinking" : " not thinking"));
-      name.scope = "row";
-      const source = Object.assign(el("a", "", "row"), { href: page.root + curve.address });
-      const figures = [each.depth, number(each.tokensPerRound, 2), within(each.tokensError), number(each.roundCost, 2), within(each.costError), each.votes];
-      const cells = [name, el("td", "dm-words", page.levels[each.level]), el("td", "", curve.method_label), ...figures.map((figure) => el("td", "dm-num", String(figure)))];
-      cells.push(el("td", "dm-num", times(each.speedup), el("span", "dm-interval", range(each.low, each.high))), el("td", "", source));
-      cells.forEach((cell, column) => (cell.dataset.label = names[column]));
-      return el("tr", "", ...cells);
-    });
-    const credits = [...new Set(found.map((each) => each.curve.credit))].map((credit) => el("p", "dm-soft dm-small dm-credit", `Acceptance from ${credit}.`));
-    return [
-      el("h3", "", "With published acceptance"),
-      el("p", "", "Tokens per round as published, over R of machines like this one: nobody has run these models there. “R within” is the factor by which R differs between the pairs of models that it comes from, “tokens within” that between those who measured the same models; the interval has both, where both are known."),
-      framed(names, ["Acceptance of", "R from", "Method", "Source"], rows, "Published acceptance on this device"),
-      ...credits,
-    ];
+    const head = el("tr", "", ...names.map((name) => el("th", ["Method", "Expectation"].includes(name) ? "" : "dm-num", name)));
+    for (const cell of head.cells) cell.scope = "col";
+    const made = el("table", "dm-table", el("thead", "", head), el("tbody", "", ...rows));
+    made.dataset.cards = ""; // cards on narrow screens
+    const box = el("div", "dm-scroll", made);
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "All choices");
+    return box;
   };
 
   // Too little is known to predict from: the nearest figures, what fits and the line that measures it.
@@ -144,7 +112,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     const { answerTo, draw, load } = await import("./answer.js");
     const data = await load(page.place);
     const answer = await answerTo(data, askedOf(known, question, data.sizes));
-    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer), ...published(known, question, page));
+    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
   };
 
   const askedOf = (known, question, sizes) => {
@@ -170,7 +138,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
       without(known, question, page);
       return;
     }
-    page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []), ...published(known, question, page));
+    page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
     fits(known, question, page);
   };
 

@@ -1,5 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/acceptance.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
 "use strict";
 
 // ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
@@ -85,58 +85,6 @@ export const answers = (known, question) => {
     .filter(Boolean)
     .sort((a, b) => expected(b) - expected(a));
 };
-
-// ---- published acceptance over R here, as `pipeline/site/acceptance.py` has it
-const ANY = "any";
-const roundPlaces = ({ device, memory, backend }) => [
-  ...(device ? [["round-device", key("round-device", device, backend)]] : []),
-  ...(memory ? [["round-memory", key("round-memory", memory, backend)]] : []),
-  ["round-backend", key("round-backend", backend)],
-];
-
-const halfOf = (known, parts) =>
-  parts.some((part) => !part) ? null : known.quantiles[Math.min(...parts.map((part) => part.freedom))] * Math.sqrt(parts.reduce((sum, part) => sum + part.variance, 0));
-
-const forecastAt = (known, [level, where], curve, depth) => {
-  const way = [curve.method, ANY].find((each) => Object.hasOwn(known.pools, key(where, each, `n${depth}`)));
-  if (way === undefined) return null;
-  const pool = known.pools[key(where, way, `n${depth}`)];
-  const spread = (name, votes) => known.spreads[name] && { variance: known.spreads[name].variance * (1 + 1 / votes), freedom: known.spreads[name].freedom };
-  const parts = [spread(`${level}|${way}`, pool.votes), spread(`yield-published|${ANY}`, 1)];
-  const tokens = curve.tokens[depth];
-  const middle = Math.log(tokens) - pool.mean;
-  const [half, costHalf, tokensHalf] = [parts, [parts[0]], [parts[1]]].map((each) => halfOf(known, each));
-  return {
-    curve,
-    depth,
-    speedup: Math.exp(middle),
-    low: half === null ? null : Math.exp(middle - half),
-    high: half === null ? null : Math.exp(middle + half),
-    tokensPerRound: tokens,
-    tokensError: tokensHalf === null ? null : Math.expm1(tokensHalf),
-    roundCost: Math.exp(pool.mean),
-    costError: costHalf === null ? null : Math.expm1(costHalf),
-    level,
-    votes: pool.votes,
-  };
-};
-
-// The best depth of those that were measured in the nearest place with any of them.
-const forecastOf = (known, question, curve) => {
-  for (const place of roundPlaces(question)) {
-    const found = Object.keys(curve.tokens).map((depth) => forecastAt(known, place, curve, Number(depth)));
-    const best = found.filter(Boolean).reduce((first, each) => (first && first.speedup >= each.speedup ? first : each), null);
-    if (best) return best;
-  }
-  return null;
-};
-
-export const forecasts = (known, question) =>
-  known.curves
-    .filter((curve) => curve.task === null || ["all", curve.task].includes(question.task))
-    .map((curve) => forecastOf(known, question, curve))
-    .filter(Boolean)
-    .sort((a, b) => b.speedup - a.speedup);
 
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
 // (`estimates/requests.py` is the same formula)
