@@ -71,7 +71,7 @@ def in_terminal(text: str, argv: tuple[str, ...] | None = None) -> list[str]:
 
 def in_tune(text: str) -> list[str]:
     plan = planned(text)
-    engine = ChosenEngine(name="llama-cpp-python", connection=ConnectionOptions())
+    engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
     line = Stages(chosen=engine, families=()).command(plan, plan.arms[1])
     assert line is not None
     return list(line.words)

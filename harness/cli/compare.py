@@ -82,7 +82,7 @@ def compare(
     request = RunRequest(
         options=_defaults(options),
         engines=named_engines(
-            ChosenEngine(name="llama-server", connection=ConnectionOptions(**asdict(patience))),
+            ChosenEngine(runner="llama-server", connection=ConnectionOptions(**asdict(patience))),
             (f"base={builds.base}", f"head={builds.head}"),
         ),
         contribution=contribution,

@@ -24,7 +24,7 @@ from harness.machine.engines import (
 )
 from harness.options import Option
 from harness.runners import CONNECT, OFFERED
-from harness.runners.base import Adapter, Runner
+from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
@@ -81,25 +81,30 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenEngine:
-    """A runner by its name, and how to connect to its engine."""
+    """A runner by its name, how to connect to its engine, and a depth of context.
 
-    name: str
+    `name` distinguishes the engines of one command; it is empty where there is only one.
+    """
+
+    runner: str
     connection: ConnectionOptions
+    name: str = ""
+    depth: int | None = None
 
     @property
     def kind(self) -> RunnerEntry:
         """What the runner can do. Raises `UsageError` for an unknown name."""
-        if self.name not in RUNNERS:
-            message = f"unknown runner {self.name!r}.{suggestion(self.name, OFFERED)}"
+        if self.runner not in RUNNERS:
+            message = f"unknown runner {self.runner!r}.{suggestion(self.runner, OFFERED)}"
             raise UsageError(message)
-        return RUNNERS[self.name]
+        return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
         """Raise `UsageError` when this runner cannot run what the options ask for."""
-        require_suited(options, self.name, self.kind)
+        require_suited(options, self.runner, self.kind)
         ignored = () if self.kind.behind_servers else self.connection.given_for_servers()
         if ignored:  # the wrong engine would be measured
-            message = f"{ignored[0]} is for --runner openai, not for {self.name}"
+            message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
             raise UsageError(message)
 
     @property
@@ -111,12 +116,8 @@ class ChosenEngine:
         """The engine. Raises `UsageError` when the options do not lead to it."""
         return CONNECT[self.kind.id](self.connection)
 
-    def runner(self) -> Runner:
-        """The runner. Raises `UsageError` when the options do not lead to its engine."""
-        return self.adapter().open
-
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """The campaign as this runner can run it."""
+        """The campaign as this runner can run it, at no depth yet."""
         from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
 
         kind = self.kind
@@ -129,13 +130,25 @@ class ChosenEngine:
             served=self.adapter().served(console.say),
         )
         chosen = profile(options)
-        return self.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
+        unnamed = replace(self, name="", depth=None)
+        return unnamed.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine. Raises `UsageError` if the engine cannot run it."""
-        self.commands(campaign)
+        """The campaign on this engine, at its depth, with one work file for each name.
+
+        Raises `HarnessError`, with the name in front, if the engine cannot run it.
+        """
+        campaign = at_depth(campaign, self.depth)
+        try:
+            self.commands(campaign)
+            program = self._program()
+        except HarnessError as error:
+            if not self.name:
+                raise
+            message = f"{self.name}: {error}"
+            raise type(error)(message) from error
         # A journal is resumed with the same runner, engine and devices only.
-        identity = f"{self._program()} {chosen_devices(os.environ)}".strip()
+        identity = " ".join(filter(None, (self.name, program, chosen_devices(os.environ))))
         return replace(campaign, engine=identity)
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
@@ -152,34 +165,10 @@ class ChosenEngine:
             return identity
         urls = (connection.base_url, *connection.spec_base_urls)
         commands = (connection.server_command, *connection.spec_server_commands)
-        return " ".join(part for part in (self.name, *urls, *commands) if part)
+        return " ".join(part for part in (self.runner, *urls, *commands) if part)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEngine:
-    """An engine of the command, at a depth of context; unnamed where there is nothing else."""
-
-    name: str
-    engine: ChosenEngine
-    depth: int | None = None
-
-    def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, at its depth, with one work file for each name.
-
-        Raises what the engine raises, with the name in front.
-        """
-        campaign = at_depth(campaign, self.depth)
-        if not self.name:
-            return self.engine.on(campaign)
-        try:
-            campaign = self.engine.on(campaign)
-        except HarnessError as error:
-            message = f"{self.name}: {error}"
-            raise type(error)(message) from error
-        return replace(campaign, engine=f"{self.name} {campaign.engine}")
-
-
-def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[NamedEngine, ...]:
+def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
     """Every engine at every depth of context, interleaved block by block as engines are."""
     if not depths:
         return tuple(engines)
@@ -194,20 +183,21 @@ def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[Na
     )
 
 
-def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[NamedEngine, ...]:
+def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
     """One engine per binary, or the engine as it is without any. Raises `UsageError`."""
-    if binaries and engine.name != _SERVER:
-        message = f"--server-binary is for --runner llama-server, not for {engine.name}"
+    if binaries and engine.runner != _SERVER:
+        message = f"--server-binary is for --runner llama-server, not for {engine.runner}"
         raise UsageError(message)
     named = [_name_and_path(text) for text in binaries]
     if len(named) > 1:
         _require_names([name for name, _ in named])
     if not named:
-        return (NamedEngine(name="", engine=engine),)
+        return (engine,)
     return tuple(
-        NamedEngine(
+        replace(
+            engine,
             name=name if len(named) > 1 else "",
-            engine=replace(engine, connection=replace(engine.connection, binary=path)),
+            connection=replace(engine.connection, binary=path),
         )
         for name, path in named
     )

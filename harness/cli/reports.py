@@ -56,7 +56,7 @@ def print_plan(request: RunRequest) -> None:
     request.check()
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
-    commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
+    commands = {each.name: each.commands(campaigns[each.name]) for each in request.engines}
     estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads))
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
-from harness.cli.engines import NamedEngine
+from harness.cli.engines import ChosenEngine
 from harness.errors import UsageError
 from harness.options import Option
 from harness.run import result_file as results
@@ -84,19 +84,19 @@ class RunRequest:
     """What the command line asks for: a campaign, and the engines that run it."""
 
     options: Options
-    engines: tuple[NamedEngine, ...]
+    engines: tuple[ChosenEngine, ...]
     contribution: Contribution = Contribution()
     result: ResultOptions = ResultOptions()
 
     def check(self) -> None:
         """Raise `HarnessError` for what is wrong whatever the models are."""
         self.contribution.check()
-        self.engines[0].engine.require_suited(self.options)
+        self.engines[0].require_suited(self.options)
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
 
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
-        first = self.engines[0].engine.campaign(self.options, fetch=fetch)
+        first = self.engines[0].campaign(self.options, fetch=fetch)
         return {each.name: each.on(first) for each in self.engines}

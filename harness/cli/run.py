@@ -35,7 +35,7 @@ def run(
 
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
-    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
+    chosen = ChosenEngine(runner=chosen_runner(engine), connection=connection)
     if package_version() is None and not chosen.kind.behind_servers:
         # The package that makes the usual target is missing: measure the one that is downloaded.
         options = replace(options, target=options.target or DEFAULT_DRAFT)

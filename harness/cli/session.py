@@ -110,7 +110,7 @@ def _say_expected(campaigns: Sequence[Campaign]) -> Expected | None:
 
 
 def _runs(request: RunRequest) -> dict[str, RunOnEngine]:
-    runners = {each.name: each.engine.runner() for each in request.engines}
+    runners = {each.name: each.adapter().open for each in request.engines}
     return {
         name: RunOnEngine.of(request, campaign, runner=runners[name], name=name)
         for name, campaign in request.campaigns(fetch=True).items()

@@ -68,11 +68,11 @@ def tune(
     from harness.cli.engines import named_engines  # noqa: PLC0415 - slow to import
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
-    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
+    chosen = ChosenEngine(runner=chosen_runner(engine), connection=connection)
     request = TuneRequest(
         options=options,
         search=search,
-        engine=named_engines(chosen, engine.server_binaries)[0].engine,
+        engine=named_engines(chosen, engine.server_binaries)[0],
         result=result,
         contribution=contribution,
     )

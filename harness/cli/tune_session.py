@@ -56,7 +56,7 @@ class Stages:
         """The stage on the engine, and its runner."""
         engine = self._with_depths(campaign)
         on_engine = engine.on(replace(campaign, interleaved=engine.kind.interleaved))
-        return on_engine, engine.runner()
+        return on_engine, engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
         """The line that starts the engine with an arm; `None` for servers that run already."""

@@ -17,7 +17,7 @@ from harness.campaign.build import at_depth, context_for
 from harness.campaign.filling import filled
 from harness.campaign.options import Options
 from harness.cli.app import app
-from harness.cli.engines import ChosenEngine, NamedEngine, at_depths
+from harness.cli.engines import ChosenEngine, at_depths
 from harness.cli.suitability import require_suited
 from harness.errors import BadInputError, HarnessError, UsageError
 from harness.runners import OFFERED
@@ -182,10 +182,10 @@ def test_depths_are_numbers_each_once_in_order() -> None:
 
 
 def test_several_depths_are_runs_of_their_own_that_take_turns() -> None:
-    engine = ChosenEngine(name="fake", connection=ConnectionOptions())
+    engine = ChosenEngine(runner="fake", connection=ConnectionOptions())
 
-    alone = at_depths([NamedEngine(name="", engine=engine)], (512,))
-    several = at_depths([NamedEngine(name="cuda", engine=engine)], (512, 4096))
+    alone = at_depths([engine], (512,))
+    several = at_depths([replace(engine, name="cuda")], (512, 4096))
 
     assert [(each.name, each.depth) for each in alone] == [("", 512)]
     assert [each.name for each in several] == ["cuda context 512", "cuda context 4096"]

@@ -84,23 +84,23 @@ def test_every_method_has_a_runner_that_is_no_stand_in(name: str) -> None:
 
 
 def engine(runner: str = "llama-server") -> ChosenEngine:
-    return ChosenEngine(name=runner, connection=ConnectionOptions(answer_limit_s=7))
+    return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
 
 
 def test_several_binaries_are_engines_of_their_own() -> None:
     made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
 
-    assert [(leg.name, leg.engine.connection.binary) for leg in made] == [
+    assert [(leg.name, leg.connection.binary) for leg in made] == [
         ("cuda", "/opt/cuda/llama-server"),
         ("vulkan", "/opt/vk=2/llama-server"),
     ]
-    assert {leg.engine.connection.answer_limit_s for leg in made} == {7}
+    assert {leg.connection.answer_limit_s for leg in made} == {7}
 
 
 def test_one_binary_needs_no_name() -> None:
     (alone,) = named_engines(engine(), ("/opt/llama-server",))
 
-    assert (alone.name, alone.engine.connection.binary) == ("", "/opt/llama-server")
+    assert (alone.name, alone.connection.binary) == ("", "/opt/llama-server")
 
 
 @pytest.mark.parametrize(

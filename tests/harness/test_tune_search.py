@@ -57,7 +57,7 @@ def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
         server_command="serve big --port {port}",
         spec_server_commands=("serve big --port {port} --depth {depth}",),
     )
-    stages = Stages(chosen=ChosenEngine(name="openai", connection=connection), families=found)
+    stages = Stages(chosen=ChosenEngine(runner="openai", connection=connection), families=found)
     arms = [found[0].arms[depth] for depth in (2, 4)]
     planned = stage(plain, arms, plain.suite.prompts, blocks=1)
 
