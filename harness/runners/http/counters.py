@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
 
 from harness.runners.base import Totals
 
@@ -56,39 +55,30 @@ class Counters:
     accepted: int
     accepted_at: tuple[int, ...] = ()
 
-    def since(self, earlier: Self) -> Self:
-        """What happened between an earlier reading and this one."""
+    def since(self, earlier: "Counters") -> Counted:
+        """The counts of the one answer between an earlier reading and this one."""
         before = earlier.accepted_at + (0,) * (len(self.accepted_at) - len(earlier.accepted_at))
-        return type(self)(
-            rounds=self.rounds - earlier.rounds,
-            drafted=self.drafted - earlier.drafted,
-            accepted=self.accepted - earlier.accepted,
-            accepted_at=tuple(
-                now - then for now, then in zip(self.accepted_at, before, strict=True)
-            ),
-        )
-
-    def counted(self) -> Counted:
-        """The difference of two readings as the counts of the one answer between them."""
+        at = [now - then for now, then in zip(self.accepted_at, before, strict=True)]
+        rounds = self.rounds - earlier.rounds
+        accepted = self.accepted - earlier.accepted
         return Counted(
-            drafted=self.drafted,
-            accepted=self.accepted,
-            steps=self.rounds,
-            histogram=self._histogram(),
+            drafted=self.drafted - earlier.drafted,
+            accepted=accepted,
+            steps=rounds,
+            histogram=_by_length(rounds, at) if at or not accepted else None,
         )
 
-    def _histogram(self) -> tuple[int, ...] | None:
-        """Rounds that drafted, by accepted length.
 
-        A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
-        exactly k are those that accepted position k - 1 and not position k. `None` where the
-        engine does not count by position, or its counts do not fall from position to position.
-        """
-        if not self.accepted_at and self.accepted:
-            return None
-        reached = (self.rounds, *self.accepted_at, 0)
-        exactly = [here - further for here, further in pairwise(reached)]
-        return None if min(exactly) < 0 else without_zeros(exactly)
+def _by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None:
+    """Rounds that drafted, by accepted length.
+
+    A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
+    exactly k are those that accepted position k - 1 and not position k. `None` where the counts do
+    not fall from position to position.
+    """
+    reached = (rounds, *accepted_at, 0)
+    exactly = [here - further for here, further in pairwise(reached)]
+    return None if min(exactly) < 0 else without_zeros(exactly)
 
 
 def read_counters(text: str) -> Counters | None:
@@ -129,7 +119,7 @@ def totals(
     decode_ms: float,
     output_tokens: int,
     counted: Counted | None,
-    page: Counters | None = None,
+    page: Counted | None = None,
     chunk_tokens: Sequence[int] = (),
 ) -> Totals:
     """The sums of an answer. `page` is what the metrics page counted, if that was read, too."""
@@ -152,7 +142,7 @@ def totals(
     )
 
 
-def agree(page: Counters, counted: Counted) -> bool:
+def agree(page: Counted, counted: Counted) -> bool:
     """Whether a metrics page counted the same drafts as an answer states."""
     return (page.drafted, page.accepted) == (counted.drafted, counted.accepted)
 

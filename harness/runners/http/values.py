@@ -2,10 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 from schemas.codec import Json
 
-_TWO = 2
+T = TypeVar("T")
+Count = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[float, Meta(ge=0, le=1e15)]
 
 
 class BadAnswerError(Exception):
@@ -34,21 +40,32 @@ def whole_numbers(value: Json) -> tuple[int, ...] | None:
     return numbers if len(numbers) == len(value) else None
 
 
+class _Candidate(Struct, frozen=True):
+    logprob: float
+
+
+class _Position(Struct, frozen=True):
+    top_logprobs: tuple[_Candidate, ...]
+
+
 def margins(listed: Json, *, tokens: int) -> tuple[float, ...] | None:
     """Log probability of each token minus the runner-up's, which is the difference of logits.
 
     `None` where there are not two candidates for each of so many tokens.
     """
-    entries = listed if isinstance(listed, list) else []
-    found = [_margin(entry) for entry in entries]
-    known = tuple(margin for margin in found if margin is not None)
-    return known if len(known) == len(found) == tokens else None
-
-
-def _margin(entry: Json) -> float | None:
-    top = entry.get("top_logprobs") if isinstance(entry, dict) else None
-    if not isinstance(top, list):
+    try:
+        positions = msgspec.convert(listed, tuple[_Position, ...])
+    except msgspec.ValidationError:
         return None
-    stated = [item.get("logprob") for item in top[:_TWO] if isinstance(item, dict)]
-    values = sorted((float(v) for v in stated if isinstance(v, int | float)), reverse=True)
-    return values[0] - values[1] if len(values) == _TWO else None
+    top = [sorted((c.logprob for c in each.top_logprobs[:2]), reverse=True) for each in positions]
+    known = tuple(pair[0] - pair[1] for pair in top if pair[1:])
+    return known if len(known) == len(top) == tokens else None
+
+
+def read_as(kind: type[T], answer: Json, *, what: str) -> T:
+    """An answer as a type. Raises `BadAnswerError` naming the field that is missing or wrong."""
+    try:
+        return msgspec.convert(answer, kind)
+    except msgspec.ValidationError as error:
+        message = f"{what}: {error}"
+        raise BadAnswerError(message) from error

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
@@ -11,87 +12,55 @@ from harness.runners.base import Generation
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from harness.runners.http.session import Sampling, ServerRequest
-from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
+from harness.runners.http.values import BadAnswerError, Count, Milliseconds, margins, read_as
 from schemas.codec import Json, token_digest
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Timings(Struct, frozen=True, kw_only=True):
+    """What the engine counted and timed; without drafts its answer does not speak of them."""
+
+    prompt_ms: Milliseconds
+    predicted_ms: Milliseconds
+    predicted_n: Count
+    draft_n: Count = 0
+    draft_n_accepted: Count = 0
+
+
+class Completion(Struct, frozen=True, kw_only=True):
     """One answer: token ids, and the engine's own counters and times.
 
     Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
-    count them and their time: `output_tokens` is how many there were. `drafted` and `accepted` are
-    `None` where the answer does not speak of drafts: nothing was drafted.
+    count them and their time: `timings.predicted_n` is how many there were. Builds before 2025
+    state with `stopped_limit` what newer ones do with `stop_type`.
     """
 
-    tokens: tuple[int, ...]
-    output_tokens: int
-    prompt_tokens: int
-    prompt_ms: float
-    decode_ms: float
-    drafted: int | None
-    accepted: int | None
-    finish: Literal["length", "stop"]
+    timings: Timings
+    tokens: tuple[int, ...] = ()
+    stop_type: str | None = None
+    stopped_limit: bool = False
 
 
 def read_completion(answer: Json) -> Completion:
     """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
-    if not isinstance(answer, dict):
-        message = "the answer is not a JSON object"
-        raise BadAnswerError(message)
-    timings = answer.get("timings")
-    if not isinstance(timings, dict):
-        message = "the answer has no timings"
-        raise BadAnswerError(message)
-    tokens = _tokens(answer)
-    accepted = _count(timings, "draft_n_accepted") if "draft_n_accepted" in timings else None
-    # Builds before 2025 state this in a separate field.
-    by_length = answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
-    return Completion(
-        tokens=tokens,
-        output_tokens=_stated(timings, tokens, accepted or 0),
-        prompt_tokens=_count(answer, "tokens_evaluated"),
-        prompt_ms=_ms(timings, "prompt_ms"),
-        decode_ms=_ms(timings, "predicted_ms"),
-        drafted=_count(timings, "draft_n") if "draft_n" in timings else None,
-        accepted=accepted,
-        finish="length" if by_length else "stop",
-    )
-
-
-def _tokens(answer: dict[str, Json]) -> tuple[int, ...]:
-    found = whole_numbers(answer.get("tokens"))
-    if found is None:
+    done = read_as(Completion, answer, what="the answer is not a completion")
+    listed, stated = len(done.tokens), done.timings.predicted_n
+    if not listed:
         message = "the answer has no tokens; this server may not know return_tokens"
         raise BadAnswerError(message)
-    return found
-
-
-def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) -> int:
-    """The number of output tokens: those that are listed, plus accepted ones that are not."""
-    stated = _count(timings, "predicted_n")
-    if not len(tokens) <= stated <= len(tokens) + accepted:
-        message = f"the answer has {len(tokens)} tokens, but its timings speak of {stated}"
+    if not listed <= stated <= listed + done.timings.draft_n_accepted:
+        message = f"the answer has {listed} tokens, but its timings speak of {stated}"
         raise BadAnswerError(message)
-    return stated
+    return done
 
 
-def _count(values: dict[str, Json], name: str) -> int:
-    found = count(values, name)
-    if found is None:
-        message = f"{name} is {values.get(name)!r}, not a count"
-        raise BadAnswerError(message)
-    return found
+class _Rendered(Struct, frozen=True):
+    prompt: str
 
 
-def _ms(values: dict[str, Json], name: str) -> float:
-    found = milliseconds(values, name)
-    if found is None:
-        message = f"{name} is {values.get(name)!r}, not a time"
-        raise BadAnswerError(message)
-    return found
+class _Tokenized(Struct, frozen=True):
+    tokens: Annotated[tuple[int, ...], Meta(min_length=1)]
 
 
 def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
@@ -101,11 +70,7 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
         "chat_template_kwargs": {**arguments(thinking=thinking)},
     }
     answer = client.post("/apply-template", body)
-    prompt = answer.get("prompt") if isinstance(answer, dict) else None
-    if not isinstance(prompt, str):
-        message = "the server rendered no prompt"
-        raise BadAnswerError(message)
-    return prompt
+    return read_as(_Rendered, answer, what="the server rendered no prompt").prompt
 
 
 def require_switch(client: Client) -> None:
@@ -125,11 +90,7 @@ def require_switch(client: Client) -> None:
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
     """Token ids of a text with its special tokens."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
-    tokens = whole_numbers(answer.get("tokens")) if isinstance(answer, dict) else None
-    if tokens is None:
-        message = "the server made no tokens of the prompt"
-        raise BadAnswerError(message)
-    return tokens
+    return read_as(_Tokenized, answer, what="the server made no tokens of the prompt").tokens
 
 
 def completion_request(
@@ -168,15 +129,15 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
     return margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
-def counted_in(done: Completion, *, speculates: bool, page: Counters | None) -> Counted:
+def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> Counted:
     """The drafts of an answer; one that does not speak of drafts drafted nothing.
 
     What the metrics page counted meanwhile adds the histogram, where it agrees with the answer.
     """
     if not speculates:
         return Counted(drafted=0, accepted=0)
-    stated = Counted(drafted=done.drafted or 0, accepted=done.accepted or 0)
-    return page.counted() if page is not None and agree(page, stated) else stated
+    stated = Counted(drafted=done.timings.draft_n, accepted=done.timings.draft_n_accepted)
+    return page if page is not None and agree(page, stated) else stated
 
 
 def generate(
@@ -196,19 +157,19 @@ def generate(
     page = after.since(before) if before is not None and after is not None else None
     return Generation(
         tokens=done.tokens,
-        counted_tokens=done.output_tokens,
+        counted_tokens=done.timings.predicted_n,
         margins=None,
         prompt_tokens=len(tokens),
         prompt_sha256=token_digest(tokens),
-        prompt_ms=done.prompt_ms,
+        prompt_ms=done.timings.prompt_ms,
         wall_ms=wall_ms,
         rounds=totals(
-            decode_ms=done.decode_ms,
-            output_tokens=done.output_tokens,
+            decode_ms=done.timings.predicted_ms,
+            output_tokens=done.timings.predicted_n,
             counted=counted_in(done, speculates=prompt.speculates, page=page),
             page=page,
         ),
-        finish=done.finish,
+        finish="length" if done.stop_type == "limit" or done.stopped_limit else "stop",
     )
 
 

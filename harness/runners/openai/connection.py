@@ -27,7 +27,6 @@ from harness.runners.options import ConnectionOptions
 
 # What servers answer that have no page of that name.
 _NO_PAGE = (404, 405, 501)
-_NOTHING = Counters(rounds=0, drafted=0, accepted=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +49,6 @@ class Connection(Server):
 
     def counters(self) -> Counters | None:
         """What its metrics page has counted so far; `None` where there is no such page."""
-        if self.drafts_nothing:
-            return _NOTHING
         return read_counters(_page(self.client)) if self.has_counters else None
 
 

@@ -6,67 +6,86 @@ metrics page before and after is the last resort. What is not counted is unknown
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from harness.runners.http.counters import Counted, Counters, without_zeros
+from harness.runners.http.counters import Counted, without_zeros
 from harness.runners.http.values import count, whole_numbers
 from harness.runners.openai.answer import Answer
 from schemas.codec import Json
 
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an engine states its drafts, and the names of its counters; empty for one it lacks."""
+
+    path: str
+    drafted: str
+    accepted: str
+    steps: str = ""
+    histogram: str = ""
+    lengths: str = ""
+    depth: str = ""
+
+
 _LM_STUDIO = ("total_draft_tokens_count", "accepted_draft_tokens_count")
-
-
-def counted(answer: Answer, page: Counters | None) -> Counted | None:
-    """The counters of the first source that has them, or `None`."""
-    return in_answer(answer) or (page.counted() if page else None)
+# SGLang renamed its counters in 2026.
+_SGLANG = (
+    "spec_num_proposed_drafts",
+    "spec_num_correct_drafts",
+    "spec_verify_ct",
+    "spec_correct_drafts_histogram",
+)
+_OLD_SGLANG = (
+    "spec_draft_token_num",
+    "spec_accept_token_num",
+    "spec_verify_ct",
+    "spec_accept_histogram",
+)
+_SOURCES = (
+    _Source(
+        "metrics.speculative_decoding",
+        "num_draft_tokens",
+        "num_accepted_draft_tokens",
+        "num_spec_steps",
+        "acceptance_histogram",
+        "per_step_drafted",
+        "num_spec_tokens",
+    ),
+    _Source("timings", "draft_n", "draft_n_accepted"),
+    _Source("stats", *_LM_STUDIO),
+    _Source("usage", *_LM_STUDIO),  # of LM Studio's older routes
+    _Source("meta_info", *_SGLANG),
+    _Source("meta_info", *_OLD_SGLANG),
+    _Source("sglext.spec_tokens_details", *_SGLANG),
+    _Source("sglext.spec_tokens_details", *_OLD_SGLANG),
+)
 
 
 def in_answer(answer: Answer) -> Counted | None:
-    """What the answer itself states of its drafts, or `None`."""
-    extras = answer.extras
-    sources = (
-        _vllm(_part(extras, "metrics", "speculative_decoding")),
-        _named(_part(extras, "timings"), "draft_n", "draft_n_accepted"),
-        _named(_part(extras, "stats"), *_LM_STUDIO),
-        _named(answer.usage, *_LM_STUDIO),  # where LM Studio's older routes have them
-        _sglang(_part(extras, "meta_info")),
-        _sglang(_part(extras, "sglext", "spec_tokens_details")),
-        _predicted(_part(answer.usage, "completion_tokens_details")),
-    )
-    return next((found for found in sources if found is not None), None)
+    """What the answer itself states of its drafts, from the first source that has it, or `None`."""
+    stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
+    found = (_read(_part(stated, each.path), each) for each in _SOURCES)
+    return next(filter(None, found), None) or _predicted(stated)
 
 
-def _vllm(values: Mapping[str, Json]) -> Counted | None:
-    found = _named(values, "num_draft_tokens", "num_accepted_draft_tokens")
-    if found is None:
-        return None
+def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
+    drafted, accepted = count(values, names.drafted), count(values, names.accepted)
+    if drafted is None or accepted is None or accepted > drafted:
+        return None  # more accepted than drafted: they count something else
+    counts = whole_numbers(values.get(names.histogram))
     return Counted(
-        drafted=found.drafted,
-        accepted=found.accepted,
-        steps=count(values, "num_spec_steps"),
-        histogram=_histogram(values.get("acceptance_histogram")),
-        lengths=whole_numbers(values.get("per_step_drafted")),
-        depth=count(values, "num_spec_tokens"),
+        drafted=drafted,
+        accepted=accepted,
+        steps=count(values, names.steps),
+        histogram=None if counts is None or min(counts) < 0 else without_zeros(counts),
+        lengths=whole_numbers(values.get(names.lengths)),
+        depth=count(values, names.depth),
     )
 
 
-def _sglang(values: Mapping[str, Json]) -> Counted | None:
-    """SGLang renamed its counters in 2026; both names are understood."""
-    found = _named(values, "spec_num_proposed_drafts", "spec_num_correct_drafts") or _named(
-        values, "spec_draft_token_num", "spec_accept_token_num"
-    )
-    if found is None:
-        return None
-    listed = values.get("spec_correct_drafts_histogram") or values.get("spec_accept_histogram")
-    return Counted(
-        drafted=found.drafted,
-        accepted=found.accepted,
-        steps=count(values, "spec_verify_ct"),
-        histogram=_histogram(listed),
-    )
-
-
-def _predicted(values: Mapping[str, Json]) -> Counted | None:
+def _predicted(stated: Mapping[str, Json]) -> Counted | None:
     """OpenAI's own fields for predicted tokens. Zeros say nothing: some always send them."""
+    values = _part(stated, "usage.completion_tokens_details")
     accepted = count(values, "accepted_prediction_tokens")
     rejected = count(values, "rejected_prediction_tokens")
     if accepted is None or rejected is None or accepted + rejected == 0:
@@ -74,21 +93,8 @@ def _predicted(values: Mapping[str, Json]) -> Counted | None:
     return Counted(drafted=accepted + rejected, accepted=accepted)
 
 
-def _named(values: Mapping[str, Json], drafted: str, accepted: str) -> Counted | None:
-    n_drafted, n_accepted = count(values, drafted), count(values, accepted)
-    if n_drafted is None or n_accepted is None or n_accepted > n_drafted:
-        return None  # more accepted than drafted: they count something else
-    return Counted(drafted=n_drafted, accepted=n_accepted)
-
-
-def _histogram(value: Json) -> tuple[int, ...] | None:
-    """Counts by accepted length without zeros at the end."""
-    counts = whole_numbers(value)
-    return None if counts is None or min(counts) < 0 else without_zeros(counts)
-
-
-def _part(values: Mapping[str, Json], *names: str) -> Mapping[str, Json]:
+def _part(values: Mapping[str, Json], path: str) -> Mapping[str, Json]:
     part: Json = dict(values)
-    for name in names:
+    for name in path.split("."):
         part = part.get(name) if isinstance(part, dict) else None
     return part if isinstance(part, dict) else {}

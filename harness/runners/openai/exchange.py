@@ -53,10 +53,10 @@ def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: boo
     answer = _ask(connection, prompt)
     _refuse_thoughts(connection.identity.name, prompt, answer)
     stated = counters.in_answer(answer)
-    page = _page_since(connection, before, answer) if prompt.alone else None
-    if page is None and connection.drafts_nothing:
-        page = connection.counters()
-    found = counters.counted(answer, page)
+    page = None if before is None else _page_since(connection, before, stated)
+    if connection.drafts_nothing:
+        page = Counted(drafted=0, accepted=0)
+    found = stated or page
     times = server_times(answer, salted=connection.identity.name in SALTED)
     check_answer(answer, times, limit=prompt.limit)
     check_drafts(found, speculates=prompt.speculates)
@@ -161,19 +161,13 @@ def _post(connection: Connection, body: dict[str, Json]) -> Json:
     return client.post(f"{client.address.api}/chat/completions", body)
 
 
-def _page_since(connection: Connection, before: Counters | None, answer: Answer) -> Counters | None:
+def _page_since(connection: Connection, before: Counters, stated: Counted | None) -> Counted | None:
     """The counts of the metrics page for one answer, read again if it seems to lag behind."""
-    if before is None:
-        return None
-    stated = counters.in_answer(answer)
-    page = _difference(connection, before)
-    if stated is not None and page is not None and page.drafted != stated.drafted:
-        time.sleep(_PAGE_LAG_S)
-        page = _difference(connection, before)
-    return page
-
-
-def _difference(connection: Connection, before: Counters) -> Counters | None:
+    after = connection.counters()
+    page = None if after is None else after.since(before)
+    if after is None or page is None or stated is None or page.drafted == stated.drafted:
+        return page
+    time.sleep(_PAGE_LAG_S)
     after = connection.counters()
     return None if after is None else after.since(before)
 

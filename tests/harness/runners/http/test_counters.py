@@ -39,37 +39,33 @@ def test_a_page_without_speculation_has_no_counters() -> None:
     assert read_counters("llamacpp:tokens_predicted_total 40\n") is None
 
 
+NONE = Counters(rounds=0, drafted=0, accepted=0)
+
+
 def test_two_readings_give_what_happened_between() -> None:
     before = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4))
     after = Counters(rounds=9, drafted=36, accepted=18, accepted_at=(8, 6, 2))
 
-    between = after.since(before)
-
-    assert between == Counters(rounds=3, drafted=12, accepted=7, accepted_at=(3, 2, 2))
-
-
-def test_counts_by_position_become_rounds_by_accepted_length() -> None:
-    # Of 6 rounds 5 took the first token, 4 the second, 2 the third: 1 took none, 1 one, 2 two
-    # and 2 three.
-    counters = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4, 2))
-
-    assert counters.counted().histogram == (1, 1, 2, 2)
+    # Of 3 rounds 3 took the first token, 2 the second and 2 the third.
+    assert after.since(before) == Counted(drafted=12, accepted=7, steps=3, histogram=(0, 1, 0, 2))
 
 
-def test_positions_that_nobody_reached_are_left_out() -> None:
-    counters = Counters(rounds=3, drafted=12, accepted=3, accepted_at=(3, 0, 0))
+@pytest.mark.parametrize(
+    ("accepted", "accepted_at", "histogram"),
+    [
+        # Of 6 rounds 5 took the first token, 4 the second, 2 the third.
+        (11, (5, 4, 2), (1, 1, 2, 2)),
+        (6, (6, 0, 0), (0, 6)),
+        (10, (4, 6), None),  # counts that cannot be
+        (9, (), None),  # an engine that does not count by position
+    ],
+)
+def test_counts_by_position_become_rounds_by_accepted_length(
+    accepted: int, accepted_at: tuple[int, ...], histogram: tuple[int, ...] | None
+) -> None:
+    page = Counters(rounds=6, drafted=24, accepted=accepted, accepted_at=accepted_at)
 
-    assert counters.counted().histogram == (0, 3)
-
-
-def test_counts_that_cannot_be_are_no_histogram() -> None:
-    counters = Counters(rounds=3, drafted=12, accepted=9, accepted_at=(4, 5))
-
-    assert counters.counted().histogram is None
-
-
-def test_an_engine_that_does_not_count_by_position_gives_no_histogram() -> None:
-    assert Counters(rounds=3, drafted=12, accepted=9).counted().histogram is None
+    assert page.since(NONE).histogram == histogram
 
 
 def test_rounds_that_did_not_draft_are_counted_as_rounds_of_length_zero() -> None:
@@ -131,7 +127,7 @@ def test_the_page_is_kept_where_it_says_something_else(
     page: tuple[int, int], kept: tuple[int | None, int | None]
 ) -> None:
     counted = Counted(drafted=12, accepted=6, steps=4, histogram=(1, 1, 1, 1))
-    counters = Counters(rounds=4, drafted=page[0], accepted=page[1])
+    counters = Counted(steps=4, drafted=page[0], accepted=page[1])
 
     made = totals(decode_ms=5.0, output_tokens=20, counted=counted, page=counters)
 

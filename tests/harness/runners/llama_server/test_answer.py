@@ -5,10 +5,11 @@ from copy import deepcopy
 import pytest
 
 from harness.runners.base import Totals
-from harness.runners.http.counters import Counters, totals
+from harness.runners.http.counters import Counted, totals
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server.exchange import (
     Completion,
+    Timings,
     counted_in,
     margins_in,
     read_completion,
@@ -38,10 +39,10 @@ def changed(**timings: Json) -> Json:
     return answer
 
 
-def sums(done: Completion, page: Counters | None) -> Totals:
+def sums(done: Completion, page: Counted | None) -> Totals:
     return totals(
-        decode_ms=done.decode_ms,
-        output_tokens=done.output_tokens,
+        decode_ms=done.timings.predicted_ms,
+        output_tokens=done.timings.predicted_n,
         counted=counted_in(done, speculates=True, page=page),
         page=page,
     )
@@ -50,27 +51,24 @@ def sums(done: Completion, page: Counters | None) -> Totals:
 def test_tokens_counts_and_times_are_read() -> None:
     assert read_completion(ANSWER) == Completion(
         tokens=(472, 585, 304, 1758),
-        output_tokens=4,
-        prompt_tokens=5,
-        prompt_ms=200.766,
-        decode_ms=178.9,
-        drafted=3,
-        accepted=2,
-        finish="length",
+        stop_type="limit",
+        timings=Timings(
+            predicted_n=4, prompt_ms=200.766, predicted_ms=178.9, draft_n=3, draft_n_accepted=2
+        ),
     )
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ([], "not a JSON object"),
-        ({"tokens": [1]}, "no timings"),
+        ([], "Expected `object`, got `array`"),
+        ({"tokens": [1]}, "missing required field `timings`"),
         ({**ANSWER, "tokens": []}, "return_tokens"),
         (changed(predicted_n=9), "has 4 tokens, but its timings speak of 9"),
-        (changed(predicted_ms="fast"), "predicted_ms is 'fast'"),
-        (changed(draft_n=-1), "draft_n is -1"),
-        (changed(draft_n=True), "draft_n is True"),
-        (changed(predicted_ms=float("nan")), "predicted_ms is nan"),
+        (changed(predicted_ms="fast"), "timings.predicted_ms"),
+        (changed(draft_n=-1), "timings.draft_n"),
+        (changed(draft_n=True), "timings.draft_n"),
+        (changed(predicted_ms=float("nan")), "timings.predicted_ms"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(answer: Json, message: str) -> None:
@@ -80,7 +78,7 @@ def test_what_is_missing_or_wrong_is_named(answer: Json, message: str) -> None:
 
 def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
     # Four tokens: the first from the prompt, two accepted, so one pass of the target.
-    counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
+    counted = Counted(steps=1, drafted=3, accepted=2, histogram=(0, 0, 1))
 
     found = sums(read_completion(ANSWER), counted)
 
@@ -89,7 +87,7 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
 
 
 def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_histogram() -> None:
-    counted = Counters(rounds=1, drafted=3, accepted=1, accepted_at=(1,))
+    counted = Counted(steps=1, drafted=3, accepted=1, histogram=(0, 1))
 
     found = sums(read_completion(ANSWER), counted)
 
@@ -98,7 +96,7 @@ def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_hi
 
 
 def test_metrics_that_agree_are_not_said_again() -> None:
-    counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
+    counted = Counted(steps=1, drafted=3, accepted=2, histogram=(0, 0, 1))
 
     found = sums(read_completion(ANSWER), counted)
 
@@ -111,7 +109,7 @@ def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
 
     found = read_completion(listed)
 
-    assert (len(found.tokens), found.output_tokens) == (2, 4)
+    assert (len(found.tokens), found.timings.predicted_n) == (2, 4)
     assert sums(found, None).rounds == 1
     with pytest.raises(BadAnswerError, match="has 1 tokens, but its timings speak of 4"):
         read_completion({**ANSWER, "tokens": [472]})
