@@ -62,7 +62,7 @@ def build(
         arms=arms,
         suite=suite,
         settings=settings,
-        blocks=_blocks(options, most=_most_blocks(arms, suite, settings)),
+        blocks=_blocks(options, most=most_blocks(arms, suite, settings.max_output_tokens)),
         seed=options.seed,
         stopping=_stopping(options),
     )
@@ -118,12 +118,6 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
     return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
 
 
-def _most_blocks(
-    arms: Sequence[model.ArmPlan], suite: model.PromptSuite, settings: model.RunSettings
-) -> int:
-    return most_blocks(arms, [prompt.id for prompt in suite.prompts], settings.max_output_tokens)
-
-
 def _blocks(options: Options, *, most: int) -> int:
     """How many blocks are planned: as many as a result file holds, but enough to compare."""
     if options.blocks is not None:
@@ -177,7 +171,7 @@ def _check(campaign: model.Campaign) -> None:
     ids = Counter(arm.id for arm in campaign.arms)
     twice = [arm for arm, times in ids.items() if times > 1]
     settings = campaign.settings
-    most = _most_blocks(campaign.arms, campaign.suite, settings)
+    most = most_blocks(campaign.arms, campaign.suite, settings.max_output_tokens)
     message = None
     if twice:
         message = f"the arm {twice[0]} is requested twice; give each --method and --draft once"

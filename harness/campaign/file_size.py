@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from harness.campaign.model import ArmPlan
+from harness.campaign.model import ArmPlan, PromptSuite
 from schemas.strict import MAX_BYTES
 
 MOST_TRIALS = 4096  # the format's bound of $.trials
@@ -11,14 +11,14 @@ _TRIAL_BYTES = 440  # without ids and histograms
 _BYTES_PER_DEPTH = 16
 
 
-def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
-    """Blocks that fit into a result file. `prompts` are the ids of the suite's prompts."""
+def most_blocks(arms: Sequence[ArmPlan], suite: PromptSuite, output_tokens: int) -> int:
+    """Blocks that fit into a result file."""
     block_bytes = sum(
-        trial_bytes(arm.id, arm.method.n_max or 0, prompt, output_tokens)
+        trial_bytes(arm.id, arm.method.n_max or 0, prompt.id, output_tokens)
         for arm in arms
-        for prompt in prompts
+        for prompt in suite.prompts
     )
-    trials = len(arms) * len(prompts)
+    trials = len(arms) * len(suite.prompts)
     return min(MOST_TRIALS // trials, (MAX_BYTES - _OTHER_BYTES) // block_bytes)
 
 

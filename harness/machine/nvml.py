@@ -1,6 +1,6 @@
 """Read the energy counters of NVIDIA cards (NVML)."""
 
-from typing import Any, Protocol, cast
+from typing import Any
 
 import pynvml
 
@@ -9,38 +9,10 @@ from harness.machine.nvidia import CardId, Visible, visible
 _MILLIJOULES = 1000
 
 
-class Library(Protocol):
-    """The part of `pynvml` that is used."""
-
-    def nvmlInit(self) -> None:  # noqa: N802 - NVIDIA's name
-        """Connect to the driver."""
-        ...
-
-    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
-        """How many cards there are."""
-        ...
-
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> Any:  # noqa: N802, ANN401 - an opaque pointer
-        """One card."""
-        ...
-
-    def nvmlDeviceGetUUID(self, handle: Any) -> str:  # noqa: N802, ANN401
-        """`GPU-` and a UUID."""
-        ...
-
-    def nvmlDeviceGetPciInfo(self, handle: Any) -> Any:  # noqa: N802, ANN401
-        """The PCI address, as `busId` of a structure."""
-        ...
-
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any) -> int:  # noqa: N802, ANN401
-        """Millijoules since the driver was loaded."""
-        ...
-
-
 class NvmlCounter:
     """The counters of the cards that this program may use, in millijoules."""
 
-    def __init__(self, library: Library, usable: Visible | None = None) -> None:
+    def __init__(self, library: Any, usable: Visible | None = None) -> None:  # noqa: ANN401 - pynvml has no types
         """Connect. Raises `pynvml.NVMLError` without a driver."""
         library.nvmlInit()
         self._library = library
@@ -72,9 +44,9 @@ class NvmlCounter:
         return None if min(spent_mj) < 0 else sum(spent_mj) / _MILLIJOULES
 
 
-def open_nvml(library: Library | None = None) -> NvmlCounter | None:
+def open_nvml(library: Any = pynvml) -> NvmlCounter | None:  # noqa: ANN401 - pynvml has no types
     """The counters, if there is a driver to ask."""
     try:
-        return NvmlCounter(library or cast("Library", pynvml), visible())
+        return NvmlCounter(library, visible())
     except pynvml.NVMLError:
         return None

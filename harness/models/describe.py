@@ -4,19 +4,19 @@ Reading a large vocabulary and hashing gigabytes take long, so both are cached u
 size or modification time changes.
 """
 
-import dataclasses
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import msgspec
 import orjson
 
 from harness import files
 from harness.models import gguf_header
 from harness.models.embedded import sha256_of
-from harness.models.gguf_header import Header, Vocabulary
+from harness.models.gguf_header import Header
 from harness.models.model_file import ModelFile
 from schemas.codec import slug
 from schemas.submission import Model
@@ -40,7 +40,7 @@ class WeightsFile:
     derivation: str | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CachedFacts:
     """The cached header and digest of a file."""
 
@@ -80,9 +80,9 @@ def _named(weights: WeightsFile, digest: str) -> WeightsFile:
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None:
         noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
-        return dataclasses.replace(weights, **noted)
+        return replace(weights, **noted)
     if not note.is_file():
-        named = {key: value for key, value in dataclasses.asdict(weights).items() if key != "path"}
+        named = {key: value for key, value in asdict(weights).items() if key != "path"}
         with files.usable():
             note.parent.mkdir(exist_ok=True)
             with files.written(note) as part:
@@ -99,7 +99,7 @@ def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
     """Header and digest of a file, from the cache or read now."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
-        return _decoded(note.read_bytes())
+        return msgspec.json.decode(note.read_bytes(), type=CachedFacts)
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
     facts = CachedFacts(header=gguf_header.read(path), sha256=sha256_of(path))
@@ -116,13 +116,6 @@ def _fingerprint(path: Path) -> str:
     state = path.stat()
     parts = f"{_CACHE_VERSION}|{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
-
-
-def _decoded(data: bytes) -> CachedFacts:
-    value = orjson.loads(data)
-    header = value["header"]
-    vocabulary = Vocabulary(**header.pop("vocabulary"))
-    return CachedFacts(header=Header(**header, vocabulary=vocabulary), sha256=value["sha256"])
 
 
 def _name(header: Header, path: Path) -> str:

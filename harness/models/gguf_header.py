@@ -35,51 +35,17 @@ _NO_BOS_BY_PRE = {"chatglm-bpe", "glm4", "glm5"}
 _ALWAYS_BOS_BY_PRE = {"gemma4", "granite-embed-multi-311m"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecialTokens:
-    """Ids of BOS and EOS, `None` for a missing one, and whether each is added."""
-
-    bos: int | None
-    eos: int | None
-    add_bos: bool
-    add_eos: bool
-
-
 def chat_template(path: Path) -> str | None:
     """The chat template in a GGUF file. Raises `BadInputError` for another file."""
     return opened(path).text("tokenizer.chat_template")
 
 
-def special_tokens(first: GgufHeader, kind: str, size: int) -> SpecialTokens:
-    """The special tokens of a vocabulary of this kind and size."""
-    pre = (first.text(f"{_PREFIX}pre") if kind in _BPE else None) or ""
-    if kind == "gemma4":
-        pre = "gemma4"
-    bos, eos = _IDS.get(kind, (None, None))
-    if pre in _NO_BOS_BY_PRE:
-        bos = None
-    adds_bos = first.flag(
-        f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
-    )
-    return SpecialTokens(
-        bos=_id(first, "bos", bos, size),
-        eos=_id(first, "eos", eos, size),
-        add_bos=adds_bos or pre in _ALWAYS_BOS_BY_PRE,
-        add_eos=first.flag(f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
-    )
-
-
-def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
-    stated = first.number(f"{_PREFIX}{name}_token_id")
-    for token in (stated, assumed):
-        if token is not None and token < size:
-            return token
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The vocabulary of a model, as far as compatibility with a draft depends on it."""
+    """The vocabulary of a model, as far as compatibility with a draft depends on it.
+
+    `bos` and `eos` are `None` where the model has no such token.
+    """
 
     kind: str
     size: int
@@ -197,13 +163,27 @@ def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:
 def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
     texts = _tokens(first, path)
     kind = first.text(f"{_PREFIX}model") or "none"
-    special = special_tokens(first, kind, len(texts))
+    pre = (first.text(f"{_PREFIX}pre") if kind in _BPE else None) or ""
+    if kind == "gemma4":
+        pre = "gemma4"
+    bos, eos = _IDS.get(kind, (None, None))
+    adds_bos = first.flag(
+        f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
+    )
     return Vocabulary(
         kind=kind,
         size=len(texts),
         sha256=tokenizer_sha256(texts),
-        add_bos=special.add_bos,
-        add_eos=special.add_eos,
-        bos=special.bos,
-        eos=special.eos,
+        add_bos=adds_bos or pre in _ALWAYS_BOS_BY_PRE,
+        add_eos=first.flag(f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
+        bos=_id(first, "bos", None if pre in _NO_BOS_BY_PRE else bos, len(texts)),
+        eos=_id(first, "eos", eos, len(texts)),
     )
+
+
+def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
+    """The id of a special token: the stated one, else the assumed one, if the vocabulary has it."""
+    for token in (first.number(f"{_PREFIX}{name}_token_id"), assumed):
+        if token is not None and token < size:
+            return token
+    return None

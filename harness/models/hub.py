@@ -28,11 +28,7 @@ def default_client() -> Hub:
 
 def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> WeightsFile:
     """The weights behind `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
-    match = REFERENCE.fullmatch(reference)
-    if match is None:
-        message = f"{reference!r} has the wrong form; write owner/repo:quant"
-        raise BadInputError(message)
-    repository, quantisation = match["repository"], match["quantisation"]
+    repository, quantisation = _parts(reference)
     path = cached(repository, quantisation, client=client)
     if path is None:
         listing = _listed(client, repository)
@@ -50,14 +46,19 @@ def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], by
 
     Raises `BadInputError` or `MachineError`; so does reading.
     """
+    repository, quantisation = _parts(reference)
+    listing = _listed(client, repository)
+    names = choose([file.name for file in listing.files], repository, quantisation)
+    return {name: _range_reader(client, repository, listing.commit, name) for name in names}
+
+
+def _parts(reference: str) -> tuple[str, str]:
+    """Repository and quantisation."""
     match = REFERENCE.fullmatch(reference)
     if match is None:
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
-    repository = match["repository"]
-    listing = _listed(client, repository)
-    names = choose([file.name for file in listing.files], repository, match["quantisation"])
-    return {name: _range_reader(client, repository, listing.commit, name) for name in names}
+    return match["repository"], match["quantisation"]
 
 
 def _range_reader(

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
+import msgspec
+
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
@@ -46,17 +48,13 @@ class Pair:
 @cache
 def presets() -> dict[str, Preset]:
     """All presets by name, in the table's order."""
-    listed = [
-        Preset(**{**entry, "pruned_layers": tuple(entry.get("pruned_layers", ()))})
-        for entry in _tables()["presets"]
-    ]
-    return {preset.name: preset for preset in listed}
+    return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
 
 
 @cache
 def pairs() -> tuple[Pair, ...]:
     """All pairs, in the table's order."""
-    return tuple(Pair(**entry) for entry in _tables()["pairs"])
+    return msgspec.convert(_tables()["pairs"], tuple[Pair, ...])
 
 
 def _tables() -> dict[str, list[dict[str, Any]]]:

@@ -104,7 +104,7 @@ def _derivation(preset: Preset) -> str | None:
     return f"layers {first} to {last} removed from Q4_1"
 
 
-def located(name: str, *, client: Hub | None = None) -> Path:
+def located(name: str) -> Path:
     """The file that a path, a preset or `owner/repo:quant` names.
 
     Raises `BadInputError` for an unknown name. For a model that is not on this disk it raises
@@ -116,9 +116,9 @@ def located(name: str, *, client: Hub | None = None) -> Path:
     preset = presets().get(name.lower())
     match = hub_names.REFERENCE.fullmatch(name)
     if preset is not None:
-        found = preset_path(preset, client=client)
+        found = preset_path(preset)
     elif match is not None:
-        found = hub.cached(match["repository"], match["quantisation"], client=client)
+        found = hub.cached(match["repository"], match["quantisation"])
     else:
         raise refuse_unknown(name)
     if found is None:
@@ -135,16 +135,16 @@ def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
     return path if path.is_file() else None
 
 
-def planned(name: str, *, client: Hub | None = None) -> ModelFile | None:
+def planned(name: str) -> ModelFile | None:
     """A description of a preset that would have to be fetched or made; `None` otherwise.
 
     Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
     """
     preset = presets().get(name.lower())
     if preset is None:
-        _refuse_unknown(name, client)
+        _refuse_absent(name)
         return None
-    if preset_path(preset, client=client) is not None:
+    if preset_path(preset) is not None:
         return None
     model = Model(
         id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
@@ -157,10 +157,10 @@ def planned(name: str, *, client: Hub | None = None) -> ModelFile | None:
     return ModelFile(path=Path(preset.name), model=model)
 
 
-def _refuse_unknown(name: str, client: Hub | None) -> None:
+def _refuse_absent(name: str) -> None:
     match = hub_names.REFERENCE.fullmatch(name)
     if match is None or Path(name).is_file():
         return
-    if hub.cached(match["repository"], match["quantisation"], client=client) is None:
+    if hub.cached(match["repository"], match["quantisation"]) is None:
         message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
         raise BadInputError(message)
