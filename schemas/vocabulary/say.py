@@ -3,7 +3,6 @@
 Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
 """
 
-import re
 from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
@@ -11,13 +10,11 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 # With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
 # that is not there: beyond a factor of ten either way, the reader is told just that.
 LEAST, MOST = 0.1, 10.0
-_NUMBER = re.compile(r"\d[\d,]*")
-_VOWELS = tuple("aeiouAEIOU")
 
 
-def count(value: int, noun: str, plural: str | None = None) -> str:
-    """A count with its noun: `1 cell`, `1,200 cells`, `2 series`."""
-    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+def count(value: int, noun: str) -> str:
+    """A count with its noun: `1 cell`, `1,200 cells`."""
+    return f"{value:,} {noun if value == 1 else noun + 's'}"
 
 
 def number(value: float | None, digits: int = 1, unit: str = "") -> str:
@@ -59,18 +56,7 @@ def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
     return f"{times(ratio)} {interval(low, high)}"
 
 
-def with_article(words: str) -> str:
-    """The words behind `a` or `an`: `a 14B model`, `an 8B model`, `an 11-token draft`."""
-    found = _NUMBER.match(words)
-    if found is None:
-        return f"{'an' if words.startswith(_VOWELS) else 'a'} {words}"
-    digits = found[0].replace(",", "")
-    # Read aloud, a number begins with what stands before its thousands: 11,000 is eleven thousand.
-    first = digits[: (len(digits) - 1) % 3 + 1]
-    return f"{'an' if first.startswith('8') or first in {'11', '18'} else 'a'} {words}"
-
-
-def listed(names: Sequence[str], word: str = "and") -> str:
+def listed(names: Sequence[str]) -> str:
     """A list in a sentence: `a`, `a and b` or `a, b and c`."""
     *first, last = names
-    return f"{', '.join(first)} {word} {last}" if first else last
+    return f"{', '.join(first)} and {last}" if first else last
