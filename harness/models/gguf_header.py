@@ -69,8 +69,6 @@ class Header:
     layers: int | None
     general_name: str | None
     base_name: str | None
-    context_tokens: int | None
-    has_chat_template: bool
 
 
 def read(path: Path) -> Header:
@@ -96,18 +94,14 @@ def read(path: Path) -> Header:
         layers=first.number(f"{architecture}.block_count"),
         general_name=first.text("general.name"),
         base_name=first.text("general.basename"),
-        context_tokens=first.number(f"{architecture}.context_length"),
-        has_chat_template="tokenizer.chat_template" in first.fields,
     )
 
 
-def vocabulary(path: Path) -> Vocabulary:
-    """The vocabulary of a GGUF file, which need hold no weights. Raises `BadInputError`."""
-    return vocabulary_and_tokens(path)[0]
-
-
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """The vocabulary and its texts by id."""
+    """The vocabulary of a GGUF file, which need hold no weights, and its texts by id.
+
+    Raises `BadInputError`.
+    """
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)

@@ -85,13 +85,13 @@ def test_a_file_without_a_tokenizer_is_said_to_have_none(tmp_path: Path) -> None
     path = write_gguf(tmp_path / "m.gguf", tokens=None)
 
     with pytest.raises(BadInputError, match=r"m\.gguf has no tokenizer"):
-        gguf_header.vocabulary(path)
+        gguf_header.vocabulary_and_tokens(path)[0]
 
 
 def test_a_vocabulary_needs_no_weights_but_a_model_does(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", weights=False)
 
-    assert gguf_header.vocabulary(path).size == 300
+    assert gguf_header.vocabulary_and_tokens(path)[0].size == 300
     with pytest.raises(BadInputError, match=r"m\.gguf holds no weights"):
         gguf_header.read(path)
 
@@ -132,8 +132,8 @@ def test_parts_of_a_split_model_add_up(tmp_path: Path) -> None:
 
 def compare(target: Path, draft: Path) -> compatibility.Compatibility:
     return compatibility.compare(
-        gguf_header.vocabulary(target),
-        gguf_header.vocabulary(draft),
+        gguf_header.vocabulary_and_tokens(target)[0],
+        gguf_header.vocabulary_and_tokens(draft)[0],
         target_tokens=lambda: gguf_header.tokens(target),
         draft_tokens=lambda: gguf_header.tokens(draft),
     )
@@ -235,7 +235,7 @@ def test_bos_must_agree_only_where_it_is_added(tmp_path: Path, target: Path) -> 
 def test_a_bos_that_the_vocabulary_does_not_have_is_replaced_as_llama_cpp_does(
     tmp_path: Path,
 ) -> None:
-    beyond = gguf_header.vocabulary(write_gguf(tmp_path / "a.gguf", bos=300))
+    beyond = gguf_header.vocabulary_and_tokens(write_gguf(tmp_path / "a.gguf", bos=300))[0]
 
     assert beyond.bos == 11  # what BPE has where a file names none
 
@@ -249,7 +249,7 @@ def test_the_pre_tokenizer_decides_about_bos_where_the_file_does_not(
 ) -> None:
     path = write_gguf(tmp_path / "m.gguf", pre=pre, bos=None, add_bos=None)
 
-    found = gguf_header.vocabulary(path)
+    found = gguf_header.vocabulary_and_tokens(path)[0]
 
     assert (found.add_bos, found.bos) == (adds_bos, bos)
 
@@ -257,4 +257,4 @@ def test_the_pre_tokenizer_decides_about_bos_where_the_file_does_not(
 def test_gemma_4_adds_bos_whatever_the_file_says(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", kind="gemma4", add_bos=False)
 
-    assert gguf_header.vocabulary(path).add_bos
+    assert gguf_header.vocabulary_and_tokens(path)[0].add_bos
