@@ -34,7 +34,7 @@ _NAME_LENGTH = 120
 
 def machine() -> Machine:
     """The machine that this runs on, as the result file describes it."""
-    cpuinfo = _read(Path("/proc/cpuinfo"))
+    cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
     cards = nvidia.cards()
     release = platform.mac_ver()[0] if platform.system() == "Darwin" else platform.release()
@@ -98,10 +98,3 @@ def _virtual_machine(cpuinfo: str) -> bool | None:
     if platform.system() == "Darwin":
         return macos.virtual_machine()
     return linux.parse_virtual_machine(cpuinfo)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

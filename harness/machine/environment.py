@@ -26,7 +26,7 @@ def on_battery() -> bool | None:
 
 def cpu_times() -> CpuTimes | None:
     """Ticks of all processors so far, to pass to a later `snapshot`; `None` off Linux."""
-    return linux.parse_cpu_times(_read(Path("/proc/stat")))
+    return linux.parse_cpu_times(linux.text_of(Path("/proc/stat")))
 
 
 def snapshot(
@@ -46,7 +46,7 @@ def snapshot(
         load_1min=None if platform.system() == "Windows" else psutil.getloadavg()[0],
         steal_fraction=linux.steal_fraction(since, now) if since and now else None,
         busy_fraction=busy_fraction,
-        cpu_pressure=linux.parse_pressure(_read(Path("/proc/pressure/cpu"))),
+        cpu_pressure=linux.parse_pressure(linux.text_of(Path("/proc/pressure/cpu"))),
         cpu_mhz=_clock_mhz(),
         on_battery=on_battery(),
         gpu_clock_mhz=gpu.clock_mhz,
@@ -63,13 +63,6 @@ def _clock_mhz() -> float | None:
     except (OSError, RuntimeError):  # as psutil does where it is unknown
         return None
     return clock.current if clock is not None and clock.current >= 1 else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return ""
 
 
 class Watch:

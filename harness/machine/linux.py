@@ -1,7 +1,8 @@
-"""Parse what Linux states in /proc about the processor and its load."""
+"""Read and parse what Linux states in /proc about the processor and its load."""
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 _STEAL_FIELD = 7
 # Guest time is contained in user time, so only the first eight fields add up to the total.
@@ -16,6 +17,14 @@ class CpuTimes:
 
     total: int
     stolen: int
+
+
+def text_of(path: Path) -> str:
+    """A file of the kernel, without the space around it; empty where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def parse_cpu_times(stat: str) -> CpuTimes | None:

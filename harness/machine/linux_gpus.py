@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from harness.machine.linux import text_of
 from harness.machine.nvidia import GpuState
 from schemas.submission import Gpu
 
@@ -72,7 +73,7 @@ def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
     """The devices that are listed, each by its number or by `GPU-` and the serial of its chip."""
     found: list[Path] = []
     for word in text.split(","):
-        serials = [f"gpu-{_text(each / 'unique_id')}" for each in devices]
+        serials = [f"gpu-{text_of(each / 'unique_id') or None}" for each in devices]
         if word.strip().isdecimal() and int(word) < len(devices):
             found.append(devices[int(word)])
         elif word.strip().lower() in serials:
@@ -83,18 +84,18 @@ def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
 
 
 def _vendor(device: Path) -> Vendor | None:
-    return _VENDORS.get(_text(device / "vendor") or "")
+    return _VENDORS.get(text_of(device / "vendor"))
 
 
 def _vram(device: Path) -> int:
-    text = _text(device / "mem_info_vram_total")
-    return int(text) if text and text.isdecimal() else 0
+    text = text_of(device / "mem_info_vram_total")
+    return int(text) if text.isdecimal() else 0
 
 
 def _monitored(device: Path, pattern: str) -> int | None:
     """The highest figure of a kind that the monitors of a device show; `None` without any."""
-    texts = [_text(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
-    return max((int(text) for text in texts if text and text.isdecimal()), default=None)
+    texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
+    return max((int(text) for text in texts if text.isdecimal()), default=None)
 
 
 def parse_lspci(text: str) -> dict[str, str]:
@@ -117,9 +118,9 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
     vendor = _vendor(device)
     if vendor is None:
         return None
-    name = _text(device / "product_name") or names.get(device.resolve().name)
-    speed = _text(device / "max_link_speed") or ""
-    width = _text(device / "current_link_width") or ""
+    name = text_of(device / "product_name") or names.get(device.resolve().name)
+    speed = text_of(device / "max_link_speed")
+    width = text_of(device / "current_link_width")
     return Gpu(
         name=_with_vendor(name, vendor),
         vendor=vendor,
@@ -141,14 +142,7 @@ def _with_vendor(name: str | None, vendor: Vendor) -> str:
 
 def _watts(device: Path, name: str) -> float | None:
     for monitor in sorted(device.glob("hwmon/hwmon*")):
-        value = _text(monitor / name)
-        if value and value.isdecimal() and int(value) >= _MICROWATT:
+        value = text_of(monitor / name)
+        if value.isdecimal() and int(value) >= _MICROWATT:
             return int(value) / _MICROWATT
     return None
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None

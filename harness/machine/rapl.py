@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from harness.machine.linux import text_of
+
 POWERCAP = Path("/sys/class/powercap")
 _ZONE = re.compile(r"intel-rapl:\d+")
 _MICROJOULES = 1_000_000
@@ -16,7 +18,7 @@ class RaplCounter:
         self._packages = [
             zone
             for zone in zones
-            if _ZONE.fullmatch(zone.name) and (_text(zone / "name") or "").startswith("package")
+            if _ZONE.fullmatch(zone.name) and text_of(zone / "name").startswith("package")
         ]
         self._ranges = [_whole(zone / "max_energy_range_uj") for zone in self._packages]
 
@@ -41,13 +43,6 @@ class RaplCounter:
         return spent_uj / _MICROJOULES
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except OSError:
-        return None
-
-
 def _whole(path: Path) -> int | None:
-    text = _text(path)
-    return int(text) if text is not None and text.isdecimal() else None
+    text = text_of(path)
+    return int(text) if text.isdecimal() else None
