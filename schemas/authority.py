@@ -32,8 +32,10 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
             messages = [_unknown_field(name, known) for name in sorted(unexpected)]
         case ValidationErrorKind.Required(name):
             messages = [f"the field {shown(name)} is missing; add it"]
+        case _ if keyword in _SENTENCES:
+            messages = [_SENTENCES[keyword](shown(error.instance), own[keyword])]
         case _:
-            messages = [_SENTENCES.get(keyword, _other)(shown(error.instance), own[keyword])]
+            messages = [f"{shown(error.instance)} does not fit the schema ({shown(own[keyword])})"]
     for message in messages:
         yield Finding(path=path, message=message, rule=f"schema-{keyword}")
 
@@ -60,10 +62,6 @@ def _type(got: str, want: object) -> str:
     fractional = want == "integer" and got[-1].isdigit()
     hint = "; write it without a decimal point or exponent" if fractional else ""
     return f"{got} has the wrong type, expected {want}{hint}"
-
-
-def _other(got: str, expected: object) -> str:
-    return f"{got} does not fit the schema ({shown(expected)})"
 
 
 _SENTENCES: dict[str, Callable[[str, object], str]] = {

@@ -74,14 +74,10 @@ def contradicts_name(model: Model) -> str | None:
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
     if model.parameters is None or model.file_bytes is not None or not sizes:
         return None
-    counts = {size: float(size[:-1]) * _MULTIPLES[size[-1].upper()] for size in sizes}
-    if any(_is_near(model.parameters, count) for count in counts.values()):
+    named = (float(size[:-1]) * _MULTIPLES[size[-1].upper()] for size in sizes)
+    if any(n / NAME_FACTOR <= model.parameters <= n * NAME_FACTOR for n in named if n > 0):
         return None
     return str(sizes[0])
-
-
-def _is_near(parameters: int, named: float) -> bool:
-    return named > 0 and 1 / NAME_FACTOR <= parameters / named <= NAME_FACTOR
 
 
 @cache

@@ -8,7 +8,6 @@ import signal
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -136,8 +135,4 @@ def main() -> None:
 
 def treat_termination_as_ctrl_c() -> None:
     """Let SIGTERM (from `kill`, `timeout`, a shutdown) do what Ctrl-C does, from now on."""
-    signal.signal(signal.SIGTERM, _interrupt)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -55,7 +55,10 @@ def submit(
 def _send(path: Path, checkout: Path, *, yes: bool) -> None:
     """Open the pull request, or print the steps to it."""
     steps = submission.steps(path, checkout, submission.login(checkout))
-    if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
+    can_ask = sys.stdin.isatty()
+    if submission.can_open_pull_requests(checkout) and (
+        yes or (can_ask and typer.confirm("Open the pull request now?", err=True))
+    ):
         for step in submission.open_pull_request(steps, checkout):
             console.say(step)
         return
@@ -70,7 +73,3 @@ def _explain(steps: Sequence[Sequence[str]]) -> None:
             console.say("  " + submission.as_line(command))
     if not has_gh:
         console.say("Then open the pull request for that branch on GitHub.")
-
-
-def _agreed(*, yes: bool) -> bool:
-    return yes or (sys.stdin.isatty() and typer.confirm("Open the pull request now?", err=True))
