@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from bench.plan.points import Point, point_of
-from estimates.plan.errors import RUNTIME_MIB, LoggedMemoryError
+from estimates.plan.learned import LoggedMemoryError
+from estimates.plan.memory import RUNTIME_MIB
 from estimates.plan.model import Buffers, LayerPlacement, Memory
 from estimates.plan.placement import Case, Projection, fit, project
 

@@ -3,7 +3,7 @@
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
 tensors that a micro-batch keeps alive at one time. Figures from public logs check them
-(`bench/plan.py`).
+(`bench/plan`).
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from estimates.plan.model import MIB, Buffers, Facts, Layer, LayerPlacement, Setting
 
 _F32 = 4
+RUNTIME_MIB = 140  # what CUDA itself takes of a card
 _PAD = 256
 # Bytes per value: a block's bytes over its values (ggml-common.h).
 KV_TYPE_BYTES = {

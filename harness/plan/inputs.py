@@ -8,7 +8,7 @@ from pathlib import Path
 
 from estimates.plan.choices import PlannedModel
 from estimates.plan.commands import methods_by
-from estimates.plan.errors import curves
+from estimates.plan.learned import learned
 from estimates.plan.model import MIB
 from estimates.plan.placement import Case, Draft
 from estimates.plan.speculation import Speculation, Way, YieldCurve
@@ -144,7 +144,7 @@ def _case(
 def _curve(target: PlannedModel, method: str) -> YieldCurve | None:
     """What was published about this very model with this method."""
     names = {_plain(target.facts.name), _plain(target.server_name)}
-    for curve in curves():
+    for curve in learned().curves:
         if curve.method == method and any(_plain(curve.target) in name for name in names):
             return curve
     return None

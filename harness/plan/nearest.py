@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from estimates.pairing import plain_tps
-from estimates.plan.errors import Rate, gb_per_token, learned, rate_of, reached
+from estimates.plan.learned import learned
 from estimates.plan.model import Facts
+from estimates.plan.rates import Rate, gb_per_token, rate_of, reached
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import bytes_per_token, normalised
 from harness.errors import BadInputError, unreadable
@@ -32,7 +33,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Co
     `BadInputError` for a file that is no result.
     """
     named = [rate for path in files for rate in _rates(_named(path), path.stem)]
-    found = named or [*learned()[0], *_not_yet_learned()]
+    found = named or [*learned().rates, *_not_yet_learned()]
     cards = {normalised(without_size(memory.name)) for memory in computer.devices}
     own, gb = normalised(computer.processor or ""), gb_per_token(target)
     device = [x for x in found if not x.on_cpu and (named or x.device in cards)]
@@ -92,7 +93,7 @@ def _named(path: Path) -> Submission:
 
 def _not_yet_learned() -> Iterator[Rate]:
     """Rates of the newest results of the checkout that this is run in."""
-    known = {rate.source for rate in learned()[0]}
+    known = {rate.source for rate in learned().rates}
     paths = COLLECTION.rglob("*.json") if COLLECTION.is_dir() else ()
     new = sorted((path for path in paths if path.stem not in known), reverse=True)
     for path in new[:_NEWEST]:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from estimates.plan.choices import Plan, PlanOption
-from estimates.plan.errors import learned, rounds_of
+from estimates.plan.learned import learned, logged_memory_error
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speculation import Speculation, tokens_per_round
 from estimates.plan.speed import NEAREST_ERROR, SpeedEstimate
@@ -165,7 +165,8 @@ def _factors(speculation: Speculation | None, gain: SpeedEstimate) -> Iterator[s
     low, usual, high = (
         tokens_per_round(chance, speculation.depth) for chance in speculation.chances()
     )
-    known = rounds_of(speculation.method, speculation.depth)
+    key = (speculation.method, speculation.depth)
+    known = next((x for x in learned().rounds if (x.method, x.depth) == key), None)
     whence = "assumed" if speculation.acceptance is None else "from your acceptance"
     if speculation.acceptance is None and speculation.curve is not None:
         whence = f"published for {speculation.curve.target} by {speculation.curve.source}"
@@ -226,7 +227,7 @@ def _alternatives(plan: Plan) -> Table:
 
 def _own_error(plan: Plan) -> Iterator[str]:
     """How far such plans were from what was measured."""
-    errors, before = learned()[1], "own error: "
+    errors, before = learned().errors, "own error: "
     speed = errors.speed if plan.alone.tps.basis == "nearest" else errors.bare
     stated = plan.alone.tps.basis != "measured" and not plan.alone.tps.assumes
     if speed is not None and stated:
@@ -237,7 +238,7 @@ def _own_error(plan: Plan) -> Iterator[str]:
             f"a factor of {NEAREST_ERROR:g}, predicted from {what} {how}"
         )
         before = " " * len(before)
-    memory = errors.memory
+    memory = logged_memory_error()
     if not plan.exact:
         yield (
             f"{before}memory of a device: median error {memory.total_median_mib:.0f} MiB over "

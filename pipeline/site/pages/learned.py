@@ -5,25 +5,19 @@ harness (`estimates/plan/learned.json`).
 """
 
 import math
-from collections.abc import Iterator
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
 import orjson
 
 from estimates.plan import speed
-from estimates.plan.errors import (
-    RUNTIME_MIB,
-    Errors,
-    Rate,
-    leave_one_out,
-    logged_memory_error,
-    rate_of,
-    results_error,
-    without_results,
-)
+from estimates.plan.learned import Errors, ResultsError, SpeedError, logged_memory_error
+from estimates.plan.memory import RUNTIME_MIB
 from estimates.plan.model import MIB, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, project
+from estimates.plan.rates import Rate, rate_of, reached
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Rounds, YieldCurve
 from estimates.roofline import devices, normalised
@@ -78,10 +72,48 @@ def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) ->
     """The planner's own errors, over these results and the public logs of memory."""
     return Errors(
         speed=leave_one_out(rates),
-        bare=without_results(rates, devices().bandwidth_gb_per_s),
+        bare=_without_results(rates, devices().bandwidth_gb_per_s),
         memory=logged_memory_error(),
-        results=results_error(used),
+        results=_results_error(used),
     )
+
+
+def leave_one_out(rates: Sequence[Rate]) -> SpeedError | None:
+    """Predict every speed from the other results of its device."""
+    factors, devices = [], set()
+    for rate in rates:
+        same = (rate.device, rate.on_cpu)
+        others = [x for x in rates if x is not rate and (x.device, x.on_cpu) == same]
+        expected = reached(others, rate.gb_per_token)
+        if expected is not None:
+            factors.append(expected / rate.gb_per_s)
+            devices.add(rate.device)
+    return _speed_error(factors, len(devices))
+
+
+def _without_results(rates: Sequence[Rate], bandwidths: Mapping[str, float]) -> SpeedError | None:
+    """Predict every speed from the nominal bandwidth of its device alone."""
+    known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
+    factors = [bandwidths[rate.device] * speed.EFFICIENCY / rate.gb_per_s for rate in known]
+    return _speed_error(factors, len({rate.device for rate in known}))
+
+
+def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
+    if not factors:
+        return None
+    sizes = [max(factor, 1 / factor) for factor in factors]
+    within = sum(size <= speed.NEAREST_ERROR for size in sizes) / len(sizes)
+    middle = statistics.median(sizes)
+    return SpeedError(points=len(sizes), devices=devices, within=within, median=middle)
+
+
+def _results_error(used: Sequence[tuple[float, float]]) -> ResultsError | None:
+    """The error over pairs of planned and measured MiB."""
+    errors = [abs(planned - measured) for planned, measured in used]
+    if not errors:
+        return None
+    middle = statistics.median(errors)
+    return ResultsError(points=len(errors), median_mib=middle, worst_mib=max(errors))
 
 
 def own_errors(errors: Errors) -> Iterator[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from estimates.plan.errors import Rate, leave_one_out, reached
+from estimates.plan.learned import learned
 from estimates.plan.model import Facts
+from estimates.plan.rates import Rate, reached
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.plan import nearest
@@ -31,7 +33,7 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setattr(nearest, "COLLECTION", tmp_path)
-    monkeypatch.setattr(nearest, "learned", lambda: ((), None))
+    monkeypatch.setattr(nearest, "learned", lambda: replace(learned(), rates=()))
     return path
 
 
@@ -104,18 +106,3 @@ def test_the_models_nearest_in_size_tell_the_rate() -> None:
     assert reached(rates, 4.0) == 310
     assert reached(rates, 0.1) == 100
     assert reached([], 4.0) is None
-
-
-def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
-    # 200 is predicted as 240 and 240 as 200: 1.2 times off. 100 is 2.4 times off from 240, and
-    # the lonely card has no other.
-    pair = [rate(4, 200), rate(4, 240)]
-    far = [rate(4, 100, "b"), rate(4, 240, "b"), rate(4, 1, "alone")]
-
-    good, all_of = leave_one_out(pair), leave_one_out([*pair, *far])
-
-    assert good is not None
-    assert (good.points, good.devices, good.within) == (2, 1, 1.0)
-    assert good.median == pytest.approx(1.2)
-    assert all_of is not None
-    assert (all_of.points, all_of.devices, all_of.within) == (4, 2, 0.5)

@@ -1,0 +1,82 @@
+"""Read what the planner learned from all results: rates, published rounds, and its own errors.
+
+The pipeline writes `learned.json`. The errors of memory over public logs come from
+`planner_errors.json`, which `python -m bench.plan --write` computes.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from estimates.plan.rates import Rate
+from estimates.plan.speculation import Rounds, YieldCurve
+from schemas.codec import Json, decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedError:
+    """Of `points` predicted speeds the share within the stated factor, and the median factor."""
+
+    points: int
+    devices: int
+    within: float
+    median: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedMemoryError:
+    """Errors over public logs: of caches and states as a share, of all of a device in MiB."""
+
+    points: int
+    cache_worst: float
+    totals: int
+    total_median_mib: float
+    total_worst_mib: float
+    layers_worst: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsError:
+    """How far plans are from the memory that the targets of results held, in MiB."""
+
+    points: int
+    median_mib: float
+    worst_mib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """The planner's own errors; `speed` with a result of the same device, `bare` without any."""
+
+    speed: SpeedError | None
+    bare: SpeedError | None
+    memory: LoggedMemoryError
+    results: ResultsError | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """The whole file: rates by device, yields and costs of rounds by method, and the errors."""
+
+    errors: Errors
+    rates: tuple[Rate, ...]
+    rounds: tuple[Rounds, ...]
+    curves: tuple[YieldCurve, ...]
+
+
+@cache
+def learned() -> Learned:
+    """What the pipeline last learned from all results."""
+    return decode(Learned, _json("learned.json"))
+
+
+@cache
+def logged_memory_error() -> LoggedMemoryError:
+    """How far planned memory is from public logs, as `bench.plan` computed it."""
+    return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
+
+
+def _json(name: str) -> Json:
+    found: Json = json.loads(resources.files("estimates.plan").joinpath(name).read_bytes())
+    return found
