@@ -1,9 +1,9 @@
-"""How far is the planner from measured memory? `python -m bench.plan [FILE]` prints it.
+"""How far is the planner from measured memory? `python -m bench.plan` prints it.
 
-FILE is a list of points (default: `memory_points.json` of this folder): each with the facts that a
-person knows before loading and, where an engine logged them, its buffers. Prediction and fact are
-printed next to each other, then the medians. `--write` stores the errors over the default list in
-`estimates/plan/planner_errors.json`, from where pages and the terminal take them.
+`memory_points.json` of this folder lists public logs: each with what a person knows before loading
+and the buffers that the engine logged. Prediction and fact are printed next to each other, then the
+medians. `--write` stores the errors in `estimates/plan/planner_errors.json`, from where pages and
+the terminal take them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from bench.plan.comparison import POINTS, Compared, compared, listed_points, memory_error
-from bench.plan.points import PointError
+from bench.plan.comparison import Compared, compared, memory_error
+from bench.plan.points import listed_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,22 +32,14 @@ RELATIVE = ("kv", "recurrent", "compute", "model")
 def main() -> None:
     """Print prediction against fact for every point, and the medians."""
     parser = argparse.ArgumentParser(prog="python -m bench.plan", description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=POINTS)
     parser.add_argument("--write", action="store_true")
-    chosen = parser.parse_args()
-    if chosen.write:
+    if parser.parse_args().write:
         ERRORS.write_bytes(errors_file())
         return
-    value = orjson.loads(chosen.file.read_bytes())
     table = Table("point", "buffer", "fact", "plan", "error")
-    found = []
-    for entry in [*value["points"], *value.get("totals_only", [])]:
-        try:
-            found.append(compared(entry))
-        except PointError as error:
-            table.add_row(entry["id"], "", "", "", f"not planned: {error}")
-        else:
-            _list(found[-1], table)
+    found = [compared(point) for point in listed_points()]
+    for each in found:
+        _list(each, table)
     out = Console(width=WIDTH)
     out.print(table)
     _summarise(found, out)
@@ -55,7 +47,7 @@ def main() -> None:
 
 def errors_file() -> bytes:
     """The errors over the public points, as the planner states them."""
-    found = {"memory": asdict(memory_error(listed_points()))}
+    found = {"memory": asdict(memory_error([compared(point) for point in listed_points()]))}
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -65,9 +57,6 @@ def _list(found: Compared, table: Table) -> None:
     rows = {**found.kinds, **({"TOTAL": found.total} if found.total else {})}
     for kind, (fact, plan) in rows.items():
         table.add_row(found.id, kind, f"{fact:.1f}", f"{plan:.1f}", f"{plan - fact:+.1f}")
-    if not rows:
-        for kind, plan in found.planned.items():
-            table.add_row(found.id, kind, "", f"{plan:.1f}", "")
 
 
 def _summarise(found: Sequence[Compared], out: Console) -> None:

@@ -103,12 +103,10 @@ def facts_of(
     *,
     file_bytes: float | None = None,
     with_head: bool = False,
-    device_bytes: float | None = None,
 ) -> Facts:
     """A model's facts from its shape.
 
-    `file_bytes` are all its weights and `device_bytes` all but the token embedding, where known;
-    otherwise the quantisation gives them.
+    `file_bytes` are all its weights, where known; otherwise the quantisation gives them.
     """
     bits = quantisation or _quantisations()[_USUAL]
     count = shape.layers + (shape.head_layers if with_head else 0)
@@ -131,20 +129,14 @@ def facts_of(
         tied=shape.tied,
         weights_known=quantisation is not None,
     )
-    if file_bytes is None and device_bytes is None:
-        return facts
-    return scaled(facts, file_bytes=file_bytes, device_bytes=device_bytes)
+    return facts if file_bytes is None else scaled(facts, file_bytes=file_bytes)
 
 
-def scaled(
-    facts: Facts, *, file_bytes: float | None = None, device_bytes: float | None = None
-) -> Facts:
-    """Let the layers make up for what the known bytes and the table's differ by."""
-    with_embedding = file_bytes is not None and not facts.tied
-    matrices = facts.output_bytes + (facts.embedding_bytes if with_embedding else 0)
-    known = file_bytes if file_bytes is not None else device_bytes or 0.0
+def scaled(facts: Facts, *, file_bytes: float) -> Facts:
+    """Scale the layers so that all weights together take the known bytes."""
+    matrices = facts.output_bytes + (0 if facts.tied else facts.embedding_bytes)
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
-    factor = (known - matrices) / body
+    factor = (file_bytes - matrices) / body
     layers = tuple(
         replace(
             layer,

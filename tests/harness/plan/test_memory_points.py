@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
 from bench.plan.__main__ import ERRORS, errors_file
-from bench.plan.comparison import POINTS as FILE
-from bench.plan.comparison import compared, listed_points, memory_error
-from bench.plan.points import PointError, point_of
+from bench.plan.comparison import compared, memory_error
+from bench.plan.points import Arch, Point, listed_points
+from estimates.plan.model import Setting
 
-POINTS = {entry["id"]: entry for entry in orjson.loads(FILE.read_bytes())["points"]}
+POINTS = {point.id: point for point in listed_points()}
 
 
 @pytest.mark.parametrize("name", POINTS)
@@ -20,7 +22,7 @@ def test_caches_and_states_are_within_two_percent(name: str) -> None:
 
 
 def test_half_of_the_devices_totals_are_within_150_mib_and_all_within_a_gibibyte() -> None:
-    found = memory_error(listed_points())
+    found = memory_error([compared(point) for point in listed_points()])
 
     assert found.totals >= 20
     assert found.total_median_mib <= 150
@@ -51,24 +53,23 @@ def test_the_engines_choice_of_layers_is_met_within_one(name: str, layers: int) 
 
 
 def test_the_answers_of_a_point_are_not_read() -> None:
-    entry = POINTS["hr-9b-1070ti-np4"]
-    answers = {"device_mib": {"kv": 1.0}, "host_mib": {}, "decode_tok_s": 1.0}
+    point = POINTS["hr-9b-1070ti-np4"]
 
-    found = compared({**entry, **answers})
+    found = compared(replace(point, device_mib={"kv": 1.0}, host_mib={}))
 
-    assert found.kinds["kv"][1] == compared(entry).kinds["kv"][1]
-    assert found.layers == compared(entry).layers
-
-
-def test_a_shape_that_nobody_knows_is_refused_with_what_to_add() -> None:
-    with pytest.raises(PointError, match="add `arch` with kv_layers, k_gqa"):
-        point_of({"model": "secret", "n_ctx": 4096})
+    assert found.kinds["kv"][1] == compared(point).kinds["kv"][1]
+    assert found.layers == compared(point).layers
 
 
 def test_architecture_facts_are_planned_without_a_model_file() -> None:
-    arch = {"kv_layers": 32, "k_gqa": 1024, "v_gqa": 1024, "n_vocab": 32000, "n_embd": 4096}
+    arch = Arch(kv_layers=32, k_gqa=1024, v_gqa=1024, n_vocab=32000, n_embd=4096)
 
-    found = compared({"model": "own", "quant": "4.00 GiB", "n_ctx": 4096, "arch": arch})
+    found = compared(
+        Point(
+            id="own", model="own", source="", setting=Setting(slots=4), gpu_layers=33, arch=arch,
+            file_bytes=4.0 * 2**30,
+        )
+    )  # fmt: skip
 
     # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
     assert found.planned["kv"] == 512
