@@ -48,16 +48,12 @@ def validate_command(
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    certificates: Annotated[
-        Path | None,
-        typer.Option(help="Local file that remembers which files were accepted.", metavar="FILE"),
-    ] = None,
 ) -> None:
     """Report what is wrong with result files. Exit code 0: nothing; 1: something, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
         raise _stopped(NothingFoundError(paths or [RESULTS]))
-    findings = corpus_findings(sources, certificates=certificates)
+    findings = corpus_findings(sources)
     typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
     if not findings:
         files = say.count(len(sources), "file")

@@ -1,4 +1,4 @@
-"""Does a run over the whole corpus say what judging file by file says, sooner and again?"""
+"""A run over the whole corpus finds what checking file by file finds."""
 
 from __future__ import annotations
 
@@ -59,39 +59,6 @@ def test_more_than_one_process_finds_the_same(
     found = corpus.corpus_findings(sources, processes=2)
 
     assert sorted(found) == sorted(validate(sources).findings)
-
-
-def test_with_certificates_it_says_the_same_again(results: Path, tmp_path: Path) -> None:
-    kept, sources = tmp_path / "kept" / "certificates.json", discover(results)
-
-    first = corpus.corpus_findings(sources, certificates=kept)
-    again = corpus.corpus_findings(sources, certificates=kept)
-
-    assert first == again
-    assert sorted(first) == sorted(validate(sources).findings)
-    assert len(json.loads(kept.read_bytes())["files"]) == 3  # the good ones, and the twin
-
-
-def test_a_certified_file_that_changes_is_judged_anew(tmp_path: Path) -> None:
-    kept, path = tmp_path / "certificates.json", put(tmp_path, small())
-    assert corpus.corpus_findings(discover(tmp_path), certificates=kept) == ()
-    path.write_bytes(path.read_bytes().replace(b"measured", b"imported", 1))
-
-    found = corpus.corpus_findings(discover(tmp_path), certificates=kept)
-
-    assert {each.file for each in found} == {str(path)}
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"validator": "another", "files": {}}'])
-def test_certificates_of_another_validator_are_worth_nothing(tmp_path: Path, text: str) -> None:
-    path = put(tmp_path, small())
-    path.write_bytes(b"{}")
-    kept = tmp_path / "certificates.json"
-    kept.write_text(text)
-
-    found = corpus.corpus_findings(discover(tmp_path), certificates=kept)
-
-    assert {each.file for each in found} == {str(path)}
 
 
 def test_a_missing_corpus_is_sound() -> None:
