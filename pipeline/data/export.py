@@ -35,14 +35,14 @@ EXPORTS = {
     "round-costs": "round_cost",
     "acceptance-curves": "acceptance_curve",
     "engine-builds": "build_step",
-    "multipliers": "multiplier",
+    "speedups": "speedup",
     "published": "published_view",
     "sources": "source",
 }
 # Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
-MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
+SPEEDUPS, SPEEDUPS_VERSION = "speedups", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 LISTED = pa.schema(
     {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
@@ -101,7 +101,7 @@ def _resource(file: ExportedFile, table: str) -> Resource:
         sha256=file.sha256,
         table=table,
         columns=file.columns,
-        rows_below=MULTIPLIERS if file.name == f"{MULTIPLIERS}.json" else None,
+        rows_below=SPEEDUPS if file.name == f"{SPEEDUPS}.json" else None,
     )
 
 
@@ -138,21 +138,21 @@ def _versioned(table: pa.Table) -> bytes:
     known = metrics()
     dated = "last_measured" in table.column_names
     value = {
-        "format": f"draftmap-{MULTIPLIERS}",
-        "version": MULTIPLIERS_VERSION,
+        "format": f"draftmap-{SPEEDUPS}",
+        "version": SPEEDUPS_VERSION,
         "as_of": pc.max(table["last_measured"]).as_py() if dated else None,
-        "documentation": f"./#{MULTIPLIERS}",
+        "documentation": f"./#{SPEEDUPS}",
         "licence": LICENCE["name"],
         "licence_note": "of the measured rows and of the collection; every row names its own",
         "units": {name: known[name].unit for name in table.column_names if name in known},
-        MULTIPLIERS if dated else "parts": orjson.Fragment(as_json(table)[:-1]),
+        SPEEDUPS if dated else "parts": orjson.Fragment(as_json(table)[:-1]),
     }
     return orjson.dumps(
         value, option=orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
     )
 
 
-OWN_FORMATS: dict[str, dict[str, Format]] = {MULTIPLIERS: {"json": _versioned}}
+OWN_FORMATS: dict[str, dict[str, Format]] = {SPEEDUPS: {"json": _versioned}}
 
 
 def _write(

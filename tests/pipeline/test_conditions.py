@@ -107,7 +107,7 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
         "select method, depth, speedup, submissions from method_view order by all",
         "select backend, task, speedup from backend_view order by all",
         "select cell, speedup from advice_observation order by all",
-        "select device, task, speedup from multiplier order by all",
+        "select device, task, speedup from speedup order by all",
     ):
         assert rows(both, question) == rows(alone, question), question
 

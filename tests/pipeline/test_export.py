@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.data.database import open_database
-from pipeline.data.export import EXPORTS, MULTIPLIERS, PACKAGE, SUMS, export
+from pipeline.data.export import EXPORTS, PACKAGE, SPEEDUPS, SUMS, export
 from pipeline.data.formats import FORMATS, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site
@@ -59,7 +59,7 @@ def test_every_format_holds_every_row(
     with (folder / f"{stem}.csv").open(newline="", encoding="utf-8") as stream:
         assert len(list(csv.DictReader(stream))) == expected
     found = json.loads((folder / f"{stem}.json").read_bytes())
-    assert len(found[stem] if stem == MULTIPLIERS else found) == expected
+    assert len(found[stem] if stem == SPEEDUPS else found) == expected
     assert pq.read_table(folder / f"{stem}.parquet").num_rows == expected
 
 
@@ -183,6 +183,6 @@ def test_the_list_of_parts_for_programs_names_its_version(
 ) -> None:
     export(full, tmp_path, most_values=10, part_values=1000)
 
-    found = json.loads((tmp_path / "multipliers.json").read_bytes())
-    assert (found["format"], found["version"]) == ("draftmap-multipliers", 1)
-    assert found["parts"][0]["part"] == "multipliers/part-0001.parquet"
+    found = json.loads((tmp_path / "speedups.json").read_bytes())
+    assert (found["format"], found["version"]) == ("draftmap-speedups", 1)
+    assert found["parts"][0]["part"] == "speedups/part-0001.parquet"

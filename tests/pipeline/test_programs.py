@@ -1,4 +1,4 @@
-"""What other programs read: one file of multipliers, its documented example, and plain text."""
+"""What other programs read: one file of speedups, its documented example, and plain text."""
 
 import html
 import json
@@ -15,7 +15,7 @@ from pipeline.site.pages.data import text_file
 from pipeline.site.pages.model import Site
 from tests.sites import built_site
 
-EXAMPLE = re.compile(r'<code id="multipliers-example">(.*?)</code>', re.DOTALL)
+EXAMPLE = re.compile(r'<code id="speedups-example">(.*?)</code>', re.DOTALL)
 KEYS = {
     *("tier", "device", "backend", "target_label", "quantisation", "method", "depth", "task"),
     *("speedup", "interval_low", "interval_high", "verdict", "contributors"),
@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(site: Path) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads((site / "data" / "multipliers.json").read_text("utf-8"))
+    value: dict[str, Any] = json.loads((site / "data" / "speedups.json").read_text("utf-8"))
     return value
 
 
@@ -53,10 +53,10 @@ def test_the_documented_example_runs_and_prints_figures(site: Path) -> None:
     assert re.match(r"\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\] .*\(measured, ", done.stdout)
 
 
-def test_multipliers_name_their_version_tier_and_owner(found: dict[str, Any]) -> None:
-    rows = found["multipliers"]
+def test_speedups_name_their_version_tier_and_owner(found: dict[str, Any]) -> None:
+    rows = found["speedups"]
 
-    assert (found["format"], found["version"]) == ("draftmap-multipliers", 1)
+    assert (found["format"], found["version"]) == ("draftmap-speedups", 1)
     assert set(rows[0]) >= KEYS
     assert {row["tier"] for row in rows} == {"measured", "imported", "published"}
     assert all(row["speedup"] > 0 for row in rows)
@@ -64,17 +64,17 @@ def test_multipliers_name_their_version_tier_and_owner(found: dict[str, Any]) ->
     assert all(row["interval_low"] is None for row in rows if row["tier"] == "published")
 
 
-def test_every_multiplier_has_a_page_on_this_site(site: Path, found: dict[str, Any]) -> None:
-    pages = {row["page"] for row in found["multipliers"]}
+def test_every_speedup_has_a_page_on_this_site(site: Path, found: dict[str, Any]) -> None:
+    pages = {row["page"] for row in found["speedups"]}
 
     assert [page for page in sorted(pages) if not (site / page / "index.html").is_file()] == []
 
 
 def test_the_data_package_says_where_the_rows_are(site: Path) -> None:
     package = json.loads((site / "data" / "datapackage.json").read_text("utf-8"))
-    (entry,) = [each for each in package["resources"] if each["path"] == "multipliers.json"]
+    (entry,) = [each for each in package["resources"] if each["path"] == "speedups.json"]
 
-    assert entry["dialect"] == {"property": "multipliers"}
+    assert entry["dialect"] == {"property": "speedups"}
 
 
 def test_the_text_for_language_models_links_every_table(site: Path) -> None:
@@ -91,7 +91,7 @@ def test_addresses_are_absolute_where_the_site_has_one() -> None:
     named = Site(bundle="", address="https://maps.example/x/")
     llms = text_file("llms.txt", named, last=None, datasets=()).data.decode()
 
-    assert "](https://maps.example/x/data/multipliers.json)" in llms
+    assert "](https://maps.example/x/data/speedups.json)" in llms
     assert text_file("robots.txt", named).data.decode() == (
         "User-agent: *\nAllow: /\nSitemap: https://maps.example/x/sitemap.xml\n"
     )

@@ -41,7 +41,7 @@ def test_measured_rows_are_the_same_without_the_lower_tiers(
     own = {table: f"select * from {table} where tier = 'measured'" for table in tables}  # noqa: S608 - names of our own
     found = {table: rows(everything, query) for table, query in own.items()}
 
-    assert {"cell", "evidence", "map_square", "headline", "multiplier", "vote"} <= set(tables)
+    assert {"cell", "evidence", "map_square", "headline", "speedup", "vote"} <= set(tables)
     assert all(found[table] for table in ("cell", "evidence", "map_square", "headline"))
     assert found == {table: rows(measured_only, query) for table, query in own.items()}
 

@@ -10,7 +10,7 @@ import orjson
 from markupsafe import Markup
 
 from pipeline.data.datapackage import MEDIA_TYPES, views
-from pipeline.data.export import EXPORTS, MULTIPLIERS, MULTIPLIERS_VERSION, SUMS, ExportedFile
+from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS, ExportedFile
 from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.rows import grouped, read
@@ -36,7 +36,7 @@ MEASURED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class ExportedColumn:
     """One column of an exported table."""
 
     name: str
@@ -53,7 +53,7 @@ class DataSet:
     row: str
     rows: int
     files: tuple[ExportedFile, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ExportedColumn, ...]
 
 
 def data_page(
@@ -69,7 +69,7 @@ def data_page(
         others=tuple(file for file in files if file.table is None),
         structured=dataset(files, site, first=first, last=last),
         last=last,
-        version=MULTIPLIERS_VERSION,
+        version=SPEEDUPS_VERSION,
         example=example(connection),
     )
 
@@ -92,7 +92,7 @@ def programs(
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:
     """The device with the most rows: its file's name, its label and the address of its file."""
-    listed = connection.table("multiplier").select("device", "device_label").fetchall()
+    listed = connection.table("speedup").select("device", "device_label").fetchall()
     found = grouped(listed, itemgetter(0))
     if not found:
         return None
@@ -102,16 +102,16 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """What is known about each device: its rows of the multipliers, at an address of its own."""
-    for device, rows in grouped(read(connection, "multiplier"), attrgetter("device")).items():
+    """What is known about each device: its rows of the speedups, at an address of its own."""
+    for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",
-            "version": MULTIPLIERS_VERSION,
+            "version": SPEEDUPS_VERSION,
             "device": device,
             "device_label": rows[0].device_label,
             "page": device_address(device),
             "documentation": "data/#for-programs",
-            MULTIPLIERS: [row._asdict() for row in rows],
+            SPEEDUPS: [row._asdict() for row in rows],
         }
         yield Asset(path=device_file(device), data=orjson.dumps(value))
 
@@ -146,7 +146,7 @@ def datasets(
             rows=by_table[table][0].rows or 0,
             files=by_table[table],
             columns=tuple(
-                Column(
+                ExportedColumn(
                     name=column,
                     kind=kind.lower() if len(kind) < len("struct") * 3 else "nested",
                     label=known[column].label if column in known else "",

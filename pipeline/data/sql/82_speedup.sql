@@ -1,7 +1,7 @@
--- One row is one multiplier for other programs: how many times as fast a device writes with a method
+-- One row is one speedup for other programs: how many times as fast a device writes with a method
 -- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a ratio of
 -- two published rates has neither interval nor verdict. `page` is below the root of the site.
-create table multiplier as
+create table speedup as
 with own as (
   select
     explore.tier,
