@@ -56,7 +56,7 @@ class KnownModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Configuration:
     """One way to speculate: a method at a depth, with a draft model or with any.
 
     `scope` is `all` where a round costs the same on every task, else `task`. `targets` are those
@@ -117,7 +117,7 @@ class Knowledge:
     devices: tuple[KnownDevice, ...]
     models: tuple[KnownModel, ...]
     tasks: tuple[tuple[str, str], ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[Configuration, ...]
     pools: dict[str, Pool]
     spreads: dict[str, Spread]
     quantiles: dict[str, float]  # t by degrees of freedom; the keys of JSON are text
@@ -143,7 +143,7 @@ class Question:
 class Advice:
     """What to expect of one choice; without a second voter anywhere near there is no interval."""
 
-    choice: Choice
+    choice: Configuration
     speedup: float
     low: float | None
     high: float | None
@@ -169,7 +169,7 @@ def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
     return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
 
 
-def choices(known: Knowledge, question: Question) -> Iterator[Choice]:
+def choices(known: Knowledge, question: Question) -> Iterator[Configuration]:
     """The pairs measured with this target, and for other methods and depths the method alone."""
     target = question.model.target if question.model else None
     pairs = [choice for choice in known.choices if target in choice.targets]
@@ -180,7 +180,7 @@ def choices(known: Knowledge, question: Question) -> Iterator[Choice]:
             yield choice
 
 
-def answer(known: Knowledge, question: Question, choice: Choice) -> Advice | None:
+def answer(known: Knowledge, question: Question, choice: Configuration) -> Advice | None:
     """What to expect of one choice; `None` where nothing near was measured."""
     cost = _first(known, _cost_keys(question, choice))
     gain = _first(known, _yield_keys(question, choice))
@@ -218,7 +218,7 @@ def depth_word(depth: int | None) -> str | None:
     return None if depth is None else f"n{depth}"
 
 
-def _cost_keys(question: Question, choice: Choice) -> Iterator[tuple[str, str]]:
+def _cost_keys(question: Question, choice: Configuration) -> Iterator[tuple[str, str]]:
     """Level and rest of the key, the nearest first."""
     scope = "all" if choice.scope == "all" else question.task
     how = (choice.method, depth_word(choice.depth), scope)
@@ -236,14 +236,14 @@ def _cost_keys(question: Question, choice: Choice) -> Iterator[tuple[str, str]]:
     yield "cost-backend", key(question.backend, question.size, *how)
 
 
-def _yield_keys(question: Question, choice: Choice) -> Iterator[tuple[str, str]]:
+def _yield_keys(question: Question, choice: Configuration) -> Iterator[tuple[str, str]]:
     how = (choice.method, depth_word(choice.depth), question.task)
     if question.model and choice.draft:
         yield "yield-pair", key(question.model.target, choice.draft, *how)
     yield "yield-method", key(*how)
 
 
-def _measured_key(question: Question, choice: Choice) -> str:
+def _measured_key(question: Question, choice: Configuration) -> str:
     if not (question.device and question.model and choice.draft):
         return ""
     model = question.model
@@ -259,7 +259,7 @@ def _first(known: Knowledge, keys: Iterable[tuple[str, str]]) -> tuple[str, Pool
     return None
 
 
-def _bytes_cost(question: Question, choice: Choice, pool: Pool) -> tuple[float, float]:
+def _bytes_cost(question: Question, choice: Configuration, pool: Pool) -> tuple[float, float]:
     """Logarithm of what a round's bytes cost in steps of the target, and its variance.
 
     Known where the sizes of draft and target are; else as in the pool, with a new voter's variance.
@@ -271,7 +271,7 @@ def _bytes_cost(question: Question, choice: Choice, pool: Pool) -> tuple[float, 
 
 
 def _half_width(
-    known: Knowledge, choice: Choice, variance: float, parts: Iterable[tuple[str, Pool]]
+    known: Knowledge, choice: Configuration, variance: float, parts: Iterable[tuple[str, Pool]]
 ) -> float | None:
     freedom: list[int] = []
     for level, pool in parts:

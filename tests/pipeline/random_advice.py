@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
-    Choice,
+    Configuration,
     Knowledge,
     KnownDevice,
     KnownModel,
@@ -28,7 +28,9 @@ def figure(rng: random.Random) -> float:
     return round(rng.uniform(-0.5, 1.5), 5)
 
 
-def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tuple[Choice, ...]]:
+def all_choices() -> tuple[
+    tuple[KnownDevice, ...], tuple[KnownModel, ...], tuple[Configuration, ...]
+]:
     """Three cards, two models, and three methods with and without drafts."""
     devices = tuple(
         KnownDevice(id=name, label=name, memory=memory, backends=BACKENDS, address="")
@@ -48,7 +50,7 @@ def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tupl
     )
     methods = (("draft-model", 2, "all"), ("draft-model", 4, "all"), ("prompt-lookup", 8, "task"))
     choices = tuple(
-        Choice(
+        Configuration(
             method=method,
             label=method,
             depth=depth,
@@ -65,7 +67,7 @@ def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tupl
     return devices, models, choices
 
 
-def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Choice, ...]) -> set[str]:
+def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Configuration, ...]) -> set[str]:
     """The keys of every kind of pool that these cards and choices could have."""
     names: set[str] = set()
     for choice, task, backend in product(choices, TASKS, BACKENDS):

@@ -9,7 +9,16 @@ import pytest
 
 from pipeline.site.pages.grid import caption, grid
 from pipeline.site.pages.home import home, map_choices
-from pipeline.site.pages.map import LOW, Choice, best_case, by_device, by_task, draw, opening, tint
+from pipeline.site.pages.map import (
+    LOW,
+    MapFilter,
+    best_case,
+    by_device,
+    by_task,
+    draw,
+    opening,
+    tint,
+)
 from pipeline.site.pages.model import Asset, Site
 from pipeline.site.pages.places import device_pages
 from pipeline.site.pictures import draw_pictures
@@ -157,7 +166,7 @@ def test_devices_stand_in_bands_of_memory_and_measured_ones_first() -> None:
     ]
 
 
-def map_choices_of(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[Choice]:
+def map_choices_of(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[MapFilter]:
     return (each for each in map_choices(connection) if each.task == name)
 
 

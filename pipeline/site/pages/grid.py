@@ -11,7 +11,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from pipeline.site.pages.environment import task
-from pipeline.site.pages.map import ALL, Choice, look, tint
+from pipeline.site.pages.map import ALL, MapFilter, look, tint
 from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row
 from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
@@ -72,7 +72,7 @@ class Grid:
     bands: tuple[Band, ...]
 
 
-def grid(choice: Choice) -> Grid:
+def grid(choice: MapFilter) -> Grid:
     """The map of a choice: only sizes that somebody has a figure for have a column."""
     occurring = {row.size_class for row in choice.squares}
     columns = tuple(size.label for size in SIZES.values() if size.label in occurring)
@@ -130,7 +130,7 @@ def _grid(columns: tuple[str, ...], squares: Mapping[str, list[Square]]) -> Grid
     )
 
 
-def caption(choice: Choice) -> str:
+def caption(choice: MapFilter) -> str:
     """One sentence about what a map shows; it names a figure only where the verdict is clear."""
     own = [square for square in choice.squares if square.tier == MEASURED]
     found = [square for square in own if square.speedup is not None]
@@ -230,7 +230,7 @@ def _band(row: Row) -> tuple[int, str]:
     return place, f"{BANDS_GIB[place] + 1} to {BANDS_GIB[place - 1]} GB"
 
 
-def _square(row: Row, choice: Choice) -> Square:
+def _square(row: Row, choice: MapFilter) -> Square:
     return _drawn(row, _address(row, choice), choice.shown)
 
 
@@ -252,7 +252,7 @@ def _drawn(row: Row, address: str, shown: str) -> Square:
     )
 
 
-def _address(row: Row, choice: Choice) -> str:
+def _address(row: Row, choice: MapFilter) -> str:
     """Where the figures behind a square are: all cells with its choice, or the printed rows."""
     if row.tier == "published":
         return f"{device_address(row.device)}#published-figures"

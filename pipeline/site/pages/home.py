@@ -9,7 +9,16 @@ import duckdb
 from pipeline.site.pages import machine
 from pipeline.site.pages.environment import environment, render, with_cards
 from pipeline.site.pages.grid import caption, grid
-from pipeline.site.pages.map import SHOWN, WIDE, Choice, Drawing, by_device, choices, draw, opening
+from pipeline.site.pages.map import (
+    SHOWN,
+    WIDE,
+    Drawing,
+    MapFilter,
+    by_device,
+    choices,
+    draw,
+    opening,
+)
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import TASKS, say
@@ -117,17 +126,17 @@ def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
     return next(row for row in read(connection, "headline") if row.tier == "measured")
 
 
-def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[Choice, ...]:
+def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[MapFilter, ...]:
     """Every map that the home page can show."""
     return tuple(choices(read(connection, "map_square")))
 
 
-def drawing(choice: Choice) -> Drawing:
+def drawing(choice: MapFilter) -> Drawing:
     """The map of a choice as a picture for a README."""
     return draw(by_device(choice.squares), WIDE, MAP)
 
 
-def _choice_file(choice: Choice) -> Asset:
+def _choice_file(choice: MapFilter) -> Asset:
     """The finished map of one choice, with links as seen from the home page."""
     page = environment().get_template("map_choice.html.jinja")
     text = page.render(

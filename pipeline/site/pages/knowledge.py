@@ -8,7 +8,7 @@ import duckdb
 from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
 from pipeline.site.advice import (
-    Choice,
+    Configuration,
     Knowledge,
     KnownDevice,
     KnownModel,
@@ -125,7 +125,7 @@ def _models(seen: Sequence[Row]) -> Iterator[KnownModel]:
         )
 
 
-def _choices(seen: Sequence[Row]) -> Iterator[Choice]:
+def _choices(seen: Sequence[Row]) -> Iterator[Configuration]:
     """Every method, depth and draft that was measured, then every method and depth by itself."""
     drafts = grouped(seen, lambda row: key(row.method, row.depth, row.draft_slug))
     for _, rows in sorted(drafts.items()):
@@ -147,7 +147,7 @@ def _choice(
     draft_label: str | None = None,
     targets: tuple[str, ...] = (),
     draft_bytes: int | None = None,
-) -> Choice:
+) -> Configuration:
     needed = "DRAFT" if METHODS[row.method].draft == "required" else None
     setting = commands.NamedSetting(
         target="TARGET",
@@ -157,7 +157,7 @@ def _choice(
         engine=LLAMA_CPP,
         tasks=("TASK",),
     )
-    return Choice(
+    return Configuration(
         method=row.method,
         label=row.method_label,
         depth=row.depth,

@@ -89,7 +89,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class MapFilter:
     """What can be chosen on the map, and what is in it."""
 
     task: str
@@ -103,7 +103,7 @@ class Choice:
         return f"{self.task}--{self.method}--{self.shown}"
 
 
-def choices(squares: Iterable[Row]) -> Iterator[Choice]:
+def choices(squares: Iterable[Row]) -> Iterator[MapFilter]:
     """Every task with all methods and with each, as the best, typical and worst setting."""
     found = grouped(squares, lambda each: (each.task, each.choice, each.shown))
     labels = {
@@ -112,7 +112,7 @@ def choices(squares: Iterable[Row]) -> Iterator[Choice]:
     }
     tasks = [name for name in (ALL, *TASKS) if any(task == name for task, *_ in found)]
     for name, method, shown in product(tasks, labels, SHOWN):
-        yield Choice(
+        yield MapFilter(
             task=name,
             method=method,
             shown=shown,
@@ -121,7 +121,7 @@ def choices(squares: Iterable[Row]) -> Iterator[Choice]:
         )
 
 
-def opening(listed: tuple[Choice, ...]) -> Choice:
+def opening(listed: tuple[MapFilter, ...]) -> MapFilter:
     """The choice that the page opens with: all tasks where they have figures, else the fullest."""
     full = [each for each in listed if (each.method, each.shown) == (ALL, SHOWN[0])]
     if full[0].task == ALL and measured(full[0].squares):

@@ -16,7 +16,7 @@ WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredRange:
     """What this collection has measured on the device of a row."""
 
     device: str
@@ -107,7 +107,7 @@ def models_of(row: Row) -> tuple[str, ...]:
     return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
 
 
-def measured(row: Row, places: Iterable[Row]) -> Measured | None:
+def measured(row: Row, places: Iterable[Row]) -> MeasuredRange | None:
     """The cells of the same device, backend and task, all models and methods; `None` without any.
 
     An article names a card without its memory, so "RTX 5060 Ti" is also "RTX 5060 Ti 16 GB".
@@ -124,7 +124,7 @@ def measured(row: Row, places: Iterable[Row]) -> Measured | None:
     ]
     if not found:
         return None
-    return Measured(
+    return MeasuredRange(
         device=found[0].device,
         device_label=found[0].device_label,
         lowest=min(place.lowest for place in found),
