@@ -54,7 +54,7 @@ def validate_command(
     if not sources:
         raise _stopped(NothingFoundError(paths or [RESULTS]))
     findings = corpus_findings(sources)
-    typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
+    _print(findings, as_json=as_json)
     if not findings:
         files = say.count(len(sources), "file")
         typer.echo(f"{files} accepted", err=True)
@@ -136,10 +136,10 @@ def _stopped(error: PipelineError) -> typer.Exit:
     return typer.Exit(error.exit_code)
 
 
-def _findings_text(findings: Iterable[Finding]) -> str:
-    return "".join(f"{finding.line()}\n" for finding in findings)
-
-
-def _findings_json(findings: Iterable[Finding]) -> str:
-    rows = [encode(finding) for finding in findings]
-    return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+def _print(findings: Iterable[Finding], *, as_json: bool) -> None:
+    if as_json:
+        rows = [encode(finding) for finding in findings]
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        typer.echo(orjson.dumps(rows, option=option), nl=False)
+    else:
+        typer.echo("".join(f"{finding.line()}\n" for finding in findings), nl=False)

@@ -35,7 +35,7 @@ class NothingFoundError(PipelineError):
 
 
 class UnwritableError(PipelineError):
-    """Nothing can be written where the output was wanted."""
+    """The output cannot be written."""
 
     exit_code = 3
 

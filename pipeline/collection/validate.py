@@ -56,10 +56,10 @@ class Validated:
 
 def validate(sources: Iterable[Source]) -> Validated:
     """Check every file; all findings at once. Never raises for what a file holds."""
-    return gathered((source, checked(source)) for source in sources)
+    return combined((source, checked(source)) for source in sources)
 
 
-def gathered(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
+def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
     """The results of all files; of those with the same content the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}

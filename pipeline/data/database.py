@@ -26,8 +26,8 @@ from pipeline.collection.validate import (
     Found,
     Validated,
     checked,
+    combined,
     current_text,
-    gathered,
 )
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, members_of
@@ -78,7 +78,7 @@ def _read(
         each = members[source]
         return Accepted(source=source, submission=each.submission, digest=each.digest or "")
 
-    return members, _compatible(gathered((source, result(source)) for source in sources))
+    return members, _compatible(combined((source, result(source)) for source in sources))
 
 
 def _with_flags(

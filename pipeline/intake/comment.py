@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from estimates.model import Flag
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
-from pipeline.intake.reply import Position, Reply, Result, is_doubted
+from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from schemas.finding import Finding, shown
 from schemas.vocabulary import VERDICTS, say
 
@@ -22,7 +22,7 @@ _MERGING = (
     "and would stay in the history for ever."
 )
 _TICKS = re.compile(r"`+")
-_DOUBTED = "Well-formed, but with serious flags"
+_FLAGGED = "Well-formed, but with serious flags"
 _TITLES = {
     "accepted": "Accepted: thank you!",
     "rejected": "Not accepted yet",
@@ -32,11 +32,11 @@ _TITLES = {
 
 def body(reply: Reply) -> str:
     """The whole comment, within the length that GitHub accepts."""
-    doubted = sum(1 for each in reply.results if is_doubted(each))
-    title = _DOUBTED if doubted and reply.decision == "accepted" else _TITLES[reply.decision]
-    parts = [f"## {title}", _opening(reply, doubted)]
+    flagged = sum(1 for each in reply.results if has_serious_flags(each))
+    title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
+    parts = [f"## {title}", _opening(reply, flagged)]
     parts += _findings(reply)
-    for result in sorted(reply.results, key=is_doubted, reverse=True)[:MAX_SHOWN_RESULTS]:
+    for result in sorted(reply.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
         parts += _result(result, reply.author)
     more = reply.result_count - MAX_SHOWN_RESULTS
     if more > 0:
@@ -68,14 +68,14 @@ def _new_here(reply: Reply) -> Iterator[str]:
         )
 
 
-def _opening(reply: Reply, doubted: int) -> str:
+def _opening(reply: Reply, flagged: int) -> str:
     if reply.decision == "no-result":
         return "This pull request changes no results, so there is nothing to check."
     files = say.count(reply.result_count, "result file")
-    if reply.decision == "accepted" and doubted:
+    if reply.decision == "accepted" and flagged:
         return (
             f"Thank you. {files}: well-formed, consistent and new. But serious flags stand against "
-            f"{doubted} of them, so that no verdict is drawn and no vote is cast. Read "
+            f"{flagged} of them, so that no verdict is drawn and no vote is cast. Read "
             "them below: most name a cause that a new measurement avoids."
         )
     if reply.decision == "accepted":

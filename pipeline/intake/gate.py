@@ -18,9 +18,9 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
-from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings, is_new
 from pipeline.intake.git import Change
 from pipeline.intake.sending import UNKNOWN, Sending, sending_findings, twin_findings
+from pipeline.intake.withdrawals import FOLDER, LIFECYCLE, is_new, withdrawal_findings
 from schemas import contract
 from schemas.codec import FILE_NAME, dated_folder
 from schemas.finding import ROOT, Finding, shown
@@ -167,8 +167,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added; `findings` are in the order of their files;
-    `submissions` are the results that could be read, by path. `is_new`: maintainers have not yet
-    said that they know the author.
+    `submissions` are the results that could be read, by path. `is_new`: no entry of
+    maintainers is about the author yet.
     """
 
     base: str
@@ -224,7 +224,7 @@ def _examined(
         found += sending_findings(path, each, sent)
     found += twin_findings(submissions, there)
     found += _superseding(repository, there, submissions, sent)
-    found += ended_findings(repository, base, submissions, sent.contributor)
+    found += withdrawal_findings(repository, base, submissions, sent.contributor)
     return tuple(found), submissions
 
 

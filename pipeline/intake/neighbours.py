@@ -22,9 +22,9 @@ from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
-from pipeline.intake.endings import FOLDER, ended
 from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
+from pipeline.intake.withdrawals import FOLDER, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission
@@ -35,7 +35,7 @@ MAX_OTHERS = 40
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
-    """What each result of a pull request measured, and where it stands in the collection."""
+    """What each result of a pull request measured, with its position in the collection."""
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
@@ -133,7 +133,7 @@ def _neighbours(
 ) -> Iterator[tuple[str, Submission]]:
     """Results of the collection that count, by name, as far as they are read."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
-    left_out = ended(repository, base)
+    left_out = withdrawals(repository, base)
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
     found = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
@@ -147,7 +147,8 @@ def _neighbours(
 def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
     """The newest names on the same machines, then the newest of all others."""
     machines = {_machine(PurePosixPath(path).name) for path in new}
-    newest = sorted(sorted(there), key=_day, reverse=True)
+    # `<machine>--<target>--<yyyymmdd>-<digest>.json`; a name of another form comes last.
+    newest = sorted(sorted(there), key=lambda name: name.rpartition("--")[2], reverse=True)
     same = [name for name in newest if _machine(name) in machines]
     others = [name for name in newest if _machine(name) not in machines]
     return same[:MAX_SAME_MACHINE] + others[:MAX_OTHERS]
@@ -155,8 +156,3 @@ def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
 
 def _machine(name: str) -> str:
     return name.partition("--")[0]
-
-
-def _day(name: str) -> str:
-    """`<machine>--<target>--<yyyymmdd>-<digest>.json`; what is named otherwise comes last."""
-    return name.rpartition("--")[2]

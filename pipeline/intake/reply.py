@@ -70,8 +70,8 @@ class Reply:
     version: Literal[1] = 1
 
 
-def is_doubted(result: Result) -> bool:
-    """Whether a serious flag stands against a result."""
+def has_serious_flags(result: Result) -> bool:
+    """Whether a result has a serious flag."""
     flags = result.understood.flags if result.understood else ()
     return any(flag.severity == "serious" for flag in flags)
 
@@ -141,14 +141,14 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 def note(judgement: Judgement, answer: Reply) -> str:
     """The decision in one sentence, and what a reader should look at all the same."""
     count = len(judgement.results)
-    doubted = [each.file for each in answer.results if is_doubted(each)]
+    flagged = [each.file for each in answer.results if has_serious_flags(each)]
     match judgement.decision:
         case "no-result":
             return "This pull request changes no results, so there is nothing to check."
-        case "accepted" if doubted:
+        case "accepted" if flagged:
             return (
                 f"{count} result file(s): well-formed, consistent and new, but with serious flags, "
-                f"so that no vote is cast: {', '.join(doubted)}."
+                f"so that no vote is cast: {', '.join(flagged)}."
             )
         case "accepted":
             return f"{count} result file(s): well-formed, consistent and new."

@@ -1,7 +1,6 @@
-"""Keep out what maintainers have ended: results of an ended contributor, and ended results again.
+"""Refuse results of a contributor whom maintainers excluded, and copies of withdrawn results.
 
-An ended result that comes back under another name, day or machine still has its times; a new
-measurement has other ones.
+A copy under another name, day or machine still has the same times; a new measurement has others.
 """
 
 import re
@@ -25,15 +24,15 @@ _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """What does not count at a revision: names of results, and why, by contributor."""
+class Withdrawals:
+    """Names of withdrawn results, and the reason for each excluded contributor, at a revision."""
 
     results: frozenset[str]
     contributors: Mapping[str, str]
 
 
-def ended(repository: Path, revision: str) -> Ended:
-    """What maintainers have ended. Raises `GitError` when git cannot answer."""
+def withdrawals(repository: Path, revision: str) -> Withdrawals:
+    """What does not count at a revision. Raises `GitError` when git cannot answer."""
     entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
@@ -41,7 +40,7 @@ def ended(repository: Path, revision: str) -> Ended:
         if contract.lifecycle_findings(text):
             message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
-    return Ended(
+    return Withdrawals(
         results=frozenset(entries.keys() - about.keys()), contributors=ended_contributors(texts)
     )
 
@@ -52,11 +51,11 @@ def is_new(repository: Path, revision: str, author: str | None) -> bool:
     return author is not None and name not in git.files(repository, revision, LIFECYCLE)
 
 
-def ended_findings(
+def withdrawal_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> Iterator[Finding]:
-    """What is wrong with new results, by path, because of what has been ended."""
-    there = ended(repository, base)
+    """Findings on new results, which are given by path: excluded contributors, copies."""
+    there = withdrawals(repository, base)
     if not new or not (there.results or there.contributors):
         return
     old = Corpus.of(tuple(_submissions(repository, base, there)))
@@ -78,7 +77,7 @@ def _by_ended(
 
 
 def _again(submission: Submission, old: Corpus) -> Iterator[Finding]:
-    """Also when it names what it copies as superseded: a doubt is not cleared by a new name."""
+    """Copied times are found even if the result names its original as superseded."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":
             message = (
@@ -88,8 +87,8 @@ def _again(submission: Submission, old: Corpus) -> Iterator[Finding]:
             yield Finding(path=ROOT, message=message, rule="ended-result")
 
 
-def _submissions(repository: Path, base: str, there: Ended) -> Iterator[Submission]:
-    """The ended results: those with an entry, and all of an ended contributor."""
+def _submissions(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
+    """The withdrawn results, and all those of excluded contributors."""
     files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     if not there.contributors:
         files = {name: blob for name, blob in files.items() if name in there.results}
