@@ -84,13 +84,13 @@ def whole_request(estimate: Estimate) -> str:
 
 def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if arm.outcome == "failed":
-        return f"The arm did not run: {_words(arm.reason)}."
+        return f"The arm did not run: {say.reason(arm.reason)}."
     failed = _failed(estimate, submission, arm.id)
     finished = any(trial.outcome == "ok" for trial in _own(estimate, submission, arm.id))
     if failed and not finished:
-        return f"None of its {len(failed)} trials finished: {_words(failed[0].reason)}."
+        return f"None of its {len(failed)} trials finished: {say.reason(failed[0].reason)}."
     base = _failed(estimate, submission, estimate.baseline)
-    cause = f" ({_words(base[0].reason)})" if base else ""
+    cause = f" ({say.reason(base[0].reason)})" if base else ""
     return f"No trial of the baseline finished{cause}, so there is nothing to compare with."
 
 
@@ -230,7 +230,3 @@ def _range(interval: Interval | None) -> str:
     if interval is None:
         return "unknown bounds"
     return f"{say.bound(interval.low)} and {say.bound(interval.high)}"
-
-
-def _words(cause: str | None) -> str:
-    return (cause or "other").replace("-", " ")

@@ -5,6 +5,7 @@ All inputs and means are natural logarithms of ratios; `Interval` values are rat
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
 
@@ -28,8 +29,9 @@ def t_interval(log_ratios: Sequence[float]) -> Interval | None:
     count = len(log_ratios)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    error = deviation(log_ratios) / math.sqrt(count)
-    return _around(_mean(log_ratios), error, count - 1)
+    mean, error = fmean(log_ratios), deviation(log_ratios) / math.sqrt(count)
+    half_width = t_reach(count - 1) * error
+    return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
 
 
 def deviation(values: Sequence[float]) -> float:
@@ -57,11 +59,7 @@ def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
 
 def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
     """Mean of the groups' means: every task counts once, however many prompts it has."""
-    return _mean([_mean(group) for group in groups])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    return fmean(map(fmean, groups))
 
 
 def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
@@ -73,7 +71,7 @@ def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
     """
     if len(groups) == 1:
         return t_interval(groups[0])
-    return t_interval([_mean(group) for group in groups])
+    return t_interval([*map(fmean, groups)])
 
 
 def bootstrap_interval(
@@ -131,8 +129,3 @@ def _resampled_log_ratios(
 def t_reach(freedom: float) -> float:
     """How many standard errors an interval of 95 % reaches either way, by degrees of freedom."""
     return t_quantile(freedom, (1 + CONFIDENCE) / 2)
-
-
-def _around(mean: float, error: float, freedom: float) -> Interval:
-    half_width = t_reach(freedom) * error
-    return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))

@@ -2,7 +2,13 @@
 
 from estimates.model import Interval
 from estimates.pairing import pair
-from estimates.repeatability import block_means, blocks_run, confidence, log_half_width
+from estimates.repeatability import (
+    block_means,
+    blocks_run,
+    by_task,
+    confidence,
+    log_half_width,
+)
 from schemas.submission import Arm, Submission
 
 _LEAST_PASSES = 2
@@ -25,13 +31,7 @@ def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Inte
     """
     if interval is None or not by_passes(submission):
         return interval
-    over_blocks = _over_blocks(submission, arm)
+    # Over all prompts of the arm: a pass is disturbed as a whole.
+    means = block_means(by_task(pair(submission, arm)))
+    over_blocks = log_half_width(means, confidence(submission), least=_LEAST_PASSES)
     return None if over_blocks is None else interval.wider(over_blocks)
-
-
-def _over_blocks(submission: Submission, arm: Arm) -> float | None:
-    """The half-width over all prompts of the arm: a pass is disturbed as a whole."""
-    pairs = pair(submission, arm)
-    tasks = dict.fromkeys(each.prompt.task for each in pairs)
-    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
-    return log_half_width(block_means(groups), confidence(submission), least=_LEAST_PASSES)

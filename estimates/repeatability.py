@@ -112,7 +112,10 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
         if sum(block in table for table in prompts) >= FULL_BLOCK * len(prompts)
         and all(any(block in table for table in group) for group in tables)
     ]
-    means = {id(table): _mean_of(table, full) for table in prompts}
+    means = {
+        id(table): fmean([table[block] for block in full if block in table] or [0.0])
+        for table in prompts
+    }
     return tuple(
         equal_weight_mean(
             [
@@ -122,6 +125,12 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
         )
         for block in full
     )
+
+
+def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
+    """The pairs of each task that has any."""
+    tasks = dict.fromkeys(each.prompt.task for each in pairs)
+    return [[each for each in pairs if each.prompt.task == task] for task in tasks]
 
 
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
@@ -175,8 +184,7 @@ def _headline(
 ) -> Repeatability | None:
     if not pairs:
         return None
-    tasks = dict.fromkeys(each.prompt.task for each in pairs)
-    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    groups = by_task(pairs)
     blocks, level = len(block_means(groups)), confidence(submission)
     half_width = _repeatable(groups, level)
     more = None if half_width is None else blocks_to_halve(blocks, level)
@@ -193,11 +201,6 @@ def _headline(
 def _by_block(pairs: PromptPairs) -> dict[int, float]:
     blocks = (trial.block for trial in pairs.trials)
     return dict(zip(blocks, pairs.block_log_ratios, strict=True))
-
-
-def _mean_of(table: dict[int, float], blocks: Sequence[int]) -> float:
-    values = [table[block] for block in blocks if block in table]
-    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _wall_ms(trial: Trial) -> float | None:

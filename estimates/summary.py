@@ -32,7 +32,6 @@ from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, 
 from estimates.requests import PromptRequest, Readings, request_figures
 from estimates.throughput import throughput
 from estimates.verdicts import INSTRUMENT, after_flags, count, verdict, worst
-from schemas.codec import Json, encode
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 
@@ -227,8 +226,3 @@ def _prompt_estimate(pairs: PromptPairs, request: PromptRequest | None) -> Promp
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
         exactness=worst(pairs.trials, pairs.baseline_trials),
     )
-
-
-def to_json(summary: Summary) -> Json:
-    """Estimates, prompts and flags as JSON values, in the order in which they were derived."""
-    return encode(summary)

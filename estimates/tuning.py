@@ -119,17 +119,14 @@ def speed_ratio(
     a pass disturbs all its prompts, and the spread between blocks is added; a single one is not
     enough then. `None` without a common prompt.
     """
-    own, other = times.get(arm, {}), times.get(over, {})
-    by_prompt: dict[str, list[float]] = {}
-    by_block: dict[int, list[float]] = {}
-    for prompt, block in sorted(own.keys() & other.keys()):
-        difference = other[prompt, block] - own[prompt, block]
-        by_prompt.setdefault(prompt, []).append(difference)
-        by_block.setdefault(block, []).append(difference)
-    if not by_prompt:
+    gains = _gains(times, arm, over)
+    if not gains:
         return None
-    parts = [[median(each) for each in by_prompt.values()]]
-    parts += [[fmean(each) for each in by_block.values()]] if passes else []
+    parts = [[median(each.values()) for each in gains.values()]]
+    if passes:
+        blocks = dict.fromkeys(block for each in gains.values() for block in each)
+        by_block = ([each[block] for each in gains.values() if block in each] for block in blocks)
+        parts.append([fmean(each) for each in by_block])
     mean = fmean(parts[0])
     if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - one value has no spread
         return SpeedRatio(estimate=math.exp(mean), interval=None)
@@ -166,15 +163,11 @@ def standing(
     }
     dropped = frozenset(arm for arm, each in ratios.items() if each is not None and each.slower)
     left = [arm for arm in others if arm not in dropped]
-    close = all(_is_same(times, arm, leader, passes=passes) for arm in left)
+    again = (speed_ratio(times, arm, leader, passes=passes) for arm in left)
+    close = all(each is not None and each.apart < SAME for each in again)
     against = (speed_ratio(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
     lost = all(each is not None and each.slower for each in against)
     return Standing(ranked=ranked, dropped=dropped, decided=close or lost)
-
-
-def _is_same(times: Times, arm: str, leader: str, *, passes: bool) -> bool:
-    found = speed_ratio(times, arm, leader, passes=passes)
-    return found is not None and found.apart < SAME
 
 
 def merit(
@@ -263,12 +256,12 @@ def _bounds(
     """
     groups: dict[str, list[float]] = {}
     for times in stages:
-        for prompt, found in _by_prompt(times, arm, baseline).items():
-            groups.setdefault(tasks.get(prompt, ""), []).append(median(found))
+        for prompt, found in _gains(times, arm, baseline).items():
+            groups.setdefault(tasks.get(prompt, ""), []).append(median(found.values()))
     freedom = sum(map(len, groups.values())) - len(groups)
     mean, error = math.log(gain.estimate), gain.error or math.inf
     if len(groups) == 1 or min(map(len, groups.values())) == 1:
-        freedom = len(_by_prompt(stages[-1], arm, baseline)) - 1
+        freedom = len(_gains(stages[-1], arm, baseline)) - 1
     else:
         errors = [stdev(group) / math.sqrt(len(group)) for group in groups.values()]
         mean = fmean(fmean(group) for group in groups.values())
@@ -277,12 +270,12 @@ def _bounds(
     return mean - half, mean + half
 
 
-def _by_prompt(times: Times, arm: str, over: str) -> dict[str, list[float]]:
-    """By how much an arm is faster than another in the blocks of each prompt that both ran."""
+def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
+    """By how much an arm is faster than another, by prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
-    found: dict[str, list[float]] = {}
+    found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):
-        found.setdefault(prompt, []).append(other[prompt, block] - own[prompt, block])
+        found.setdefault(prompt, {})[block] = other[prompt, block] - own[prompt, block]
     return found
 
 
@@ -291,6 +284,6 @@ def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: 
     total = 0.0
     for times in (race, certificate):
         found = speed_ratio(times, rival, best, passes=passes)
-        prompts = {prompt for prompt, _ in times.get(rival, {}).keys() & times.get(best, {}).keys()}
-        total += len(prompts) * math.log(found.estimate) if found else 0.0
+        prompts = len(_gains(times, rival, best))
+        total += prompts * math.log(found.estimate) if found else 0.0
     return total > 0

@@ -66,7 +66,8 @@ def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float
     times = {group.prompt: median(group.ms_per_token) for group in groups}
     # Disturbances slow down: the faster half shows what a token costs.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
-    spreads = [_log_sd(group) for group in groups]
+    logs = [[math.log(ms) for ms in group.ms_per_token] for group in groups]
+    spreads = [deviation(each) if len(each) > 1 else 0.0 for each in logs]
     usual = math.sqrt(fmean(spread**2 for spread in spreads))
     limits = {
         group.prompt: _uneven_limit(group, max(spread, usual))
@@ -85,8 +86,3 @@ def _uneven_limit(group: Repeats, noise: float) -> float:
         return BOUNDS["factor_without_repeats"]
     by_noise = math.exp(BOUNDS["deviations"] * noise / math.sqrt(len(group.trials)))
     return max(BOUNDS["factor"], by_noise)
-
-
-def _log_sd(group: Repeats) -> float:
-    logs = [math.log(ms) for ms in group.ms_per_token]
-    return deviation(logs) if len(logs) > 1 else 0.0

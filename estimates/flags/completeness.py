@@ -5,6 +5,7 @@ from collections import Counter
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import is_timed
+from schemas.vocabulary import say
 
 LEAST_SHARE_OF_PROMPTS = bounds("missing-prompts")["share"]
 
@@ -14,7 +15,7 @@ def failed_arm(evidence: FlagEvidence) -> Seen | None:
     failed = [arm for arm in evidence.submission.arms if arm.outcome == "failed"]
     if not failed:
         return None
-    reasons = [f"{arm.id} ({_words(arm.reason)})" for arm in failed]
+    reasons = [f"{arm.id} ({say.reason(arm.reason)})" for arm in failed]
     return seen(arms=reasons, arm=only(arm.id for arm in failed))
 
 
@@ -27,7 +28,7 @@ def failed_trials(evidence: FlagEvidence) -> Seen | None:
     (reason, _), *_ = Counter(trial.reason for trial in failed).most_common(1)
     ran, counts = Counter(trial.arm for trial in trials), Counter(trial.arm for trial in failed)
     by_arm = [f"{count} of {ran[arm]} with {arm}" for arm, count in counts.items()]
-    return seen(counts=by_arm, reason=_words(reason), arm=only(counts), prompt=failed[0].prompt)
+    return seen(counts=by_arm, reason=say.reason(reason), arm=only(counts), prompt=failed[0].prompt)
 
 
 def unpaired_trials(evidence: FlagEvidence) -> Seen | None:
@@ -86,7 +87,3 @@ def single_block(evidence: FlagEvidence) -> Seen | None:
     """Nothing was repeated, so noise between blocks cannot be seen."""
     last = max((trial.block for trial in evidence.submission.trials), default=0)
     return seen() if last == 0 else None
-
-
-def _words(reason: str | None) -> str:
-    return (reason or "other").replace("-", " ")

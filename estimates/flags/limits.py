@@ -10,7 +10,7 @@ from estimates.model import Estimate
 from estimates.pairing import rounds
 from estimates.roofline import floor
 from schemas.method import limit
-from schemas.submission import Arm, Trial
+from schemas.submission import Arm
 
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
 BOUND = bounds("above-bound")
@@ -73,7 +73,11 @@ def above_power_limit(evidence: FlagEvidence) -> Seen | None:
     if method != "nvml" or not limits or None in limits:
         return None
     limit_w = sum(limit for limit in limits if limit is not None)
-    drawn = [watts for each in evidence.submission.trials if (watts := _watts(each)) is not None]
+    drawn = [
+        trial.energy_j * 1000 / ms
+        for trial in evidence.submission.trials
+        if trial.energy_j is not None and (ms := trial.wall_ms or trial.decode_ms)
+    ]
     if not drawn or median(drawn) <= POWER_SLACK * limit_w:
         return None
     return seen(drawn_w=median(drawn), limit_w=limit_w)
@@ -123,11 +127,6 @@ def _surely(estimate: Estimate) -> float:
     if estimate.interval is None:
         return estimate.speedup / BOUND["slack_without_interval"]
     return estimate.interval.low / BOUND["slack"]
-
-
-def _watts(trial: Trial) -> float | None:
-    ms = trial.wall_ms or trial.decode_ms
-    return trial.energy_j * 1000 / ms if trial.energy_j is not None and ms else None
 
 
 def _round_times(group: Repeats) -> Iterator[float]:

@@ -33,7 +33,9 @@ def _is_confusable(path: str, text: str) -> bool:
         return False
     words = "".join(each if each.isalnum() else " " for each in text).split()
     latin = "LATIN" in _alphabets(text)
-    return any(_is_mixed(word, latin=latin) or _is_styled(word) for word in words)
+    names = (unicodedata.name(letter, "") for word in words for letter in word)
+    styled = any(name.startswith(_STYLED) for name in names)
+    return styled or any(_is_mixed(word, latin=latin) for word in words)
 
 
 def _is_mixed(word: str, *, latin: bool) -> bool:
@@ -46,7 +48,3 @@ def _is_mixed(word: str, *, latin: bool) -> bool:
 def _alphabets(word: str) -> set[str]:
     names = (unicodedata.name(letter, "").partition(" ")[0] for letter in word)
     return {name for name in names if name in _ALPHABETS}
-
-
-def _is_styled(word: str) -> bool:
-    return any(unicodedata.name(letter, "").startswith(_STYLED) for letter in word)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from estimates.summary import summarize, to_json
+from estimates.summary import summarize
 from harness.cli import console
 from harness.cli.options import offers_fields
 from harness.cli.request import Contributor, Json, check_contributor
@@ -20,6 +20,7 @@ from harness.importers.reading import read
 from harness.options import Option
 from harness.report import brief
 from harness.run import result_file as results
+from schemas.codec import encode
 from schemas.submission import Origin, Submission
 
 _NO_LICENCE = (
@@ -137,7 +138,7 @@ def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
     summaries = [summarize(each) for each in done.submissions]
     if as_json:
         entries = [
-            {"file": str(path), "summary": to_json(summary)}
+            {"file": str(path), "summary": encode(summary)}
             for path, summary in zip(paths, summaries, strict=True)
         ]
         console.print_json({"results": [*entries], "left_out": [*done.left_out]})

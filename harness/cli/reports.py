@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from estimates.summary import to_json
 from harness.campaign.duration import in_turns
 from harness.cli import console
 from harness.cli.engine_run import MeasuredEngine
@@ -13,7 +12,7 @@ from harness.errors import HarnessError
 from harness.machine.rate import this_machine
 from harness.report import brief, progress
 from harness.report.terminal import compared, show
-from schemas.codec import Json
+from schemas.codec import Json, encode
 
 
 def print_results(
@@ -21,7 +20,7 @@ def print_results(
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
     if asked.json:
-        summaries = {name: to_json(each.summary) for name, each in measured.items()}
+        summaries = {name: encode(each.summary) for name, each in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
         screen = console.result_console()

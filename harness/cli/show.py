@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from estimates.summary import summarize, to_json
+from estimates.summary import summarize
 from harness.cli import console
 from harness.errors import BadInputError, unreadable
 from harness.report import brief
+from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -25,7 +26,7 @@ def show(
 ) -> None:
     submission = _read(file)
     if json:
-        console.print_json(to_json(summarize(submission)))
+        console.print_json(encode(summarize(submission)))
         return
     summary = summarize(submission, resample=False)
     screen = console.result_console()

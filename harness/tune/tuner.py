@@ -131,11 +131,10 @@ class Tuner:
         running = self._running(ended, times)
         if not running:
             return ()
-        ranked = tuning.merit(times, predicted, running, passes=self._passes)
         last = tuning.standing(
             times, predicted, running=running, baseline=BASELINE, passes=self._passes
         )
-        return tuple(arm for arm in ranked if arm not in last.dropped)
+        return tuple(arm for arm in last.ranked if arm not in last.dropped)
 
     def _running(self, so_far: Submission, times: Times) -> list[str]:
         """The arms that ran in the last block that has any trial of a speculating arm."""

@@ -60,3 +60,8 @@ def listed(names: Sequence[str]) -> str:
     """A list in a sentence: `a`, `a and b` or `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def reason(name: str | None) -> str:
+    """Why something failed, in words: `out-of-memory` is `out of memory`."""
+    return (name or "other").replace("-", " ")

@@ -12,7 +12,8 @@ from estimates.decomposition import expected_tokens, position_acceptance
 from estimates.explain import reason
 from estimates.intervals import t_interval
 from estimates.pairing import pair
-from estimates.summary import summarize, to_json
+from estimates.summary import summarize
+from schemas.codec import encode
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, table, trial
 from tests.samples import sample
 
@@ -145,7 +146,7 @@ def test_missing_counters_leave_gaps_and_never_break_or_invent_anything(
 
     summary = summarize(submission)
 
-    json.dumps(to_json(summary), allow_nan=False)
+    json.dumps(encode(summary), allow_nan=False)
     for each in summary.estimates:
         assert (each.speedup is None) == (each.task is None)
         assert each.speedup is None or each.speedup > 0

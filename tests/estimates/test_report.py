@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from estimates.summary import summarize, to_json
+from estimates.summary import summarize
+from schemas.codec import encode
 from tests.estimates.campaigns import campaign, failed, table, trial
 from tests.samples import sample
 
@@ -12,7 +13,7 @@ from tests.samples import sample
 def test_json_has_the_field_names_of_the_model() -> None:
     rows = {"code-1": (100.0, 50.0), "code-2": (80.0, 10.0)}
 
-    document = to_json(summarize(campaign(table(rows), prompts=tuple(rows))))
+    document = encode(summarize(campaign(table(rows), prompts=tuple(rows))))
 
     assert isinstance(document, dict)
     assert set(document) == {
@@ -24,7 +25,7 @@ def test_json_has_the_field_names_of_the_model() -> None:
 
 
 def test_what_is_not_known_is_left_out_and_never_zero() -> None:
-    document = to_json(summarize(campaign([trial("baseline"), failed("spec")])))
+    document = encode(summarize(campaign([trial("baseline"), failed("spec")])))
 
     first = document["estimates"][0]  # type: ignore[index,call-overload]
     assert set(first) == {  # type: ignore[arg-type]
@@ -33,6 +34,6 @@ def test_what_is_not_known_is_left_out_and_never_zero() -> None:
 
 
 def test_json_holds_no_nan_and_no_infinity() -> None:
-    text = json.dumps(to_json(summarize(sample())), allow_nan=False)
+    text = json.dumps(encode(summarize(sample())), allow_nan=False)
 
     assert json.loads(text)["estimates"]
