@@ -47,9 +47,7 @@ def table(estimates: Sequence[Estimate], console: Console) -> Table:
 
 
 def _table(estimates: Sequence[Estimate], count: int) -> Table:
-    drawn = Table(
-        box=None, padding=(0, 1), collapse_padding=True, pad_edge=False, header_style="dim"
-    )
+    drawn = _empty_table()
     for heading in _COLUMNS[:count]:
         is_text = heading in _COLUMNS[:_FEWEST_COLUMNS]
         wraps = heading == "verdict" and count == _FEWEST_COLUMNS
@@ -59,12 +57,18 @@ def _table(estimates: Sequence[Estimate], count: int) -> Table:
     return drawn
 
 
+def _empty_table() -> Table:
+    return Table(
+        box=None, padding=(0, 1), collapse_padding=True, pad_edge=False, header_style="dim"
+    )
+
+
 def _row(estimate: Estimate) -> tuple[Text, ...]:
     verdict = VERDICTS[estimate.verdict]
     return (
         Text(estimate.scope),
         Text(f"{verdict.sign} {verdict.short}", style=verdict.terminal),
-        Text(words.speedup(estimate)),
+        Text(words.speedup(estimate.speedup, estimate.interval)),
         Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),
         Text(words.exactness(estimate.exactness)),
@@ -102,26 +106,16 @@ CONCURRENCY_LEGEND = (
 
 def concurrency_table(found: Sequence[Throughput]) -> Table:
     """From few requests at once to many; the baseline of each number comes first."""
-    drawn = Table(
-        box=None, padding=(0, 1), collapse_padding=True, pad_edge=False, header_style="dim"
-    )
-    drawn.add_column("at once", no_wrap=True, justify="right")
-    drawn.add_column("arm", no_wrap=True)
-    for heading in ("one stream", "in total"):
-        drawn.add_column(heading, no_wrap=True, justify="right")
-    drawn.add_column("total speedup [95%]", no_wrap=True)
+    drawn = _empty_table()
+    for heading in ("at once", "arm", "one stream", "in total", "total speedup [95%]"):
+        is_text = heading in ("arm", "total speedup [95%]")
+        drawn.add_column(heading, no_wrap=True, justify="left" if is_text else "right")
     for each in sorted(found, key=lambda item: item.concurrency):
         drawn.add_row(
             str(each.concurrency),
             each.arm,
             f"{each.stream_tps:.1f}",
             f"{each.total_tps:.1f}",
-            _speedup(each),
+            words.speedup(each.total_speedup, each.interval) if each.total_speedup else "",
         )
     return drawn
-
-
-def _speedup(found: Throughput) -> str:
-    if found.total_speedup is None:
-        return ""
-    return say.speedup(found.total_speedup, *words.bounds(found.interval))

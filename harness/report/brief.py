@@ -56,6 +56,10 @@ class _Result:
     def target(self) -> str:
         return f"{self.submission.target.name} {self.submission.target.quantisation}"
 
+    @property
+    def device(self) -> str:
+        return identify(self.submission).device_label
+
     def arms(self) -> list[tuple[Arm, Estimate]]:
         """The arms that draft with their figure over all tasks, the best first."""
         found = []
@@ -75,21 +79,18 @@ class _Result:
 
     def command(self, arm: Arm, whole: Estimate) -> list[str]:
         """What to start: the best arm where it gains, else the target alone."""
-        chosen = arm if whole.verdict == "helps" or self.helped(arm) else None
+        helped = self.tasks(arm).get("helps", [])
+        chosen = arm if whole.verdict == "helps" or helped else None
         doubtful = whole.verdict in ("uncertain", "too-few-prompts")
         server = self.submission.engine.name
         if server != "llama.cpp":
             return use.elsewhere(chosen, server)
         if chosen is not None:
-            only = "" if whole.verdict == "helps" else f" for {say.listed(self.helped(arm))}"
+            only = "" if whole.verdict == "helps" else f" for {say.listed(helped)}"
             heading = f"Use it{only}:"
         else:
             heading = "Until it is known, without it:" if doubtful else "Leave it off:"
         return [heading, *use.command(self.submission, chosen, self.files)]
-
-    def helped(self, arm: Arm) -> list[str]:
-        """The tasks on which an arm helps."""
-        return self.tasks(arm).get("helps", [])
 
     def _place(self, pair: tuple[Arm, Estimate]) -> tuple[int, int, float]:
         arm, whole = pair
@@ -143,13 +144,9 @@ def _more(path: Path) -> str:
     return text
 
 
-def _place_of(result: _Result) -> str:
-    return f"on {identify(result.submission).device_label}"
-
-
 def _no_method(result: _Result) -> str:
     arms = result.submission.arms
-    where = f"{result.target} {_place_of(result)}"
+    where = f"{result.target} on {result.device}"
     if any(METHODS[arm.method.type].instrument for arm in arms):
         return f"Acceptance was set, so this says what a round of {where} costs, and no verdict."
     if all(arm.role == "baseline" for arm in arms):
@@ -159,7 +156,7 @@ def _no_method(result: _Result) -> str:
 
 def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
     """The answer in one or two sentences."""
-    target, place = result.target, _place_of(result)
+    target, place = result.target, f"on {result.device}"
     gain = "" if whole.speedup is None else f"{say.times(whole.speedup)}{_range(whole)}"
     match whole.verdict:
         case "helps":
@@ -187,7 +184,7 @@ def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
             else:
                 text = f"Not sure yet: too little was measured of {target} {place} for a verdict."
             text += f" {arm.id} ran at {gain} the plain speed." if gain else ""
-    some = result.helped(arm)
+    some = result.tasks(arm).get("helps", [])
     return f"{text} For {say.listed(some)} alone it is faster." if some else text
 
 

@@ -86,17 +86,16 @@ def markdown(found: Comparison) -> str:
 
 
 def _list(arms: tuple[ArmChange, ...]) -> str:
-    return say.listed([f"{each.arm} by {_by(each.speed)}" for each in arms])
+    return say.listed(
+        [
+            f"{each.arm} by {say.percent(abs(each.speed.ratio - 1), 1)}"
+            for each in arms
+            if each.speed
+        ]
+    )
 
 
-def _by(change: FigureChange | None) -> str:
-    return say.percent(abs(change.ratio - 1), 1) if change else ""
-
-
-_Row = tuple[str, str, str, str]
-
-
-def _rows(arm: ArmChange) -> list[_Row]:
+def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     """What was measured of an arm: its name, both values, the change, and what to make of it."""
     rows = []
     for what, change, digits in (

@@ -21,53 +21,50 @@ _INDENT = "  "
 
 def show(submission: Submission, summary: Summary, console: Console) -> None:
     """Print the report of a submission."""
-    for line in _header(submission):
-        console.print(line)
+    console.print(Text("\n").join(_header(submission)))
     controls = {control.arm for control in summary.controls}
     for arm in submission.arms:
         if arm.role != "baseline" and arm.id not in controls:
             console.print()
             _print_arm(arm, submission, summary, console)
-    _print_throughput(summary, console)
-    _print_controls(summary, console)
+    if summary.throughput:
+        _print_title(arms.CONCURRENCY_TITLE, console)
+        console.print(arms.concurrency_table(summary.throughput))
+        _print_wrapped(arms.CONCURRENCY_LEGEND, console, style="dim")
+    if summary.controls:
+        _print_title("Controls, whose answers are known:", console)
+    for line in trust.controls(summary):
+        _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
     if any(estimate.speedup is not None for estimate in summary.estimates):
         console.print()
         _print_wrapped(arms.LEGEND, console, style="dim")
     _print_wrapped(trust.unknown_repeatability(summary), console, style="dim")
-    _print_curve(submission, console)
+    costs = [*trust.costs(submission.probes)]
+    for line in ("", *costs) if costs else ():
+        console.print(Text(line))
     _print_flags(summary.flags, console)
 
 
 def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Console) -> None:
     estimates = [e for e in summary.estimates if e.arm == arm.id]
     console.print(arms.title(arm, submission))
-    if estimates:
-        _print_wrapped(reason(words.overall(estimates), submission), console)
-    if any(e.speedup is not None for e in estimates):
-        _print_wrapped(words.over_alternative(words.overall(estimates)), console)
-        console.print(arms.table(estimates, console))
-        found = next((each for each in summary.repeatability if each.arm == arm.id), None)
-        _print_wrapped(whole_request(words.overall(estimates)), console)
-        _print_wrapped(trust.repeatability(found), console)
-        _print_wrapped(trust.by_processor(words.overall(estimates)), console)
-        _print_wrapped(trust.predicted(estimates), console)
-        _print_energy(words.overall(estimates), submission, console)
-
-
-def _print_throughput(summary: Summary, console: Console) -> None:
-    if summary.throughput:
-        console.print()
-        _print_wrapped(arms.CONCURRENCY_TITLE, console, style="bold")
-        console.print(arms.concurrency_table(summary.throughput))
-        _print_wrapped(arms.CONCURRENCY_LEGEND, console, style="dim")
-
-
-def _print_controls(summary: Summary, console: Console) -> None:
-    for number, line in enumerate(trust.controls(summary)):
-        if number == 0:
-            console.print()
-            console.print(Text("Controls, whose answers are known:", style="bold"))
-        _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
+    if not estimates:
+        return
+    whole = words.overall(estimates)
+    _print_wrapped(reason(whole, submission), console)
+    if all(e.speedup is None for e in estimates):
+        return
+    _print_wrapped(words.over_alternative(whole), console)
+    console.print(arms.table(estimates, console))
+    found = next((each for each in summary.repeatability if each.arm == arm.id), None)
+    for text in (
+        whole_request(whole),
+        trust.repeatability(found),
+        trust.by_processor(whole),
+        trust.predicted(estimates),
+        words.energy(whole, submission.settings.energy_method),
+    ):
+        _print_wrapped(text, console)
 
 
 def _header(submission: Submission) -> Iterator[Text]:
@@ -91,23 +88,14 @@ def _field(name: str, value: str) -> Text:
     return Text.assemble((f"{name:<9}", "dim"), value)
 
 
-def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:
-    text = words.energy(estimate, submission.settings.energy_method)
-    if text is not None:
-        _print_wrapped(text, console)
-
-
-def _print_curve(submission: Submission, console: Console) -> None:
-    for number, line in enumerate(trust.lines(submission.probes)):
-        if number == 0:
-            console.print()
-        console.print(Text(line))
+def _print_title(text: str, console: Console) -> None:
+    console.print()
+    _print_wrapped(text, console, style="bold")
 
 
 def _print_flags(flags: Sequence[Flag], console: Console) -> None:
     if flags:
-        console.print()
-        console.print(Text("Before you trust these figures:", style="bold"))
+        _print_title("Before you trust these figures:", console)
     for flag in flags:
         mark, style = words.SEVERITIES[flag.severity]
         text = f"{mark} {flag.name}: {flag.message}"
@@ -132,10 +120,9 @@ def _print_wrapped(
     console.print(Text(paragraph, style=style), soft_wrap=True)
 
 
-Measured = tuple[Submission, Summary]
-
-
-def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:
+def compared(
+    measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
+) -> Iterator[str]:
     """Each engine's baseline over the first one's, and the speedup of every arm on it.
 
     Those in `failed` have a reason instead of a result.
@@ -150,7 +137,8 @@ def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Ite
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
             estimates = [each for each in summary.estimates if each.arm == arm.id]
             for estimate in _headline(estimates):
-                yield f"    {arm.id}{_of_task(estimate)}: {_engine_speedup(estimate)}"
+                task = f", {estimate.scope}" if estimate.task or estimate.own_tasks else ""
+                yield f"    {arm.id}{task}: {_engine_speedup(estimate)}"
     for name, cause in failed.items():
         yield f"  {name}: not measured"
         yield f"    {cause}"
@@ -163,7 +151,7 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     over = say.count(found.prompts, "prompt")
     if not found.interval and (single_pass(first) or single_pass(other)):
         over = f"{over} in a single pass, so its uncertainty is unknown"
-    ratio = say.speedup(found.ratio, *words.bounds(found.interval))
+    ratio = words.speedup(found.ratio, found.interval)
     return f"baseline: {ratio} the speed of {first_name}, over {over}"
 
 
@@ -176,12 +164,9 @@ def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
     return (whole,) if whole.speedup is not None or not tasks else tasks
 
 
-def _of_task(estimate: Estimate) -> str:
-    return f", {estimate.scope}" if estimate.task or estimate.own_tasks else ""
-
-
 def _engine_speedup(estimate: Estimate) -> str:
     verdict = VERDICTS[estimate.verdict].label
     if estimate.speedup is None:
         return verdict
-    return f"{words.speedup(estimate)} the speed of its own baseline ({verdict})"
+    found = words.speedup(estimate.speedup, estimate.interval)
+    return f"{found} the speed of its own baseline ({verdict})"

@@ -8,24 +8,16 @@ from collections.abc import Iterator, Sequence
 from estimates.model import Control, Estimate, Repeatability, Summary
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
 from harness.report import words
-from schemas.submission import Probes, Submission, VerificationProbe
+from schemas.submission import Probes, Submission
 from schemas.vocabulary import say
-
-_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 
 
 def ended(submission: Submission) -> str:
     """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why no more was measured."""
     design, done = submission.design, blocks_run(submission)
     half_width = deciding(submission)
-    found = (
-        "unknown precision" if half_width is None else f"{_PLUS_MINUS}{say.percent(half_width, 1)}"
-    )
-    target = (
-        ""
-        if design.precision is None
-        else f" (target {_PLUS_MINUS}{say.percent(design.precision, 1)})"
-    )
+    found = "unknown precision" if half_width is None else _within(half_width)
+    target = "" if design.precision is None else f" (target {_within(design.precision)})"
     match design.ended:
         case "precise-enough":
             return (
@@ -44,12 +36,16 @@ def ended(submission: Submission) -> str:
             return f"after all {design.blocks} blocks, still {found}{target}"
 
 
+def _within(half_width: float) -> str:
+    return f"\N{PLUS-MINUS SIGN}{say.percent(half_width, 1)}"
+
+
 def repeatability(found: Repeatability | None) -> str:
     """How far the speedup on these prompts is repeatable, and what more time would gain."""
     if found is None or found.half_width is None:
         return ""
     text = (
-        f"Repeatable within {_PLUS_MINUS}{say.percent(found.half_width, 1)} on these prompts "
+        f"Repeatable within {_within(found.half_width)} on these prompts "
         f"({say.count(found.blocks, 'block')})"
     )
     if found.minutes_to_halve is None:
@@ -76,11 +72,11 @@ def predicted(estimates: Sequence[Estimate]) -> str:
     return f"{label}: {', '.join(parts)}." if parts else ""
 
 
-def by_processor(estimate: Estimate | None) -> str:
+def by_processor(estimate: Estimate) -> str:
     """The speedup by processor time."""
-    if estimate is None or estimate.cpu_speedup is None:
+    if estimate.cpu_speedup is None:
         return ""
-    found = say.speedup(estimate.cpu_speedup, *words.bounds(estimate.cpu_interval))
+    found = words.speedup(estimate.cpu_speedup, estimate.cpu_interval)
     return f"By processor time, which other programs do not affect: {found}."
 
 
@@ -115,19 +111,16 @@ def _same(control: Control, summary: Summary) -> str:
 _BAR_LENGTH = 30
 
 
-def lines(probes: Probes | None) -> Iterator[str]:
+def costs(probes: Probes | None) -> Iterator[str]:
     """The verification curve and the drafting costs as text; nothing without probes."""
     curve = probes.verification if probes else None
     if curve is not None and curve.widths[0] == 1:
         yield "Cost of one target step by how many tokens it checks (1.00 is one plain token):"
-        yield from _bars(curve)
+        single_ms, longest = curve.step_ms_median[0], max(curve.step_ms_median)
+        for width, step_ms in zip(curve.widths, curve.step_ms_median, strict=True):
+            bar = "█" * max(1, round(_BAR_LENGTH * step_ms / longest))
+            yield (
+                f"  {width:>4} {bar:<{_BAR_LENGTH}} {step_ms / single_ms:>5.2f}  {step_ms:.1f} ms"
+            )
     for cost in (probes.drafting if probes else None) or ():
         yield f"  drafting one token with {cost.draft}: {cost.token_ms_median:.1f} ms"
-
-
-def _bars(curve: VerificationProbe) -> Iterator[str]:
-    single_ms = curve.step_ms_median[0]
-    longest = max(curve.step_ms_median)
-    for width, step_ms in zip(curve.widths, curve.step_ms_median, strict=True):
-        bar = "█" * max(1, round(_BAR_LENGTH * step_ms / longest))
-        yield f"  {width:>4} {bar:<{_BAR_LENGTH}} {step_ms / single_ms:>5.2f}  {step_ms:.1f} ms"

@@ -48,16 +48,13 @@ def elsewhere(arm: Arm | None, server: str) -> list[str]:
     """What to do with another server, whose command line is its own."""
     if arm is None:
         return folded(f"Leave it switched off in {server}: start it plain.")
-    return folded(f"Keep it switched on in {server}: {_recorded(arm)}.")
+    how = " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
+    return folded(f"Keep it switched on in {server}: {how}.")
 
 
 def folded(text: str) -> list[str]:
     """A paragraph in lines that fit."""
     return wrap(text, COLUMNS, break_on_hyphens=False)
-
-
-def _recorded(arm: Arm) -> str:
-    return " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
 
 
 def _file(files: Mapping[str, Path], model: str, name: str) -> str:

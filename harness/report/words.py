@@ -28,21 +28,17 @@ def overall(estimates: Sequence[Estimate]) -> Estimate:
     return whole
 
 
-def speedup(estimate: Estimate) -> str:
-    """The speedup with its 95 % interval."""
-    return say.speedup(estimate.speedup, *bounds(estimate.interval))
-
-
-def bounds(interval: Interval | None) -> tuple[float | None, float | None]:
-    """Both ends of an interval, as far as there is one."""
-    return (None, None) if interval is None else (interval.low, interval.high)
+def speedup(ratio: float | None, interval: Interval | None) -> str:
+    """A speedup with its interval, as far as they are known."""
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return say.speedup(ratio, low, high)
 
 
 def over_alternative(estimate: Estimate) -> str:
     """The speed over the target alone; empty where none was measured."""
     if estimate.over_alternative is None:
         return ""
-    found = say.speedup(estimate.over_alternative, *bounds(estimate.over_alternative_interval))
+    found = speedup(estimate.over_alternative, estimate.over_alternative_interval)
     return (
         f"It runs at {found} the speed of {estimate.alternative}, the target with the memory to "
         "itself."
@@ -72,10 +68,10 @@ def exactness(counts: ExactnessCounts | None) -> str:
     return f"{counts.identical}{near}{far}"
 
 
-def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str | None:
-    """`energy: 0.41 J per token on the GPU, 0.85 times the baseline's`; `None` if unknown."""
+def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str:
+    """`energy: 0.41 J per token on the GPU, 0.85 times the baseline's`; empty if unknown."""
     if estimate.energy_per_token_j is None or method is None:
-        return None
+        return ""
     device = "GPU" if method == "nvml" else "processor"
     text = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
     if estimate.energy_ratio is None:
