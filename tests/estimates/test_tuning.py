@@ -10,23 +10,13 @@ import pytest
 
 from bench import tune, tune_rigs
 from estimates import forecast, tuning
-from estimates.decomposition import expected_tokens, round_cost, tokens_per_round
 from estimates.forecast import Candidate
-from estimates.pairing import pair
 from schemas.method import Method
 from schemas.submission import DraftingProbe, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
 DEEP: dict[str, Any] = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
-
-
-def test_acceptance_by_position_gives_the_tokens_per_round_of_a_server_log() -> None:
-    # Of all rounds 0.847 accept the first token and 0.670 the second: 1 + 0.847 + 0.670.
-    chances = (0.847, 0.670 / 0.847)
-
-    assert round(expected_tokens(chances, 1), 2) == 1.85
-    assert round(expected_tokens(chances, 2), 2) == 2.52
 
 
 def test_three_depths_of_one_engine_give_its_cost_of_a_round() -> None:
@@ -43,38 +33,6 @@ def test_three_depths_of_one_engine_give_its_cost_of_a_round() -> None:
     between = forecast.costs_from_rounds(costs, 7)
     assert between[2] == pytest.approx(1.679, abs=0.001)
     assert between[5] == pytest.approx(2.377, abs=0.001)
-
-
-A100 = {
-    # Requests in flight -> R of three workloads, whose rounds yield so many tokens.
-    1: (1.34, 1.29, 1.33),
-    8: (1.64, 1.50, 1.61),
-    32: (2.37, 2.22, 2.28),
-    64: (2.99, 3.00, 2.84),
-}
-YIELDED = (2.87, 4.08, 2.55)
-
-
-def test_the_decomposition_tells_which_of_twelve_runs_on_an_a100_lose() -> None:
-    slower = []
-    for requests, costs in A100.items():
-        for cost, yielded in zip(costs, YIELDED, strict=True):
-            # 100 rounds of 10 x R ms beside a baseline of 10 ms per token.
-            tokens = round(100 * yielded)
-            (pairs,) = pair(
-                campaign(
-                    [
-                        trial("baseline", output_tokens=tokens + 1, decode_ms=10.0 * tokens),
-                        trial(output_tokens=tokens + 1, decode_ms=1000 * cost, rounds=100),
-                    ]
-                ),
-                SPEC,
-            )
-            assert tokens_per_round(pairs.trials) == pytest.approx(yielded)
-            assert round_cost(pairs) == pytest.approx(cost)
-            slower += [(requests, yielded)] if pairs.speedup < 1 else []
-
-    assert slower == [(64, 2.87), (64, 2.55)]
 
 
 def test_a_depth_below_the_deepest_is_forecast_from_its_positions_and_the_probes() -> None:

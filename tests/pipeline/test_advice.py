@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tests.pipeline.tables import Example
 
 
-DIGITS = 4  # what is left of figures that were rounded for the page
 LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]
 
 

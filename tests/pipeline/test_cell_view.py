@@ -22,6 +22,9 @@ def test_a_cell_is_the_median_of_its_submissions_with_a_t_interval() -> None:
         " from cell",
     )
 
+    # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, variance 0.0069808; with the prior
+    # (4 * 0.0023125 + 2 * 0.0069808) / 6 = 0.0038686, over 3 and rooted 0.0359102;
+    # t(0.975, 6) = 2.446912, so 0.1799987 ± 0.0878691.
     assert speedup == pytest.approx(1.2)
     assert (low, high) == pytest.approx((1.096507, 1.307175), abs=1e-5)
     assert (kind, verdict, confirmed, votes) == ("t", "helps", True, 3)
@@ -64,7 +67,9 @@ def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confir
         "select interval_low, interval_high, interval_kind, verdict, confirmed, mark from cell",
     )
 
-    # Its own half-width 0.080043 and 0.133515 between contributors: 0.155669 together.
+    # The prior: 0.06^2 + 0.025^2 + 0.02^2 = 0.004625, half of it with 4 degrees of freedom, so
+    # t(0.975, 4) * sqrt(0.0023125) = 2.776445 * 0.0480885 = 0.133515 between contributors, and its
+    # own half-width 0.080043: 0.155669 together.
     assert found == (
         pytest.approx(1.112601, abs=1e-5),
         pytest.approx(1.518963, abs=1e-5),

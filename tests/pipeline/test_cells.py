@@ -16,16 +16,6 @@ def votes(*speedups: float, **more: Any) -> list[Vote]:  # noqa: ANN401 - fields
     ]
 
 
-def test_the_interval_of_one_contributor_is_widened_by_what_contributors_differ_by() -> None:
-    # The prior: 0.06^2 + 0.025^2 + 0.02^2 = 0.004625, half of it with 4 degrees of freedom, so
-    # t(0.975, 4) * sqrt(0.0023125) = 2.776445 * 0.0480885 = 0.133515; with its own 0.142571.
-    (found,) = pool_intervals(votes(1.2, half_width=0.05))
-
-    assert found.kind == "one-contributor"
-    assert found.low == pytest.approx(1.2 * math.exp(-0.142571), abs=1e-5)
-    assert found.high == pytest.approx(1.2 * math.exp(0.142571), abs=1e-5)
-
-
 def test_more_machines_of_one_contributor_hardly_narrow_its_interval() -> None:
     one, four = (
         pool_intervals(votes(1.2, half_width=0.05, machines=number, files=number))[0]
@@ -83,17 +73,6 @@ def test_what_all_share_is_not_narrowed_by_more_contributors() -> None:
 
 def test_a_single_vote_without_an_interval_gets_none() -> None:
     assert pool_intervals(votes(1.2)) == []
-
-
-def test_three_votes_of_a_cell_get_a_t_interval_with_the_prior() -> None:
-    # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, variance 0.0069808;
-    # (4 * 0.0023125 + 2 * 0.0069808) / 6 = 0.0038686, over 3 and rooted 0.0359102;
-    # t(0.975, 6) = 2.446912, so 0.1799987 ± 0.0878691.
-    (found,) = pool_intervals(votes(1.1, 1.2, 1.3))
-
-    assert found.kind == "t"
-    assert found.low == pytest.approx(math.exp(0.0921296), abs=1e-5)
-    assert found.high == pytest.approx(math.exp(0.2678678), abs=1e-5)
 
 
 def test_three_votes_of_a_wider_pool_get_the_t_interval_on_their_logarithms() -> None:

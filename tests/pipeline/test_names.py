@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.site.pages.model import target_path
-from tests.pipeline.tables import Example, campaign, database, entry, one, rows
+from tests.pipeline.tables import campaign, database, entry, one
 
 
 def test_a_processor_is_named_with_its_threads() -> None:
@@ -14,24 +13,6 @@ def test_a_processor_is_named_with_its_threads() -> None:
         "Ryzen 7 7845HS 16 threads",
         None,
     )
-
-
-def test_two_models_whose_names_differ_in_chinese_only_share_nothing() -> None:
-    entries = [_named(name) for name in ("通义千问-7B", "百川-7B")]
-    connection = database(*entries)
-
-    targets = [target for (target,) in rows(connection, "select target from target")]
-    assert len({target_path(target) for target in targets}) == 2
-    assert one(connection, "select count(distinct cell), count(distinct target) from cell") == (
-        2,
-        2,
-    )
-
-
-def _named(name: str) -> Example:
-    base = campaign(1.0)
-    target = replace(base.submission.target, name=name)
-    return entry(replace(base.submission, target=target), base.summary)
 
 
 def test_a_mixture_of_experts_is_shown_by_total_and_active_parameters() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import orjson
 import pytest
 
@@ -50,15 +48,6 @@ def test_the_engines_choice_of_layers_is_met_within_one(name: str, layers: int) 
 
     assert found is not None
     assert abs(found[1] - layers) <= 1
-
-
-def test_the_answers_of_a_point_are_not_read() -> None:
-    point = POINTS["hr-9b-1070ti-np4"]
-
-    found = compared(replace(point, device_mib={"kv": 1.0}, host_mib={}))
-
-    assert found.kinds["kv"][1] == compared(point).kinds["kv"][1]
-    assert found.layers == compared(point).layers
 
 
 def test_architecture_facts_are_planned_without_a_model_file() -> None:

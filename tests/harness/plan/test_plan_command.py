@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from harness.cli.app import app
 from harness.errors import BadInputError, MachineError
+from harness.machine.detect import machine
 from harness.models.hub_client import HuggingFace
 from harness.plan import run_check
 from harness.plan.computer import bandwidth_of
@@ -251,18 +253,10 @@ def test_a_card_is_known_by_its_name(name: str, gb_per_s: float | None) -> None:
 def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from harness.machine.detect import machine  # noqa: PLC0415 - before it is replaced
-
-    small = machine()
-    monkeypatch.setattr(run_check, "machine", lambda: _with_ram(small, 2048))
+    small = replace(machine(), ram_mib=2048, gpus=())
+    monkeypatch.setattr(run_check, "machine", lambda: small)
 
     with pytest.raises(MachineError, match=r"need .* GiB and this machine has"):
         run_check.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
     run_check.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
     run_check.require_room(("no-such-model",), 2048)
-
-
-def _with_ram(machine: object, mib: int) -> object:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(machine, ram_mib=mib, gpus=())  # type: ignore[type-var]
