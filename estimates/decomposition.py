@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 
 def can_draft(method: Method) -> bool:
-    """Whether the method drafts at all; acceptance and fire rate of the others mean nothing."""
+    """Whether the method drafts at all; otherwise acceptance and fire rate are meaningless."""
     return METHODS[method.type].drafts
 
 

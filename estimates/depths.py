@@ -1,7 +1,8 @@
 """Name an arm by its method, its depth and its draft, wherever it runs.
 
 An engine may change the depth by itself, stop a draft early (`p_min`), or ask several methods in
-turn. No such arm has "a depth of n": it has a histogram of depths, and the name of what chose them.
+turn. The label of such an arm names what chose the depths instead of n. If the engine reports the
+depth of each round, their range is shown.
 """
 
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ def fixed(method: Method) -> int | None:
 
 
 def varied_by(method: Method) -> str | None:
-    """What makes the depth vary, in words; `None` where nothing does."""
+    """What makes the depth vary, in words; `None` for a fixed depth."""
     if method.controller:
         return f"adaptive depth ({method.controller})"
     if method.adaptive:

@@ -1,4 +1,4 @@
-"""Explain in one plain sentence why an arm is faster or slower."""
+"""Explain in one sentence why an arm is faster or slower than its baseline."""
 
 from estimates.decomposition import drafted_lengths, step_ms
 from estimates.model import Estimate, Interval
@@ -56,7 +56,7 @@ def costs_of(estimate: Estimate) -> Costs | None:
 
 
 def whole_request(estimate: Estimate) -> str:
-    """The whole request next to the figure per token, for the measured lengths and for others."""
+    """Compare the whole request with the figure per token, at measured and other lengths."""
     if estimate.whole_request is None or estimate.speedup is None:
         return ""
     interval = estimate.whole_request_interval
@@ -199,7 +199,7 @@ def _how_uncertain(interval: Interval | None) -> str:
 
 
 def _rarely_fired(estimate: Estimate) -> bool:
-    """Whether so few rounds drafted, and yielded so little, that a round is a plain step."""
+    """Whether rounds drafted so rarely and yielded so little that most were plain steps."""
     fired, yielded = estimate.fire_rate, estimate.tokens_per_round
     return fired is not None and fired < RARELY_FIRES and (yielded or 1.0) < 1 + RARELY_FIRES
 

@@ -88,8 +88,8 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
     """The speedup at depth 1, 2 …: the geometric mean over the deep runs of several prompts.
 
-    Prompts are forecast one by one. Rounds of all of them in one heap would give a prompt whose
-    drafts fail the most weight, since it needs the most rounds, and favour small depths.
+    Each prompt is forecast by itself. Pooled rounds would give the most weight to a prompt whose
+    drafts fail, since it needs the most rounds, and so favour small depths.
     """
     logs = [
         [math.log(each) for each in forecast(prompt.chances, prompt.lengths, costs)]
@@ -190,7 +190,7 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
 
 
 def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """Candidates that are far in depth from those chosen; of equally far ones the best forecast."""
+    """The candidates farthest in depth from those chosen; among equals, the best forecast first."""
     taken = list(chosen)
     while rest and len(taken) < room:
         nearest = {each.id: _nearest(each, taken) for each in rest}

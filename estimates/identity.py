@@ -1,6 +1,6 @@
-"""Decide what a submission's device, rig, voter, target and arms are called, once for everybody.
+"""Name the device, rig, voter, target and arms of a submission.
 
-Terminal, pull-request comment, plausibility checks, SQL tables and pages all take these names.
+The terminal, pull-request comments, plausibility checks, SQL tables and pages use these names.
 A label is for readers; a slug (`device`, `target`, `rig`, `place`, `setting`) is for addresses.
 """
 
@@ -45,9 +45,9 @@ class Identity:
     but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
-    A target that thinks is a target of its own. `conditions` are settings that are not the usual
-    ones, each of them also by itself (see `NonDefaultSettings`).
-    `place` is everything but the arm that a cell's address holds.
+    A target that thinks is a separate target. `conditions` lists the settings that are not the
+    usual ones, and the fields after it hold them one by one (see `NonDefaultSettings`).
+    `place` is a cell's address without the arm.
     """
 
     device: str
@@ -83,7 +83,7 @@ def identify(submission: Submission) -> Identity:
     cards, cpu = _cards(machine, engine), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else _cpu_label(cpu.name, cpu.logical_cores)
-    # A model that thinks writes other text than one that answers: another target, everywhere.
+    # A model that thinks writes other text than one that answers, so it is another target.
     shown_target = f"{target.name}, thinking" if submission.settings.thinking else target.name
     device, target_slug, quantisation = (
         _slug(each) for each in (label, shown_target, target.quantisation)
@@ -132,7 +132,7 @@ def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
 def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
     """The cards of the machine that the engine lists, in the driver's order; all if it lists none.
 
-    The engine's descriptions say which; where they fit no card, the first ones are taken.
+    Cards are matched by the engine's descriptions; if one fits no card, the first ones are taken.
     """
     listed = [each for each in engine.devices or () if each.kind == "gpu"]
     if not machine.gpus:
@@ -180,7 +180,7 @@ def _comparable(name: str) -> str:
 
 
 def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
-    """Name, and label with the memory: of one card where all are alike, else of all together."""
+    """Name, and label with the memory of one card if all are alike, else of all together."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
     count = len(cards) if len(cards) > 1 else None
@@ -205,7 +205,7 @@ def _gib(mib: int | None) -> int | None:
 
 
 def _machine(machine: Machine) -> str:
-    """All cards count, used or not: a machine that leaves one idle is still the same machine."""
+    """A digest of the hardware with all cards, so that idle ones do not change it."""
     return _digest(
         machine.os.family if machine.os else None,
         machine.cpu.name,
@@ -235,13 +235,13 @@ def _engine_build(engine: Engine) -> str:
 
 
 def _engine_label(engine: Engine) -> str:
-    """Two runners of one engine draft and count differently, so they have names of their own."""
+    """The engine's name; runners that draft and count differently have separate names."""
     runner = RUNNERS.get(engine.runner)
     return (runner.engine_label if runner else None) or engine.name
 
 
 def _engine_slug(engine: Engine) -> str | None:
-    """`None` for the usual engine: most results come from it, and their addresses stay short."""
+    """`None` for the most common engine, so that most addresses stay short."""
     label = _engine_label(engine)
     return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else _slug(label)
 

@@ -51,7 +51,7 @@ def variance(values: Sequence[float]) -> float:
 
 
 def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
-    """The interval, as far as a ratio by another clock: a reader who times it must find it in."""
+    """Widen the interval until it contains the ratio measured by the wall clock."""
     if interval is None or ratio is None:
         return interval
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
@@ -80,7 +80,7 @@ def bootstrap_interval(
     """Percentile bootstrap of the equal-weight mean; `None` if a group has fewer than two prompts.
 
     Prompts are resampled within each group and blocks within each prompt; blocks stay paired.
-    `resampled` may remember: a task is asked for alone and with the others.
+    `resampled` may cache: each task counts by itself and among all tasks.
     """
     if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
         return None
@@ -101,7 +101,7 @@ def _quantile(ordered: "NDArray[np.float64]", share: float) -> float:
 
 
 def resampled_means(group: tuple[PromptPairs, ...]) -> "NDArray[np.float64]":
-    """The means of a task's resamples. Its seed is that of its name: the same at every time."""
+    """The means of a task's resamples. The task's name is the seed, so they never change."""
     import numpy as np  # noqa: PLC0415 - see above
 
     rng = np.random.default_rng([SEED, crc32(group[0].prompt.task.encode())])

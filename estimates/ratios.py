@@ -70,7 +70,7 @@ Figure: TypeAlias = Callable[[Scope], float | None]
 
 
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
-    """The arm's tasks in the order of the suite, then the fixed tasks together."""
+    """One scope for each task in the order of the suite, then one for the fixed tasks together."""
     deviation = repeat_deviation(submission, pairs)
     for task in (*dict.fromkeys(prompt.task for prompt in submission.suite.prompts), None):
         yield _scope(submission, arm, pairs, task, deviation)
@@ -104,7 +104,7 @@ def _scope(
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
     """The control arms that ran, each as the geometric mean over its prompts with its t interval.
 
-    Every prompt counts the same: what an instrument does wrong does not depend on the task.
+    Every prompt counts the same, because an instrument's error does not depend on the task.
     """
     for arm in submission.arms:
         kind = METHODS[arm.method.type].control
@@ -166,7 +166,7 @@ def energy_ratio(pairs: PromptPairs) -> float | None:
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """Of the paired trials together, where the method drafts: counters are pooled."""
+    """A figure from the pooled counters of all pairs; `None` for a method that never drafts."""
     return lambda scope: (
         value([trial for pairs in scope.prompts for trial in pairs.trials])
         if parts.can_draft(scope.arm.method)
@@ -221,7 +221,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def together(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """One arm of each of two engines in one submission, and the arm that stands for `theirs`."""
+    """A submission with one arm of each of two engines, and the arm that holds `theirs`."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival

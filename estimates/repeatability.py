@@ -1,15 +1,15 @@
 """Measure how repeatable a campaign's figures are on the same machine with the same prompts.
 
-The interval over prompts is about other prompts of the kind. Prompts differ, so more blocks cannot
-narrow it. This one is about the very prompts that were run, and shrinks with every block. Each
-block is one measurement of the whole campaign:
+The interval over prompts predicts other prompts of the kind. Prompts differ, so more blocks cannot
+narrow it. This interval is about exactly the prompts that were run, and every block narrows it.
+Each block is one measurement of the whole campaign:
 
     m_b        = mean over tasks of the mean over prompts of (x_pb - x_p)
     half-width = t(B - 1) * s(m) / sqrt(B)
 
-where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a trial
-that failed is not taken for noise), B the number of blocks and s the standard deviation. The error
-of the steady clock, which all blocks share and no block shows, is added in squares.
+where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a failed
+trial does not count as noise), B the number of blocks and s the standard deviation. The error of
+the steady clock, which is common to all blocks, is added in squares.
 
 A campaign that checks its interval after each block and stops once it is narrow stops too often
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
@@ -47,7 +47,7 @@ def headline(
 ) -> tuple[Repeatability, ...]:
     """One entry per arm that is compared and has pairs, over all tasks that were measured.
 
-    `known` are the pairs by arm, where they have been made.
+    `known` are the pairs by arm, if they were computed before.
     """
     found = (
         _headline(submission, arm, known[arm.id] if known else pair(submission, arm))

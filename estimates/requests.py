@@ -1,14 +1,14 @@
 """The whole request: reading the prompt and writing the answer, with and without a draft.
 
-A speedup per token leaves out that a draft model reads the prompt, too. For a prompt of n tokens
-and an answer of m tokens the two requests take
+A speedup per token omits the time in which a draft model reads the prompt. For a prompt of n
+tokens and an answer of m tokens the two requests take
 
     baseline = n * baseline_prompt_token_ms + (m - 1) * baseline_token_ms
     arm      = n * prompt_token_ms          + (m - 1) * token_ms
 
-where `prompt_token_ms` holds the reading by target and draft, and the first token comes with the
-prompt. Every figure is by the plain clock, stalls included: a user waits for them. `wholeRequest`
-in `site_src/assets/javascripts/arithmetic.js` is the same formula.
+where `prompt_token_ms` includes the reading by target and draft, and reading the prompt yields the
+first token. Every figure is by the plain clock, stalls included, because a user waits for them.
+`wholeRequest` in `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
 import math
@@ -101,8 +101,8 @@ def request_figures(
 class Readings:
     """How long each prompt took to read, by placement of the target and by draft.
 
-    In-process a prompt is read once per model and its state kept, so that the times stand in the
-    trials of whichever arm came first.
+    In-process each model reads a prompt once and its state is reused, so that only the trials of
+    the arm that came first have the time.
     """
 
     def __init__(self, submission: Submission) -> None:
@@ -148,8 +148,8 @@ class Readings:
     def _read(self, pairs: PromptPairs) -> tuple[float, float] | None:
         """Milliseconds in which the baseline and the arm read the prompt.
 
-        A server that does not say how long its draft read is measured from outside: everything
-        before the first token counts, for both.
+        If a server does not report how long its draft read, the time before the first token counts
+        for both.
         """
         baseline = self._arms[pairs.arm.baseline or ""]
         base = _median(self._target.get((_layers(baseline), pairs.prompt.id)))

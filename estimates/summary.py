@@ -1,7 +1,7 @@
 """Derive the summary of one submission.
 
-One estimate for every arm that is compared with a baseline and every task among the prompts, and
-one over all tasks (see `estimates.ratios` for when that one has a figure).
+Every arm that is compared with a baseline gets an estimate for each task and one over all tasks,
+which has a figure only if every task has a pair (see `estimates.ratios`).
 """
 
 import math
@@ -110,7 +110,7 @@ def _estimate(
 
 
 def _counted(scope: Scope, interval: Interval | None) -> Estimate:
-    """What is said of every arm and task, whether or not its prompts were answered in pairs."""
+    """The fields that every arm and task has, even without a pair of answers."""
     once = single_pass(scope.submission) and _over_prompts(scope) is not None
     return Estimate(
         arm=scope.arm.id,
@@ -125,7 +125,7 @@ def _counted(scope: Scope, interval: Interval | None) -> Estimate:
 
 
 def published(scope: Scope, by_wall: float | None) -> Interval | None:
-    """The interval of an estimate as every place shows it; `None` where there is none."""
+    """The interval that the terminal, tables and pages show; `None` with too few prompts."""
     return reaching(_timed(_over_prompts(scope), scope), by_wall)
 
 
@@ -136,7 +136,7 @@ def wall_speedup(scope: Scope) -> float | None:
 
 
 def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
-    """An honest interval of a ratio by the steady clock, whose excesses all prompts share."""
+    """The widened interval with the error of the steady clock, which all prompts share."""
     honest = _honest(interval, scope)
     if honest is None:
         return None
@@ -144,7 +144,7 @@ def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
 
 
 def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
-    """The interval with what disturbs whole passes, and with what other programs may have moved."""
+    """The interval, widened by what disturbs whole passes and by the load of other programs."""
     return widen_for_load(widened(interval, scope.submission, scope.arm), scope.submission)
 
 
@@ -162,7 +162,7 @@ def _over_prompts(scope: Scope) -> Interval | None:
 
 
 def _request(scope: Scope, figures: Fields) -> Fields:
-    """The figures about whole requests with an honest interval."""
+    """The figures about whole requests with the widened interval."""
     if not figures:
         return {}
     interval = _honest(figures["whole_request_interval"], scope)
@@ -170,7 +170,7 @@ def _request(scope: Scope, figures: Fields) -> Fields:
 
 
 def _alternative(scope: Scope) -> Fields:
-    """The speedup over the target with the memory to itself, if that was measured."""
+    """The speedup over the target without a draft in memory, if that was measured."""
     compared = against_alternative(scope)
     if compared is None:
         return {}
@@ -189,7 +189,7 @@ def _decomposition(scope: Scope) -> Fields:
 
 
 def _judged(submission: Submission) -> Submission:
-    """The submission; where tokens were drawn, texts differ anyway and are compared with none."""
+    """The submission, without outputs to compare if tokens were sampled: such texts differ."""
     if submission.settings.sampling == "greedy":
         return submission
     trials = (
@@ -200,7 +200,7 @@ def _judged(submission: Submission) -> Submission:
 
 
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
-    """Probes time a single stream; with several in flight they predict nothing."""
+    """A function that predicts speedups from the probes, which time one request at a time."""
     return lambda pairs: (
         predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
         if (pairs.arm.concurrency or 1) == 1

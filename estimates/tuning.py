@@ -116,8 +116,8 @@ def speed_ratio(
     """How many times as fast an arm is as another over their common prompts and blocks.
 
     Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs
-    a pass disturbs all its prompts, and the spread between blocks is added; a single one is not
-    enough then. `None` without a common prompt.
+    a pass disturbs all its prompts, so the spread between blocks is added, and a single block gives
+    no interval. `None` without a common prompt.
     """
     gains = _gains(times, arm, over)
     if not gains:
@@ -175,7 +175,7 @@ def merit(
 ) -> tuple[str, ...]:
     """The arms, fastest first: each difference measured, drawn towards its forecast by its error.
 
-    Arms that nothing was measured of come last.
+    Arms without a measurement come last.
     """
     measured = [arm for arm in running if times.get(arm)]
     if not measured:
@@ -222,12 +222,12 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     tasks: Mapping[str, str] | None = None,
     passes: bool = False,
 ) -> Verdict | None:
-    """The verdict after the certificate: `None` when it holds too little of the best arm.
+    """The verdict after the certificate; `None` when it has too few trials of the best arm.
 
-    By how much speculation helps is the certificate's alone, on prompts that chose nothing. Race
-    and certificate together choose between the best arm and its rival, and say whether speculation
-    helps at all: the race chose among depths, and not between them and the baseline. `tasks` are
-    those of all prompts. Where arms take turns after whole `passes`, the certificate says both.
+    The gain is measured by the certificate alone, whose prompts chose nothing. Race and certificate
+    together choose between the best arm and its rival, and decide whether speculation helps at all,
+    because the race chose among depths and not between them and the baseline. `tasks` are those of
+    all prompts. Where arms take turns after whole `passes`, the certificate alone decides this.
     """
     if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
         best, rival = rival, best
@@ -280,7 +280,7 @@ def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
 
 
 def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: bool) -> bool:
-    """Whether both stages together say that the rival is faster, each by its prompts."""
+    """Whether the rival is faster over both stages, each weighted by its number of prompts."""
     total = 0.0
     for times in (race, certificate):
         found = speed_ratio(times, rival, best, passes=passes)

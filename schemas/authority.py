@@ -21,7 +21,7 @@ def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
 
 
 def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
-    """The findings that one violation stands for, one per missing or extra field."""
+    """The findings of one violation, one for each missing or extra field."""
     path = reduce(child_path, error.instance_path, ROOT)
     # Any: a schema is JSON of any shape.
     own: Any = reduce(lambda node, step: node[step], error.schema_path[:-1], cast("Any", root))
@@ -46,7 +46,7 @@ def _unknown_field(name: str, free: Collection[str]) -> str:
 
 
 def _enum(got: str, want: object) -> str:
-    """`got` is JSON text, so that its quotes are those of the document."""
+    """The accepted values, with a hint; `got` is JSON text and has the document's quotes."""
     values = cast("list[str]", want)
     hint = nearest(got.strip('"'), values) if got.startswith('"') else ""
     listed = ", ".join(map(shown, values))

@@ -1,4 +1,4 @@
-"""What the name, the quantisation label and the size of a file of weights say about each other."""
+"""Check whether the name, quantisation label and size of a file of weights agree."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ NAME_FACTOR = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bits:
-    """The bits per weight that files with a label may have."""
+    """The range of bits per weight in files with a quantisation label."""
 
     least: float
     most: float
@@ -69,7 +69,7 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
 def contradicts_name(model: Model) -> str | None:
     """The size in the model's name, if the parameters are five times more or fewer.
 
-    Only where no file was at hand: a name is what somebody chose, and a file is counted.
+    Only without a file: people choose names freely, and the parameters in a file are counted.
     """
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
     if model.parameters is None or model.file_bytes is not None or not sizes:
