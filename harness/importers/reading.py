@@ -52,7 +52,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
         parsed = IMPORTERS[form].read(files)
     except BadInputError as error:
         for file in files:
-            found = looks_like(file)
+            found = _looks_like(file)
             if found is not None and found != form:
                 option = f"a file of {found}: --from {found}" if found in IMPORTERS else found
                 message = f"{error}. {file.name} looks like {option}"
@@ -81,7 +81,7 @@ def _require_different(files: Sequence[Given]) -> None:
         seen[file.data] = file.name
 
 
-def looks_like(file: Given) -> str | None:
+def _looks_like(file: Given) -> str | None:
     """The name of a format, a description of what cannot be read, or `None`."""
     try:
         start = text(file).lstrip()

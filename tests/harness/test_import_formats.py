@@ -1,4 +1,4 @@
-"""What does each format mean? Its counters, times, rigs and failures, as its tool has them."""
+"""The counters, times, rigs and failures of each format mean what its tool means by them."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Are the requests of `vllm bench serve --save-detailed` read and paired as they were sent?"""
+"""The requests of `vllm bench serve --save-detailed` are read and paired as they were sent."""
 
 import json
 from typing import Any

@@ -155,11 +155,6 @@ def test_more_prompts_of_one_category_than_a_result_holds_become_several_results
     assert [len(each.suite.prompts) for each in done.submissions] == [512, 88]
 
 
-def test_a_byte_order_mark_is_no_obstacle() -> None:
-    assert (SAMPLES / "inventivehq.json").read_bytes().startswith(b"\xef\xbb\xbf")
-    assert len(imported("inventivehq").submissions) == 3
-
-
 @pytest.mark.parametrize("form", IMPORTERS)
 @pytest.mark.parametrize(
     "data",
