@@ -44,7 +44,6 @@ STAGES = {
     "corpus flags": ("pipeline.data.database:_corpus_flags",),
     "load": ("pipeline.data.database:load",),
     "tables": ("pipeline.data.database:aggregate",),
-    "intervals": ("pipeline.data.aggregate:_hand_over_intervals",),
     "exports": ("pipeline.site.build:export",),
     "submissions": ("pipeline.site.pages.submissions:submission_pages",),
     "other pages": ("pipeline.site.build:pages",),
