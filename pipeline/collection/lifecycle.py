@@ -1,4 +1,4 @@
-"""Check what replaces or withdraws a result: does it name one that exists, and may it?
+"""Check superseding results and lifecycle entries: each must name an existing result.
 
 A result is never edited or removed. A newer one of the same contributor may name it as superseded,
 or maintainers add an entry to `results/lifecycle/`: about one result, or all of a contributor.
@@ -48,7 +48,7 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 def superseding_finding(
     file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
 ) -> Finding | None:
-    """What forbids a result to replace the one it names; `author` is who sends it, if known."""
+    """Why a result may not replace the one it names; `author` opened the pull request, if known."""
     name = new.supersedes
     if name is None:
         return None

@@ -105,7 +105,7 @@ def _text(*parts: str) -> str:
     return file.read_text("utf-8")
 
 
-def _hand_over_quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
+def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     """Quantiles by the numbers of prompts, files and contributors that votes have."""
     query = "select prompts - 1 from vote union select files - 1 from vote"
     counts = connection.sql(query).fetchall()
@@ -116,14 +116,15 @@ def _hand_over_quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None
     connection.register("incoming_median", positions)
 
 
-def _hand_over_quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
+def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
+    """Quantiles by the degrees of freedom that spreads have."""
     found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
     connection.register("incoming_t_quantile", t_quantiles({freedom for (freedom,) in found}))
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
-    "pool_interval": _hand_over_quantiles_of_votes,
-    "advice_left_out": _hand_over_quantiles_of_spreads,
+    "pool_interval": _quantiles_of_votes,
+    "advice_left_out": _quantiles_of_spreads,
 }
 
 

@@ -101,7 +101,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """The summary with these flags, and the doubts that they bring."""
+    """The summary with these flags, and the verdicts that they make uncertain."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.member.submission.arms)
@@ -109,7 +109,7 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: Validated) -> Validated:
-    """The files that can stand together; each of the others is logged and left out.
+    """The files without those that contradict others; each of those is logged and left out.
 
     Two pull requests that pass the gate one by one may contradict each other once both are merged.
     That must not stop the build of everybody else's results. Anything else that is wrong does.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from estimates.model import Flag
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
-from schemas.finding import Finding, shown
+from schemas.finding import shown
 from schemas.vocabulary import VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
@@ -50,7 +50,7 @@ def body(reply: Reply) -> str:
 
 
 def code(text: str) -> str:
-    """Text from outside as a code span that nothing in it can end."""
+    """Text from the contributor as a code span, with a fence longer than any run of ticks in it."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
@@ -97,16 +97,15 @@ def _findings(reply: Reply) -> Iterator[str]:
         return
     yield "### Problems"
     for file in dict.fromkeys(each.file for each in shown_findings):
-        lines = [_finding(each) for each in shown_findings if each.file == file]
-        yield "\n".join([f"- {code(file)}", *lines])
+        yield f"- {code(file)}\n" + "\n".join(
+            f"    - {'' if each.path == '$' else f'at {code(each.path)}: '}"
+            f"{code(each.message)} ({code(each.rule)})"
+            for each in shown_findings
+            if each.file == file
+        )
     more = reply.finding_count - len(shown_findings)
     if more > 0:
         yield f"And {say.count(more, 'more problem')}."
-
-
-def _finding(found: Finding) -> str:
-    place = "" if found.path == "$" else f"at {code(found.path)}: "
-    return f"    - {place}{code(found.message)} ({code(found.rule)})"
 
 
 def _result(result: Result, author: str | None) -> Iterator[str]:
@@ -156,11 +155,13 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
     if position is not None:
         yield _position(arm, own, position)
     if arm.results:
-        head = [
-            "| task | verdict | speedup, 95 % interval | prompts |",
-            "| --- | --- | --- | ---: |",
-        ]
-        yield "\n".join([*head, *map(_row, arm.results)])
+        rows = (
+            f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {_speedup(row)} "
+            f"| {row.prompts} |"
+            for row in arm.results
+        )
+        head = "| task | verdict | speedup, 95 % interval | prompts |\n| --- | --- | --- | ---: |"
+        yield "\n".join([head, *rows])
 
 
 def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
@@ -174,11 +175,6 @@ def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
         f"Faster than {position.slower} of {say.count(position.results, 'result')} of this method "
         f"{near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
     )
-
-
-def _row(row: TaskResult) -> str:
-    task = row.task or "**all tasks**"
-    return f"| {task} | {VERDICTS[row.verdict].label} | {_speedup(row)} | {row.prompts} |"
 
 
 def _speedup(row: TaskResult) -> str:

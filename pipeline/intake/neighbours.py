@@ -1,7 +1,7 @@
 """Compare the results of a pull request with the nearest ones of the collection.
 
 The collection may hold thousands of files, so only the newest of those that can be near are read:
-those whose name begins like the new one's (the same machine), then any.
+those of the same machine, by the first part of their names, then any.
 
 Neighbours of an arm are the arms of the same method and tier in other results: on the same device
 and backend if there are any, else with a target of the same size class. Each result counts once, by

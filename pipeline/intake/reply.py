@@ -135,7 +135,8 @@ def annotations(judgement: Judgement) -> Iterator[str]:
     """Workflow commands that show the first findings at their files."""
     for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
         text = f"{finding.path}: {finding.message} [{finding.rule}]"
-        yield f"::error file={_property(finding.file)},title=Draftmap::{_data(text)}"
+        file = _data(finding.file).replace(":", "%3A").replace(",", "%2C")
+        yield f"::error file={file},title=Draftmap::{_data(text)}"
 
 
 def note(judgement: Judgement, answer: Reply) -> str:
@@ -164,7 +165,3 @@ def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

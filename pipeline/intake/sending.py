@@ -1,7 +1,7 @@
-"""Check what only the sending of a result can show: its sender, its name and its date.
+"""Check the sender, the file name and the date of each result of a pull request.
 
 The contributor of a result is the author of its pull request: one account casts one vote. Labels
-stand for a maintainer's consent, because only maintainers can set them.
+state a maintainer's consent, because only maintainers can set them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
-    """Findings on new results whose content is there already in another version of the format."""
+    """Findings on new results that the collection has in another version of the format."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
     message = "the same content is there in another version of the format; send it once"
     for path, submission in sorted(new.items()):

@@ -1,4 +1,4 @@
-"""Does the comment tell all, and does nothing that a stranger wrote become markup in it?"""
+"""The comment shows everything, and no text of a contributor becomes markup in it."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ HOSTILE = [
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
-def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
+def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
     """An understanding in which every free text is the given one."""
     figure = TaskResult(
         verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
@@ -70,13 +70,13 @@ def page(text: str) -> Reply:
         head=SHA,
         result_count=1,
         finding_count=1,
-        results=(Result(file=text, understood=said(text)),),
+        results=(Result(file=text, understood=understanding(text)),),
         findings=(Finding(file=text, path=text, message=text, rule=text),),
     )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_stranger_wrote_stands_in_code_and_nowhere_else(text: str) -> None:
+def test_text_of_a_contributor_appears_only_in_code_spans(text: str) -> None:
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(comment.body(page(text)))
     leaves = [leaf for token in tokens for leaf in token.children or ()]
 
@@ -100,9 +100,9 @@ def test_a_line_break_does_not_leave_the_span() -> None:
     assert comment.code("a\n\n# b") == '`"a\\n\\n# b"`'
 
 
-def test_the_position_is_told_with_both_figures() -> None:
+def test_the_position_has_both_figures() -> None:
     place = Position(arm="plain", near="device", results=5, slower=3, median_speedup=1.31)
-    result = Result(file="x.json", understood=said(), positions=(place,))
+    result = Result(file="x.json", understood=understanding(), positions=(place,))
     accepted = replace(page("x"), decision="accepted", findings=(), results=(result,))
 
     text = comment.body(accepted)
@@ -114,14 +114,14 @@ def test_the_position_is_told_with_both_figures() -> None:
 
 
 def test_a_result_for_somebody_else_says_so() -> None:
-    given = Result(file="x.json", understood=said(contributor="ada"))
+    given = Result(file="x.json", understood=understanding(contributor="ada"))
 
     text = comment.body(replace(page("x"), results=(given,), author="bob"))
 
     assert "- Credit: `ada`; the pull request is by `bob`" in text
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_a_comment_that_is_too_long_is_cut_with_a_note() -> None:
     many = tuple(
         Finding(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
         for number in range(50)
@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_said() -> None:
 def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
     figure = TaskResult(verdict="helps", prompts=32, speedup=speedup)
     arm = ArmResult(arm="draft", role="speculation", method="draft-model", results=(figure,))
-    return said(**{"device": "card", "arms": (arm,), **other})
+    return understanding(**{"device": "card", "arms": (arm,), **other})
 
 
 def test_neighbours_are_those_on_the_same_device_and_backend() -> None:

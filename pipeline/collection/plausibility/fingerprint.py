@@ -35,12 +35,10 @@ class TimingFingerprint:
         timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
         timed.sort(key=lambda pair: pair[0].order)
         exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]
-        return cls(times=_digests(_time_marks(exact)), ratios=_digests(_ratio_marks(exact)))
-
-
-def _time_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    for each, ms, count in exact:
-        yield f"{ms!r}" if count >= DIGITS_ALONE else f"{each.prompt} {ms!r}"
+        times = (
+            f"{ms!r}" if n >= DIGITS_ALONE else f"{each.prompt} {ms!r}" for each, ms, n in exact
+        )
+        return cls(times=_digests(times), ratios=_digests(_ratio_marks(exact)))
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
