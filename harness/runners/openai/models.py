@@ -36,7 +36,9 @@ def read_models(answer: Json) -> tuple[Served, ...]:
     """The models in an answer to `/v1/models`; empty when it has another form."""
     listed = answer.get("data") if isinstance(answer, dict) else None
     entries = listed if isinstance(listed, list) else []
-    return tuple(_served(entry) for entry in entries if isinstance(entry, dict) and _id(entry))
+    return tuple(
+        _served(entry) for entry in entries if isinstance(entry, dict) and _text(entry, "id")
+    )
 
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
@@ -73,7 +75,7 @@ def _served(entry: Mapping[str, Json]) -> Served:
     meta = entry.get("meta")  # llama.cpp
     stated = meta if isinstance(meta, dict) else {}
     return Served(
-        id=_id(entry) or "",
+        id=_text(entry, "id") or "",
         root=_text(entry, "root"),
         owner=_text(entry, "owned_by"),
         # vLLM and SGLang; llama.cpp
@@ -98,10 +100,6 @@ def _some(values: Mapping[str, Json], name: str) -> int | None:
     """A count that is large enough to be one of a model."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
-
-
-def _id(entry: Mapping[str, Json]) -> str | None:
-    return _text(entry, "id")
 
 
 def _text(values: Mapping[str, Json], name: str) -> str | None:

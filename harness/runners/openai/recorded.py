@@ -75,10 +75,6 @@ def _no_value(_value: str) -> str:
     return _HIDDEN
 
 
-def _number(value: str) -> str:
-    return value if value == PORT or _NUMBER.fullmatch(value) else _HIDDEN
-
-
 def _word(value: str) -> str:
     usual = _WORD.fullmatch(value) or _NUMBER.fullmatch(value)
     return value if usual and not _SECRET.search(value) else _HIDDEN
@@ -88,10 +84,6 @@ def _model(value: str) -> str:
     """The name of a repository of the hub."""
     usual = _HUB_NAME.fullmatch(value) and len(value) <= _LONGEST
     return value if usual and not _SECRET.search(value) and not Path(value).exists() else _HIDDEN
-
-
-def _module(value: str) -> str:
-    return value if _MODULE.fullmatch(value) else _model(value)
 
 
 def _positional(word: str) -> str:
@@ -120,10 +112,10 @@ def _setting(key: str, value: Json) -> Json:
 
 
 _VALUES: dict[str, Show] = {
-    "numbers": _number,
+    "numbers": lambda value: value if value == PORT or _NUMBER.fullmatch(value) else _HIDDEN,
     "words": _word,
     "switches": _no_value,
     "models": _model,
-    "modules": _module,
+    "modules": lambda value: value if _MODULE.fullmatch(value) else _model(value),
     "configurations": _configuration,
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,10 +17,6 @@ from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer, ServerTimes, read, server_times
 from harness.runners.openai.counters import in_answer
 from harness.runners.openai.models import choose, quantisation, read_models
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 ANSWER = Answer(
     began_s=0.0, first_s=0.1, last_s=0.2, prompt_tokens=5, output_tokens=10, finish="length"
@@ -95,8 +92,8 @@ def test_whatever_lists_models_is_read(value: Any) -> None:  # noqa: ANN401 - an
 def test_more_accepted_than_drafted_counts_something_else() -> None:
     timings = {"draft_n": 3, "draft_n_accepted": 4}
 
-    assert in_answer(with_beside({"timings": timings})) is None
-    assert in_answer(with_beside({"timings": {**timings, "draft_n": 4}})) == Counted(
+    assert in_answer(replace(ANSWER, extras={"timings": timings})) is None
+    assert in_answer(replace(ANSWER, extras={"timings": {**timings, "draft_n": 4}})) == Counted(
         drafted=4, accepted=4
     )
 
@@ -143,16 +140,3 @@ def test_rounds_cannot_draft_more_than_the_depth() -> None:
 )
 def test_a_quantisation_has_its_short_name(said: str, expected: str | None) -> None:
     assert quantisation(said) == expected
-
-
-def with_beside(beside: Mapping[str, Any]) -> Answer:
-    """An answer with what a server adds to it."""
-    return Answer(
-        began_s=0.0,
-        first_s=0.1,
-        last_s=0.2,
-        prompt_tokens=5,
-        output_tokens=10,
-        finish="length",
-        extras=beside,
-    )
