@@ -69,14 +69,15 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready. Returns the failure if it ends or takes too long.
+        """Wait until the server is ready. One that ends, takes too long or is interrupted is ended.
 
         `ask` sends it a request, and raises as a client does until it is ready.
         """
         with ExitStack() as undo:
-            undo.callback(self.end)  # Ctrl-C: nothing else knows of this server yet
+            undo.callback(self.end)  # after Ctrl-C, too: nothing else knows of this server yet
             failure = self._wait(limit_s, ask)
-            undo.pop_all()
+            if failure is None:
+                undo.pop_all()
         return failure
 
     def _wait(self, limit_s: float, healthy: Callable[[], object]) -> Failure | None:
@@ -176,8 +177,4 @@ def start_ready(
     except OSError as error:
         detail = f"{program.name} cannot be started: {error.strerror}"
         return Failure(reason="load-failed", detail=detail)
-    failure = server.wait_until_ready(limit_s, ask=ask)
-    if failure is not None:
-        server.end()
-        return failure
-    return server
+    return server.wait_until_ready(limit_s, ask=ask) or server

@@ -86,7 +86,7 @@ class Context:
         self.weights = weights
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
-            why = log.last_error() or "no reason given"
+            why = log.last_error()
             remedy = "lower --context" if attention == USUAL else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
             message = f"no memory for {size} ({why}); {remedy}"

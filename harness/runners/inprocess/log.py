@@ -46,10 +46,8 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """The last line with an error, or else the last line; empty without any."""
-    lines = [line.strip() for line in text().splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower() or "failed" in line.lower()]
-    return (errors or lines or [""])[-1]
+    """The last line with the reason of a failure, else with an error, else the last line."""
+    return failures.last_line(text())
 
 
 def out_of_memory() -> bool:

@@ -9,16 +9,15 @@ from typing import Literal
 import llama_cpp
 
 from harness.campaign.axes import recorded
-from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.campaign.model import Campaign
 from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
-from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
 from harness.runners.devices import devices
 from harness.runners.inprocess.context import Context
-from harness.runners.inprocess.weights import template_sha256
+from harness.runners.placement import backend_named
 from harness.runners.variables import variables
-from schemas.submission import Engine, Placement, Settings
+from schemas.submission import Engine, Settings
 
 
 def engine_report(
@@ -43,20 +42,6 @@ def engine_report(
     )
 
 
-def placement_of(
-    arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
-) -> Placement:
-    """What was asked onto the GPU for an arm, and what the engine put there."""
-    settings = campaign.settings
-    drafts = arm.method.draft is not None
-    return Placement(
-        target_gpu_layers_requested=layers_of(arm, settings),
-        target_gpu_layers_resident=target_layers,
-        draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
-        draft_gpu_layers_resident=draft_layers,
-    )
-
-
 def _library_sha256() -> str:
     """SHA-256 of the engine's main library: it distinguishes two builds of one version."""
     with Path(llama_cpp.llama_cpp._lib._name).open("rb") as file:  # noqa: SLF001 - no public name
@@ -64,8 +49,8 @@ def _library_sha256() -> str:
 
 
 def _settings(target: Context, campaign: Campaign) -> Settings:
-    ctx = target.ctx
-    settings = campaign.settings
+    ctx, settings = target.ctx, campaign.settings
+    template = target.weights.chat_template
     return replace(
         recorded(settings, "llama-cpp-python"),
         context_tokens=llama_cpp.llama_n_ctx(ctx),
@@ -74,10 +59,10 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         threads=llama_cpp.llama_n_threads(ctx),
         threads_batch=llama_cpp.llama_n_threads_batch(ctx),
         thinking=thinking.state(
-            target.weights.chat_template,
-            target.weights.conversation("", thinking=campaign.settings.thinking),
-            asked=campaign.settings.thinking,
+            template,
+            target.weights.conversation("", thinking=settings.thinking),
+            asked=settings.thinking,
         ),
-        teacher_forced=campaign.settings.teacher_forced or None,
-        chat_template_sha256=template_sha256(target.weights),
+        teacher_forced=settings.teacher_forced or None,
+        chat_template_sha256=(hashlib.sha256(template.encode()).hexdigest() if template else None),
     )

@@ -11,7 +11,6 @@ from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
-from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.devices import MemoryMeter, devices
 from harness.runners.inprocess import log, probes
@@ -20,8 +19,9 @@ from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels, widest
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
-from harness.runners.inprocess.report import engine_report, placement_of
+from harness.runners.inprocess.report import engine_report
 from harness.runners.inprocess.targets import Draws, ForcedTarget, SampledTarget
+from harness.runners.placement import backend_named, placement_of
 from schemas.codec import token_digest
 from schemas.submission import Probes
 

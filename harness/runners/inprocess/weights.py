@@ -1,7 +1,6 @@
 """A loaded model: weights, vocabulary and chat template of one GGUF file."""
 
 import ctypes
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -113,14 +112,8 @@ def _resident_layers() -> int | None:
     return 0 if logged is None and not llama_cpp.llama_supports_gpu_offload() else logged
 
 
-def template_sha256(weights: LoadedWeights) -> str | None:
-    """SHA-256 of the chat template, if the model has one."""
-    template = weights.chat_template
-    return hashlib.sha256(template.encode()).hexdigest() if template else None
-
-
 def _load_error(path: Path) -> MachineError | BadInputError:
-    why = log.last_error() or "no reason given"
+    why = log.last_error()
     if log.out_of_memory():
         return MachineError(
             f"{path.name} does not fit into memory ({why}); "

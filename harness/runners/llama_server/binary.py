@@ -18,10 +18,10 @@ from harness.machine.engines import (
     server_program,
 )
 from harness.models import thinking
-from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
 from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
+from harness.runners.placement import backend_named
 from harness.runners.variables import variables
 from schemas.submission import Device, Engine, Settings
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 from harness.campaign.filling import filled
-from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.campaign.model import ArmPlan, Campaign
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Session
 from harness.runners.failures import failure_in_log, reason_in_log
@@ -16,22 +16,20 @@ from harness.runners.http.client import Client, ServerAddress
 from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import exchange
-from harness.runners.llama_server.binary import Binary, find
+from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
-from schemas.submission import Placement
+from harness.runners.placement import placement_of
 
 
 class LlamaServerSession(ServerSession[Server]):
     """One server at a time, started with the arguments of the current arm."""
 
-    def __init__(
-        self, campaign: Campaign, binary: Binary, launcher: Launcher, *, answer_limit_s: float
-    ) -> None:
-        super().__init__(campaign)
-        self._binary = binary
+    def __init__(self, launcher: Launcher, *, answer_limit_s: float) -> None:
+        super().__init__(launcher.campaign)
         self._launcher = launcher
+        self._binary = launcher.binary
         self._answer_limit_s = answer_limit_s
         self._prompts: dict[str, tuple[int, ...]] = {}
 
@@ -47,9 +45,15 @@ class LlamaServerSession(ServerSession[Server]):
         if isinstance(prepared, Failure) or self._started is None or not self._started.process:
             return prepared
         log = self._started.process.log()
+        resident = resident_layers(log)
         return replace(
             prepared,
-            placement=self._placement(self._arms[arm], log),
+            placement=placement_of(
+                self._arms[arm],
+                self._campaign,
+                target_layers=resident.target,
+                draft_layers=resident.draft,
+            ),
             peak_memory=in_use(log, before_mib=free_mib, after_mib=self._binary.free_mib()),
         )
 
@@ -105,20 +109,10 @@ class LlamaServerSession(ServerSession[Server]):
             self._prompts[text] = tokens_of(whole)
         return self._prompts[text]
 
-    def _placement(self, arm: ArmPlan, log: str) -> Placement:
-        settings, resident = self._campaign.settings, resident_layers(log)
-        drafts = arm.method.draft is not None
-        return Placement(
-            target_gpu_layers_requested=layers_of(arm, settings),
-            target_gpu_layers_resident=resident.target,
-            draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
-            draft_gpu_layers_resident=resident.draft if drafts else None,
-        )
-
 
 def open_session(options: ConnectionOptions, campaign: Campaign) -> Session:
     """A session on the binary that the options name. Raises `HarnessError` if there is none."""
-    binary = find(options.binary)
-    limit_s = options.startup_limit_s
-    launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=limit_s)
-    return LlamaServerSession(campaign, binary, launcher, answer_limit_s=options.answer_limit_s)
+    launcher = Launcher(
+        campaign=campaign, binary=find(options.binary), startup_limit_s=options.startup_limit_s
+    )
+    return LlamaServerSession(launcher, answer_limit_s=options.answer_limit_s)

@@ -1,10 +1,11 @@
-"""Name the backend that runs the target, by the devices that ggml lists."""
+"""Where the models of an arm run: the backend, by the devices that ggml lists, and the layers."""
 
 import re
 from collections.abc import Iterable
 
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from schemas.rig import Backend
-from schemas.submission import Device
+from schemas.submission import Device, Placement
 
 # How ggml names devices of each backend; the first device that is no CPU decides.
 _BACKENDS: dict[str, Backend] = {
@@ -33,3 +34,17 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
             prefix = re.sub(r"[0-9:]+$", "", device.name)
             return _BACKENDS.get(prefix, "other")
     return "cpu"
+
+
+def placement_of(
+    arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
+) -> Placement:
+    """The layers that an arm asks onto the GPU, and those that the engine put there."""
+    settings = campaign.settings
+    drafts = arm.method.draft is not None
+    return Placement(
+        target_gpu_layers_requested=layers_of(arm, settings),
+        target_gpu_layers_resident=target_layers,
+        draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
+        draft_gpu_layers_resident=draft_layers if drafts else None,
+    )
