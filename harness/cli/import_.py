@@ -15,7 +15,7 @@ from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import Imported, assemble
 from harness.importers.facts import KEYS, parse_map
-from harness.importers.files import Given, arm_and_path, digest, given
+from harness.importers.files import arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import Option
 from harness.report import brief
@@ -101,7 +101,7 @@ def import_(
 ) -> None:
     """Read the records, write the results, print the reports."""
     options.check()
-    given_files = [_given(name) for name in files]
+    given_files = [given(path, arm) for arm, path in map(arm_and_path, files)]
     origin = Origin(
         format=options.source_format,
         sha256=digest(given_files),
@@ -111,13 +111,6 @@ def import_(
     parsed = read(options.source_format, given_files)
     done = assemble(parsed, parse_map(options.facts), origin, options.contributor)
     _report(done, _written(done.submissions, options.output), as_json=options.json)
-
-
-def _given(argument: str) -> Given:
-    if Path(argument).exists():
-        return given(Path(argument))
-    arm, path = arm_and_path(argument)
-    return given(Path(path), arm)
 
 
 def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:

@@ -64,10 +64,10 @@ def given(path: Path, arm: str | None = None) -> Given:
     return Given(name=path.name, data=data, arm=arm)
 
 
-def arm_and_path(argument: str) -> tuple[str | None, str]:
-    """The arm and the path in `ARM=FILE`, or no arm and the path."""
-    match = _ARM.fullmatch(argument)
-    return (match[1].lower(), match[2]) if match else (None, argument)
+def arm_and_path(argument: str) -> tuple[str | None, Path]:
+    """The arm and the path in `ARM=FILE`, or no arm and the path of a file that is there."""
+    match = None if Path(argument).exists() else _ARM.fullmatch(argument)
+    return (match[1].lower(), Path(match[2])) if match else (None, Path(argument))
 
 
 def digest(files: Sequence[Given]) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,8 +110,8 @@ def test_files_of_the_same_arm_repeat_it() -> None:
 
 
 def test_an_argument_may_name_its_arm() -> None:
-    assert arm_and_path("MTP-n3=dir/on.json") == ("mtp-n3", "dir/on.json")
-    assert arm_and_path("dir/on=off.json") == (None, "dir/on=off.json")
+    assert arm_and_path("MTP-n3=dir/on.json") == ("mtp-n3", Path("dir/on.json"))
+    assert arm_and_path("dir/on=off.json") == (None, Path("dir/on=off.json"))
 
 
 def test_a_baseline_that_drafted_is_refused() -> None:
