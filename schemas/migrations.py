@@ -12,7 +12,6 @@ from schemas.authority import schema_findings
 from schemas.codec import Json, canonical_bytes, encode
 from schemas.finding import Finding
 from schemas.submission import Submission
-from schemas.validator import accepts
 
 VERSION = 2
 
@@ -28,7 +27,7 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
     if not isinstance(document, dict) or not is_older:
         return document
     name = f"submission.v{version}"
-    found = () if is_valid or accepts(document, name) else schema_findings(document, name)
+    found = () if is_valid else schema_findings(document, name)
     return found or {**document, "version": VERSION}
 
 

@@ -70,22 +70,6 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
     return bounded(_text_findings(ROOT, document)) or document
 
 
-def load_canonical(data: bytes) -> Json | None:
-    """The document in bytes of canonical form (rounded or not); `None` for all others.
-
-    What `orjson` reads and writes again byte for byte has no duplicate key, no white space, and no
-    unusual number but -0.0. How deep it is nested is left to the schema, which is closed.
-    """
-    if len(data) > MAX_BYTES or not _is_plain(data) or b"-0.0" in data:
-        return None
-    try:
-        document: Json = orjson.loads(data)
-        written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        return None
-    return document if written == data else None
-
-
 def _is_plain(data: bytes) -> bool:
     """Whether no string can hold anything but printable ASCII (JSON itself bans raw controls)."""
     return data.isascii() and b"\\" not in data and b"\x7f" not in data

@@ -1,8 +1,7 @@
 """Load the schemas, and make their validators.
 
-They are strict in what JSON Schema leaves open: 1.0 is no integer, `$` in a pattern is the end of
-the text and not the place before a last newline, and a date must exist. Looking for 1.0 takes a
-call of Python for every integer, so `accepts` leaves it to the typed decoding that follows.
+These are strict in what JSON Schema leaves open: 1.0 is no integer, `$` in a pattern is the end of
+the text and not the place before a last newline, and a date must exist.
 """
 
 import json
@@ -14,8 +13,6 @@ from importlib import resources
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator as Validator
-
-from schemas.codec import Json
 
 SUBMISSION_SCHEMA = "submission.v2.schema.json"
 SUBMISSION_V1 = "submission.v1"  # no file: as every older version, the newest without what is later
@@ -63,19 +60,9 @@ def _of_version(version: int) -> Schema:
     return found
 
 
-def accepts(document: Json, name: str) -> bool:
-    """Whether a document fits a schema, quickly, except that 1.0 passes for an integer."""
-    return _quick(name).is_valid(document)
-
-
-@cache
-def _quick(name: str) -> Validator:
-    return _validator(schema(name), {})
-
-
 @cache
 def strict(name: str) -> Validator:
-    """The validator of a schema that also refuses 1.0 for an integer."""
+    """The validator of a schema of this package."""
     return strict_validator(schema(name))
 
 
@@ -85,7 +72,12 @@ def strict_validator(root: Schema) -> Validator:
         json.dumps(root),
         object_hook=lambda node: node | {WHOLE: True} if node.get("type") == "integer" else node,
     )
-    return _validator(marked, {WHOLE: _Whole})
+    return Validator(
+        marked,
+        formats={name: partial(_conforms, parse) for name, parse in _FORMATS.items()},
+        validate_formats=True,
+        keywords={WHOLE: _Whole},
+    )
 
 
 class _Whole:
@@ -94,19 +86,10 @@ class _Whole:
     def __init__(self, *_schema: object) -> None:
         pass
 
-    def validate(self, instance: Json) -> None:
+    def validate(self, instance: object) -> None:
         if isinstance(instance, float) and instance.is_integer():
             message = "no integer"
             raise ValueError(message)
-
-
-def _validator(root: Schema, keywords: dict[str, Any]) -> Validator:
-    return Validator(
-        root,
-        formats={name: partial(_conforms, parse) for name, parse in _FORMATS.items()},
-        validate_formats=True,
-        keywords=keywords,
-    )
 
 
 def _conforms(parse: Callable[[str], object], value: str) -> bool:

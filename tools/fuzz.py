@@ -33,10 +33,9 @@ _TOKENS = (
 
 
 def judge(data: bytes) -> None:
-    """The properties: findings or none, never an exception, and the same on both paths."""
+    """The properties: findings or none, in printable lines, and never an exception."""
     found = contract.findings(data)
     assert all(finding.line().isprintable() for finding in found)
-    assert contract.read(data) == contract.read_thoroughly(data)
 
 
 def main() -> int:

@@ -159,7 +159,7 @@ def _settings(rng: random.Random) -> Document:
 def _written_by_people(rng: random.Random, document: Document) -> None:
     """Names of devices, models and quantisations as they are really spelled, and free notes."""
     machine, engine = document["machine"], document["engine"]
-    # Half of them in ASCII, which is all that the quick path takes.
+    # Half of them in ASCII.
     plain = rng.random() < 0.5
     words = {kind: [e for e in all_ if e.isascii() or not plain] for kind, all_ in VARIANTS.items()}
     for card in machine.get("gpus", ()):

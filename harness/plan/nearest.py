@@ -16,7 +16,7 @@ from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import bytes_per_token, normalised
 from harness.errors import BadInputError, unreadable
 from harness.plan.computer import Computer, without_size
-from schemas.contract import read, read_quickly
+from schemas.contract import read
 from schemas.submission import Submission
 
 COLLECTION = Path("results/community")
@@ -97,11 +97,12 @@ def _not_yet_learned() -> Iterator[Rate]:
     paths = COLLECTION.rglob("*.json") if COLLECTION.is_dir() else ()
     new = sorted((path for path in paths if path.stem not in known), reverse=True)
     for path in new[:_NEWEST]:
-        yield from _rates(_quickly(path), path.stem)
+        yield from _rates(_valid(path), path.stem)
 
 
-def _quickly(path: Path) -> Submission | None:
+def _valid(path: Path) -> Submission | None:
     try:
-        return read_quickly(path.read_bytes())
+        found = read(path.read_bytes())
     except OSError:
         return None
+    return found if isinstance(found, Submission) else None

@@ -22,7 +22,8 @@ from pipeline.site.pages.cells import axes_of
 from pipeline.site.pages.commands import NamedSetting, measure, setting_of, use
 from pipeline.site.pages.submissions import engine_facts
 from pipeline.site.rows import frame, read
-from schemas.contract import findings, read_thoroughly
+from schemas import contract
+from schemas.contract import findings
 from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
 from tests.pipeline.tables import database, entry, one, rows
@@ -183,7 +184,7 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
     old: Path, tmp_path: Path
 ) -> None:
     data = old.read_bytes()
-    submission = read_thoroughly(data)
+    submission = contract.read(data)
     assert isinstance(submission, Submission)
     name = canonical_name(submission, data)
     folder = tmp_path / "community"

@@ -92,14 +92,12 @@ def test_an_extra_field_is_found_in_every_object() -> None:
     assert accepted == []
 
 
-def test_doubled_keys_wrong_values_and_nulls_are_found_and_the_quick_path_agrees() -> None:
+def test_doubled_keys_wrong_values_and_nulls_are_found() -> None:
     made = [m for m in mutations(DOCUMENTS[1]) if m.kind in ("duplication", "range", "null")]
 
     accepted = [(m.kind, m.place) for m in made if not contract.findings(m.data)]
-    certain = [(m.kind, m.place) for m in made if contract.read_quickly(m.data) is not None]
 
     assert accepted == []
-    assert certain == []
     assert len(made) > 200
 
 
@@ -108,7 +106,6 @@ def test_no_generated_submission_is_rejected(seed: int) -> None:
     data = submission_bytes(seed)
 
     assert [each.line() for each in refusals(data)] == []
-    assert contract.read_quickly(data) is not None or not data.isascii()
 
 
 json_values = st.recursive(
@@ -158,4 +155,3 @@ def _bytes(document: object) -> bytes:
 @settings(max_examples=150)
 def test_no_bytes_at_all_make_it_raise(data: bytes) -> None:
     assert contract.findings(data)
-    assert contract.read(data) == contract.read_thoroughly(data)
