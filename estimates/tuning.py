@@ -78,16 +78,13 @@ class Verdict:
     """The end of a tune: the arm to use, `None` for no speculation, and the ratio to the baseline.
 
     `undecided` is how far at most the best arm and no speculation are apart, as a logarithm, where
-    neither is shown to be the faster. `rival` is the arm that it was certified against, `apart`
-    the ratio between them.
+    neither is shown to be the faster.
     """
 
     pick: str | None
     best: str
     gain: SpeedRatio
     undecided: float | None = None
-    rival: str | None = None
-    apart: SpeedRatio | None = None
 
 
 def times_of(submission: Submission) -> Times:
@@ -229,8 +226,8 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     because the race chose among depths and not between them and the baseline. `tasks` are those of
     all prompts. Where arms take turns after whole `passes`, the certificate alone decides this.
     """
-    if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
-        best, rival = rival, best
+    if rival is not None and _prefers(race, certificate, rival, best):
+        best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
     if gain is None or gain.interval is None:
         return None
@@ -241,8 +238,6 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
         best=best,
         gain=gain,
         undecided=max(-least, most) if least <= 0 < most else None,
-        rival=rival,
-        apart=None if rival is None else speed_ratio(certificate, best, rival, passes=passes),
     )
 
 
@@ -279,11 +274,7 @@ def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
     return found
 
 
-def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: bool) -> bool:
+def _prefers(race: Times, certificate: Times, rival: str, best: str) -> bool:
     """Whether the rival is faster over both stages, each weighted by its number of prompts."""
-    total = 0.0
-    for times in (race, certificate):
-        found = speed_ratio(times, rival, best, passes=passes)
-        prompts = len(_gains(times, rival, best))
-        total += prompts * math.log(found.estimate) if found else 0.0
-    return total > 0
+    stages = (_gains(times, rival, best) for times in (race, certificate))
+    return sum(median(each.values()) for gains in stages for each in gains.values()) > 0

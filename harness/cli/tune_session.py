@@ -131,7 +131,7 @@ class TuneRequest:
                 display(event, name=_STAGES[stage], left_s=left.seconds(stage))
 
             tuner = Tuner(
-                engine=stages,
+                on_engine=stages.at,
                 base=base,
                 families=found,
                 prompts=prompts,

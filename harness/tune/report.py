@@ -1,12 +1,12 @@
 """Show a tune: what was found and what to do, and the chart of speedup over depth (SVG)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
 from estimates.commands import ServeLine
+from estimates.tuning import SpeedRatio
 from harness import files
 from harness.tune.outcome import Contender, Outcome, by_task, why
 from schemas.vocabulary import say
@@ -72,37 +72,17 @@ def family(outcome: Outcome) -> tuple[Contender, ...]:
     return tuple(sorted(found, key=lambda each: each.depth))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mark:
-    """What is drawn of a depth: the forecast, and the measurement with its interval."""
-
-    depth: int
-    predicted: float | None
-    measured: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-def _mark(contender: Contender) -> _Mark:
-    """The mark of a depth; the ends of an interval are drawn no further than a factor of two."""
-    forecast = _Mark(depth=contender.depth, predicted=contender.predicted)
-    found = contender.gain
-    if found is None:
-        return forecast
+def _bar(found: SpeedRatio) -> tuple[float, float]:
+    """The ends of a measurement's interval, drawn no further than a factor of two."""
     if found.interval is None:
-        return replace(forecast, measured=found.estimate, low=found.estimate, high=found.estimate)
-    return replace(
-        forecast,
-        measured=found.estimate,
-        low=max(found.interval.low, found.estimate / 2),
-        high=min(found.interval.high, found.estimate * 2),
-    )
+        return found.estimate, found.estimate
+    return max(found.interval.low, found.estimate / 2), min(found.interval.high, found.estimate * 2)
 
 
-def _span(marks: Sequence[_Mark]) -> tuple[float, float]:
+def _span(shown: Sequence[Contender]) -> tuple[float, float]:
     """The range of the vertical axis: all that is drawn, and 1."""
-    drawn = (each for mark in marks for each in (mark.predicted, mark.low, mark.high))
-    values = [1.0, *(value for value in drawn if value is not None)]
+    values = [1.0, *(each.predicted for each in shown if each.predicted is not None)]
+    values += [end for each in shown if each.gain for end in _bar(each.gain)]
     low, high = min(values), max(values)
     room = max(0.02, 0.05 * (high - low))
     return low - room, high + room
@@ -147,9 +127,9 @@ def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
 
 
 def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
-    marks = [_mark(each) for each in shown]
-    low, high = _span(marks)
-    deepest = marks[-1].depth
+    low, high = _span(shown)
+    last = shown[-1]
+    deepest = last.depth
 
     def x(depth: float) -> str:
         return f"{_SVG_MARGIN + depth / (deepest + 0.5) * (_SVG_WIDTH - 1.5 * _SVG_MARGIN):.1f}"
@@ -163,23 +143,25 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
     for tenth in range(5):
         value = low + (high - low) * tenth / 4
         yield f'<text x="6" y="{y(value, 4)}">{say.times(value)}</text>'
-    points = " ".join(f"{x(m.depth)},{y(m.predicted)}" for m in marks if m.predicted is not None)
+    points = " ".join(f"{x(c.depth)},{y(c.predicted)}" for c in shown if c.predicted is not None)
     yield f'<polyline points="{points}" fill="none" stroke="{_GREY}" stroke-width="2"/>'
     # On the side of the line where the curve is not, and with a rim that parts it from a bar.
-    below = (marks[-1].predicted or marks[-1].measured or 1.0) > 1
+    below = (last.predicted or (last.gain.estimate if last.gain else 1.0)) > 1
     rim = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
     word = f'x="{x(deepest)}" y="{y(1, 16 if below else -6)}" text-anchor="end" {rim}'
     yield f"<text {word}>no speculation</text>"
-    for mark in marks:
-        at = x(mark.depth)
-        yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{mark.depth}</text>'
-        if mark.measured is not None and mark.low is not None and mark.high is not None:
-            yield _line(at, at, y(mark.low), y(mark.high), f'stroke="{_BLUE}" stroke-width="2"')
-            yield f'<circle cx="{at}" cy="{y(mark.measured)}" r="5" fill="{_BLUE}"/>'
-            if mark.depth == pick:
+    for each in shown:
+        at = x(each.depth)
+        yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{each.depth}</text>'
+        if each.gain is not None:
+            least, most = _bar(each.gain)
+            middle = y(each.gain.estimate)
+            yield _line(at, at, y(least), y(most), f'stroke="{_BLUE}" stroke-width="2"')
+            yield f'<circle cx="{at}" cy="{middle}" r="5" fill="{_BLUE}"/>'
+            if each.depth == pick:
                 ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
-                yield f'<circle cx="{at}" cy="{y(mark.measured)}" r="10" {ring}/>'
-                word = f'x="{at}" y="{y(mark.high, -8)}" text-anchor="middle" font-weight="bold"'
+                yield f'<circle cx="{at}" cy="{middle}" r="10" {ring}/>'
+                word = f'x="{at}" y="{y(most, -8)}" text-anchor="middle" font-weight="bold"'
                 yield f"<text {word}>best</text>"
 
 

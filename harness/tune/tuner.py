@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from estimates import tuning
 from estimates.forecast import Candidate, of_family, shortlist
-from estimates.tuning import Times
+from estimates.tuning import Standing, Times
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
@@ -30,14 +29,8 @@ from schemas.submission import Submission
 _USUAL_DEPTHS = (2, 4, 8)
 
 
-class StageEngine(Protocol):
-    """An engine that runs stages."""
-
-    def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        """The stage as this engine runs it, and its runner. Raises `HarnessError`."""
-        ...
-
-
+# A stage as an engine runs it, and its runner. Raises `HarnessError`.
+OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
 Observe = Callable[[StageName, Event], None]
 
 
@@ -45,7 +38,7 @@ Observe = Callable[[StageName, Event], None]
 class Tuner:
     """One tune on one engine. `base` has the models and settings; its arms but one are ignored."""
 
-    engine: StageEngine
+    on_engine: OnEngine
     base: Campaign
     families: Sequence[Family]
     prompts: Prompts
@@ -110,14 +103,21 @@ class Tuner:
         """The arms that are left, fastest first."""
         predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
 
-        def prune(so_far: Submission) -> PruneDecision:
+        def standing(so_far: Submission) -> Standing | None:
             times = tuning.times_of(so_far)
             running = self._running(so_far, times)
-            if not running:
-                return PruneDecision(enough=True)
-            found = tuning.standing(
-                times, predicted, running=running, baseline=BASELINE, passes=self._passes
+            return (
+                tuning.standing(
+                    times, predicted, running=running, baseline=BASELINE, passes=self._passes
+                )
+                if running
+                else None
             )
+
+        def prune(so_far: Submission) -> PruneDecision:
+            found = standing(so_far)
+            if found is None:
+                return PruneDecision(enough=True)
             return PruneDecision(drop=found.dropped, enough=found.decided)
 
         ended = self._measure(
@@ -127,14 +127,8 @@ class Tuner:
             budget_s=self._left_s(RACE_SHARE),
             prune=prune,
         )
-        times = tuning.times_of(ended)
-        running = self._running(ended, times)
-        if not running:
-            return ()
-        last = tuning.standing(
-            times, predicted, running=running, baseline=BASELINE, passes=self._passes
-        )
-        return tuple(arm for arm in last.ranked if arm not in last.dropped)
+        last = standing(ended)
+        return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: Times) -> list[str]:
         """The arms that ran in the last block that has any trial of a speculating arm."""
@@ -168,7 +162,7 @@ class Tuner:
     ) -> Submission:
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
-        campaign, runner = self.engine.at(planned)
+        campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
         work_file = journal.path_of(campaign)
         resume = self.resume and self._continues(work_file)

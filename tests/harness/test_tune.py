@@ -30,8 +30,6 @@ from tests.harness.ggufs import write_gguf
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.campaign.model import Campaign
-    from harness.runners.base import Runner
     from harness.tune.search import StageName
 
 CORE = suite.load("core")
@@ -56,16 +54,6 @@ def models(tmp_path: Path, cache_dir: Path) -> list[str]:
     return ["--runner", "fake", "--target", str(target), "--draft", str(draft)]
 
 
-class OneEngine:
-    """A fake rig that runs every stage."""
-
-    def __init__(self, rig: FakeRig) -> None:
-        self._rig = rig
-
-    def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        return campaign, partial(FakeSession, self._rig)
-
-
 def tuner(
     rig: FakeRig,
     *methods: str,
@@ -85,7 +73,7 @@ def tuner(
 
     chosen = tuple(map(parse, methods or ("prompt-lookup", "draft-model")))
     return Tuner(
-        engine=OneEngine(rig),
+        on_engine=lambda stage: (stage, partial(FakeSession, rig)),
         base=replace(plain, suite=CORE),
         families=families(chosen, plain.drafts, deepest=8),
         prompts=split(CORE.prompts),
