@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from bench.advisor_world import World
 from pipeline.data.aggregate import make, prepare, view_queries
-from pipeline.site.advice import KnownModel, Question, answer, key
+from pipeline.site.advice import AdviceQuery, KnownModel, answer, key
 from pipeline.site.pages.knowledge import knowledge
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def predictions(known: Knowledge, observations: Sequence[Observation]) -> Iterat
     choices = {key(each.method, each.depth, each.draft): each for each in known.choices}
     for each in observations:
         model = models.get(f"{each['target']}|{each['quantisation_slug']}") or _unmeasured(each)
-        question = Question(
+        question = AdviceQuery(
             backend=each["backend"], size=each["size_order"], task=each["task"],
             device=each["device"], memory=each["vram_gib"], model=model,
         )  # fmt: skip

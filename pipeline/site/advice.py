@@ -128,7 +128,7 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AdviceQuery:
     """What a visitor wants to know. Without a device its memory may be known, or nothing."""
 
     backend: str
@@ -163,13 +163,13 @@ class Advice:
         return self.measured[0] if self.measured else self.speedup
 
 
-def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
+def answers(known: Knowledge, question: AdviceQuery) -> tuple[Advice, ...]:
     """What is to be expected of every choice that something near is known about, best first."""
     found = (answer(known, question, choice) for choice in choices(known, question))
     return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
 
 
-def choices(known: Knowledge, question: Question) -> Iterator[Configuration]:
+def choices(known: Knowledge, question: AdviceQuery) -> Iterator[Configuration]:
     """The pairs measured with this target, and for other methods and depths the method alone."""
     target = question.model.target if question.model else None
     pairs = [choice for choice in known.choices if target in choice.targets]
@@ -180,7 +180,7 @@ def choices(known: Knowledge, question: Question) -> Iterator[Configuration]:
             yield choice
 
 
-def answer(known: Knowledge, question: Question, choice: Configuration) -> Advice | None:
+def answer(known: Knowledge, question: AdviceQuery, choice: Configuration) -> Advice | None:
     """What to expect of one choice; `None` where nothing near was measured."""
     cost = _first(known, _cost_keys(question, choice))
     gain = _first(known, _yield_keys(question, choice))
@@ -218,7 +218,7 @@ def depth_word(depth: int | None) -> str | None:
     return None if depth is None else f"n{depth}"
 
 
-def _cost_keys(question: Question, choice: Configuration) -> Iterator[tuple[str, str]]:
+def _cost_keys(question: AdviceQuery, choice: Configuration) -> Iterator[tuple[str, str]]:
     """Level and rest of the key, the nearest first."""
     scope = "all" if choice.scope == "all" else question.task
     how = (choice.method, depth_word(choice.depth), scope)
@@ -236,14 +236,14 @@ def _cost_keys(question: Question, choice: Configuration) -> Iterator[tuple[str,
     yield "cost-backend", key(question.backend, question.size, *how)
 
 
-def _yield_keys(question: Question, choice: Configuration) -> Iterator[tuple[str, str]]:
+def _yield_keys(question: AdviceQuery, choice: Configuration) -> Iterator[tuple[str, str]]:
     how = (choice.method, depth_word(choice.depth), question.task)
     if question.model and choice.draft:
         yield "yield-pair", key(question.model.target, choice.draft, *how)
     yield "yield-method", key(*how)
 
 
-def _measured_key(question: Question, choice: Configuration) -> str:
+def _measured_key(question: AdviceQuery, choice: Configuration) -> str:
     if not (question.device and question.model and choice.draft):
         return ""
     model = question.model
@@ -259,7 +259,7 @@ def _first(known: Knowledge, keys: Iterable[tuple[str, str]]) -> tuple[str, Pool
     return None
 
 
-def _bytes_cost(question: Question, choice: Configuration, pool: Pool) -> tuple[float, float]:
+def _bytes_cost(question: AdviceQuery, choice: Configuration, pool: Pool) -> tuple[float, float]:
     """Logarithm of what a round's bytes cost in steps of the target, and its variance.
 
     Known where the sizes of draft and target are; else as in the pool, with a new voter's variance.

@@ -6,13 +6,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
+    AdviceQuery,
     Configuration,
     Knowledge,
     KnownDevice,
     KnownModel,
     PastError,
     Pool,
-    Question,
     Spread,
     depth_word,
     key,
@@ -146,10 +146,10 @@ def _spreads(rng: random.Random, kinds: list[str]) -> dict[str, Spread]:
     }
 
 
-def random_question(rng: random.Random, known: Knowledge) -> Question:
+def random_question(rng: random.Random, known: Knowledge) -> AdviceQuery:
     device = rng.choice((*known.devices, None))
     model = rng.choice((*known.models, None))
-    return Question(
+    return AdviceQuery(
         backend=rng.choice(BACKENDS),
         size=model.size if model else rng.randrange(3),
         task=rng.choice(TASKS),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 import scipy
 
-from pipeline.site.advice import Question, answer, answers
+from pipeline.site.advice import AdviceQuery, answer, answers
 from pipeline.site.pages.knowledge import knowledge
 from tests.pipeline.tables import campaign, database, one, rows
 
@@ -63,7 +63,7 @@ def known(three: duckdb.DuckDBPyConnection) -> Knowledge:
 def asked(known: Knowledge, **changes: object) -> Advice | None:
     question = {"backend": "cuda", "size": 2, "task": "code", "model": known.models[0]} | changes
     pair = next(choice for choice in known.choices if choice.draft)
-    return answer(known, Question(**question), pair)  # type: ignore[arg-type]
+    return answer(known, AdviceQuery(**question), pair)  # type: ignore[arg-type]
 
 
 def test_an_unknown_card_gets_the_mean_of_its_backend_and_the_tokens_of_the_pair(
@@ -118,7 +118,7 @@ def test_what_was_measured_here_is_expected_and_not_what_is_predicted(known: Kno
 
 def test_memory_alone_narrows_the_cards(known: Knowledge) -> None:
     # 8 GB: Ada's 1.6 and Eve's 1.8. Another model of the size, so the pair says nothing.
-    (found,) = answers(known, Question(backend="cuda", size=2, task="code", memory=8))
+    (found,) = answers(known, AdviceQuery(backend="cuda", size=2, task="code", memory=8))
 
     assert (found.cost_level, found.cost_votes) == ("cost-memory", 2)
     assert found.round_cost == pytest.approx(math.sqrt(1.6 * 1.8), abs=1e-4)
@@ -134,7 +134,7 @@ def test_where_nothing_is_near_there_is_no_answer(
 
 
 def test_another_model_of_the_size_is_answered_by_method_and_depth(known: Knowledge) -> None:
-    (found,) = answers(known, Question(backend="cuda", size=2, task="code"))
+    (found,) = answers(known, AdviceQuery(backend="cuda", size=2, task="code"))
 
     assert found.choice.draft is None
     assert (found.cost_level, found.yield_level) == ("cost-backend", "yield-method")
@@ -148,7 +148,7 @@ def test_a_target_in_another_quantisation_makes_a_drafted_token_cheaper(known: K
     assert model.step_bytes is not None
     assert pair.draft_bytes is not None
     heavier = replace(model, quantisation="f16", step_bytes=2 * model.step_bytes)
-    question = Question(
+    question = AdviceQuery(
         backend="cuda", size=model.size, task="code", device="a-1-8-gb", memory=8, model=heavier
     )
 

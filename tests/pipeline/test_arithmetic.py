@@ -12,8 +12,8 @@ import pytest
 
 from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.advice import (
+    AdviceQuery,
     Knowledge,
-    Question,
     answers,
 )
 from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
@@ -64,7 +64,7 @@ def known(rng: random.Random) -> Knowledge:
 
 
 @pytest.fixture(scope="module")
-def questions(rng: random.Random, known: Knowledge) -> list[Question]:
+def questions(rng: random.Random, known: Knowledge) -> list[AdviceQuery]:
     return [random_question(rng, known) for _ in range(INPUTS)]
 
 
@@ -103,7 +103,7 @@ def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
 @pytest.fixture(scope="module")
 def script(
     known: Knowledge,
-    questions: list[Question],
+    questions: list[AdviceQuery],
     settings: list[WhatIfInputs],
     requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
@@ -127,7 +127,7 @@ def script(
 
 
 def test_the_advisor_answers_alike(
-    script: dict[str, list[object]], known: Knowledge, questions: list[Question]
+    script: dict[str, list[object]], known: Knowledge, questions: list[AdviceQuery]
 ) -> None:
     expected = [
         [

@@ -15,9 +15,9 @@ from pipeline.site.pages.map import (
     best_case,
     by_device,
     by_task,
+    colour_strength,
     draw,
     opening,
-    tint,
 )
 from pipeline.site.pages.model import Asset, Site
 from pipeline.site.pages.places import device_pages
@@ -230,7 +230,7 @@ def test_cards_come_by_memory_and_before_processors() -> None:
 
 @pytest.mark.parametrize(("speedup", "share"), [(1.0, 0.0), (2.5, 1.0), (0.4, 1.0), (9.0, 1.0)])
 def test_colours_are_full_at_two_and_a_half_times_either_way(speedup: float, share: float) -> None:
-    assert tint(speedup) == pytest.approx(share)
+    assert colour_strength(speedup) == pytest.approx(share)
 
 
 def test_a_figure_is_printed_and_not_rounded_twice() -> None:

@@ -98,13 +98,13 @@ def round_costs(rows: list[Row]) -> str:
     least = min(rows, key=lambda row: row["round_cost"])
     most = max(rows, key=lambda row: row["round_cost"])
 
-    def said(row: Row) -> str:
+    def printed(row: Row) -> str:
         return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
 
     if least is most:
-        return f"A round costs {said(least)} ({least['line_label']}); what yields more wins."
+        return f"A round costs {printed(least)} ({least['line_label']}); what yields more wins."
     return (
-        f"A round costs from {said(least)} ({least['line_label']}) to {said(most)}"
+        f"A round costs from {printed(least)} ({least['line_label']}) to {printed(most)}"
         f" ({most['line_label']}); a draft that yields more tokens a round than that wins."
     )
 

@@ -4,6 +4,7 @@ Each takes the rows and the columns of its tooltip with their headings.
 """
 
 from collections.abc import Callable, Mapping
+from itertools import cycle, islice
 from operator import itemgetter
 
 import altair as alt
@@ -82,9 +83,9 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     colour, shape = (
         marks.channel(
-            kind, "line_label", "Pair", (lines, [look[at % len(look)] for at in range(len(lines))])
+            kind, "line_label", "Pair", (lines, list(islice(cycle(values), len(lines))))
         ).legend(title=None, orient="bottom", columns=1)
-        for kind, look in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
+        for kind, values in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
     )
     base = marks.base(rows, columns).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
@@ -215,11 +216,11 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     span = SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
-    looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
-    kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
+    styles = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
+    kinds = [kind for kind in styles if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
     line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
-    colours, shapes = ((kinds, [looks[kind][look] for kind in kinds]) for look in (0, 1))
+    colours, shapes = ((kinds, [styles[kind][at] for kind in kinds]) for at in (0, 1))
     points = marks.points(marks.base(rows, columns), opacity=0.7).encode(
         x=x,
         y=y,
@@ -297,4 +298,4 @@ def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scal
         method_of = {row[series]: row["method"] for row in rows}
         domain = sorted(method_of)
         colours = [theme.colour(method_of[each]) for each in domain]
-    return (domain, colours), (domain, [SHAPES[at % len(SHAPES)] for at in range(len(domain))])
+    return (domain, colours), (domain, list(islice(cycle(SHAPES), len(domain))))

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import duckdb
 import orjson
 
-from pipeline.site.advice import Advice, Knowledge, KnownDevice, KnownModel, Question, answers, key
+from pipeline.site.advice import (
+    Advice,
+    AdviceQuery,
+    Knowledge,
+    KnownDevice,
+    KnownModel,
+    answers,
+    key,
+)
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.knowledge import knowledge
 from pipeline.site.pages.machine import machine_file
@@ -68,7 +76,7 @@ def opening(known: Knowledge) -> Opening | None:
 
 def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: str) -> Opening:
     task = known.tasks[0][0]
-    question = Question(
+    question = AdviceQuery(
         backend=backend,
         size=model.size,
         task=task,

@@ -11,7 +11,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from pipeline.site.pages.environment import task
-from pipeline.site.pages.map import ALL, MapFilter, look, tint
+from pipeline.site.pages.map import ALL, MapFilter, colour_strength, style_of
 from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row
 from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
@@ -34,8 +34,8 @@ class Square:
     row: Row
     address: str
     words: str
-    look: str
-    tint: str
+    style: str
+    colour: str
 
     @property
     def sign(self) -> str:
@@ -247,8 +247,8 @@ def _drawn(row: Row, address: str, shown: str) -> Square:
         row=row,
         address=address,
         words=_words(row, shown),
-        look=look(row),
-        tint=f"{tint(row.speedup) * 100 if row.speedup else 0:.0f}%",
+        style=style_of(row),
+        colour=f"{colour_strength(row.speedup) * 100 if row.speedup else 0:.0f}%",
     )
 
 

@@ -69,19 +69,6 @@ class MachineDevice:
     bandwidth: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineModel:
-    """A target with figures; `size` is the order of its size class, `plan` its planner's name."""
-
-    id: str
-    label: str
-    size: int
-    parameters: int | None
-    active: int | None
-    address: str
-    plan: str | None
-
-
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
     """The file; `knowledge` is where that of the advisor lies."""
     rows = read(connection, "machine_rows")
@@ -180,16 +167,17 @@ def _printed(word: str) -> str:
     return word.upper() if short else word.capitalize()
 
 
-def _model(row: Row) -> MachineModel:
-    return MachineModel(
-        id=row.model,
-        label=row.model_label,
-        size=row.size_order,
-        parameters=row.parameters,
-        active=row.active_parameters,
-        address=target_address(row.model),
-        plan=shape.name if (shape := shape_of(row.model_label)) else None,
-    )
+def _model(row: Row) -> Mapping[str, object]:
+    """A target with figures: `size` is the order of its size class, `plan` its planner's name."""
+    return {
+        "id": row.model,
+        "label": row.model_label,
+        "size": row.size_order,
+        "parameters": row.parameters,
+        "active": row.active_parameters,
+        "address": target_address(row.model),
+        "plan": shape.name if (shape := shape_of(row.model_label)) else None,
+    }
 
 
 def _words(row: Row) -> tuple[Any, ...]:

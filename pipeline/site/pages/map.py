@@ -16,7 +16,7 @@ from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
 SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
-LOOKS = {"helps": "gain", "hurts": "loss"}
+STYLES = {"helps": "gain", "hurts": "loss"}
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares
@@ -63,8 +63,8 @@ class Tile:
     address: str
     fill: str  # where an empty square is answered, with the command that fills it
     square: Row | None
-    tint: str
-    look: str
+    colour: str
+    style: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,16 +206,16 @@ def measured(squares: Iterable[Row]) -> list[Row]:
     return [square for square in squares if square.speedup is not None]
 
 
-def look(square: Row) -> str:
+def style_of(square: Row) -> str:
     """Colour only for what is clear; a figure without an interval has its side and an outline."""
     if square.speedup is None:
         return "failed"
     if square.verdict is None:
         return "gain" if square.speedup >= 1 else "loss"
-    return LOOKS.get(square.verdict, "flat")
+    return STYLES.get(square.verdict, "flat")
 
 
-def tint(speedup: float) -> float:
+def colour_strength(speedup: float) -> float:
     """How strongly a square is coloured, from 0 to 1, on a log scale."""
     return min(abs(math.log(max(speedup, 1e-9))) / math.log(FULL_COLOUR_AT), 1.0)
 
@@ -260,6 +260,6 @@ def _tile(x: float, y: float, size: str, line: Line, square: Row | None) -> Tile
         address=line.address + (narrowed if "?" in line.address else ""),
         fill=f"?card={quote(first.device_label)}&model={class_id}{task_of}#mine",
         square=square,
-        tint=f"{tint(speedup) * 100 if speedup else 0:.0f}%",
-        look=look(square) if square else "none",
+        colour=f"{colour_strength(speedup) * 100 if speedup else 0:.0f}%",
+        style=style_of(square) if square else "none",
     )

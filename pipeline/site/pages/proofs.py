@@ -6,8 +6,7 @@ that is not there has no section: the page shows what was run, never what should
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -24,33 +23,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "ratio": say.times,
     "yes": lambda value: "yes" if value else "no",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column of a proof's table."""
-
-    key: str
-    heading: str
-    words: str
-
-    @property
-    def numeric(self) -> bool:
-        return self.words not in {"text", "yes"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """One question, its figures as they are printed, and how to get them again."""
-
-    title: str
-    says: str
-    command: str
-    file: str
-    date: str | None
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+WORDS = ("text", "yes")  # kinds of columns that hold words, not figures
 
 
 def proofs_page(site: Site, folder: Path) -> Page:
@@ -58,8 +31,11 @@ def proofs_page(site: Site, folder: Path) -> Page:
     return render("proofs.md.jinja", path="proofs.md", site=site, proofs=tuple(proofs(folder)))
 
 
-def proofs(folder: Path) -> Iterator[Proof]:
-    """Every proof whose file is there and has rows, in the order of `proofs.toml`."""
+def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
+    """Every proof whose file is there and has rows, in the order of `proofs.toml`.
+
+    Its figures are as they are printed, beside the command that writes them again.
+    """
     words = (resources.files("pipeline.site") / "pages" / "proofs.toml").read_text("utf-8")
     listed = tomllib.loads(words)
     names = listed["words"]
@@ -68,22 +44,18 @@ def proofs(folder: Path) -> Iterator[Proof]:
         if not path.exists():
             continue
         document = json.loads(path.read_text("utf-8"))
-        columns = tuple(Column(key=k, heading=h, words=w) for k, h, w in entry["columns"])
         rows = tuple(
-            tuple(_printed(row.get(column.key), column.words, names) for column in columns)
+            tuple(_printed(row.get(key), kind, names) for key, _, kind in entry["columns"])
             for row in _rows(document, entry.get("rows"), entry.get("only", {}))
         )
         if rows:
-            yield Proof(
-                title=entry["title"],
-                says=entry["says"],
-                command=document.get("command", entry["command"]),
-                file=entry["file"],
-                date=document.get("date"),
-                columns=columns,
-                rows=rows,
-                note=entry.get("note", ""),
-            )
+            yield {
+                **entry,
+                "command": document.get("command", entry["command"]),
+                "date": document.get("date"),
+                "columns": [(heading, kind not in WORDS) for _, heading, kind in entry["columns"]],
+                "rows": rows,
+            }
 
 
 def _rows(

@@ -26,19 +26,11 @@ class MeasuredRange:
     cells: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantity:
-    """What a quantity's name means."""
-
-    name: str
-    unit: str
-    description: str
-
-
 def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """The page of published figures, and every row of each source as it was printed."""
     figures = read(connection, "published_figure")
     used = {each.quantity for each in figures}
+    meanings = schema(PUBLISHED_SCHEMA)["$defs"]["quantity_meanings"]["anyOf"]
     sources = grouped(read(connection, "published_row"), attrgetter("source"))
     places = read(connection, "measured_places")
     every = (row for rows in sources.values() for row in rows)
@@ -73,7 +65,7 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
         credited=credited,
         compared=compared,
         count_printed=len(figures),
-        quantities=tuple(each for each in quantities() if each.name in used),
+        quantities=[each for each in meanings if each["const"] in used],
         in_words=in_words,
     )
 
@@ -142,11 +134,3 @@ def in_words(quantity: str) -> str:
             quantity = quantity.removesuffix(suffix) + unit
             break
     return " ".join(WORDS.get(word, word) for word in quantity.split("_"))
-
-
-def quantities() -> Iterator[Quantity]:
-    """All quantities that the format of published figures knows."""
-    for meaning in schema(PUBLISHED_SCHEMA)["$defs"]["quantity_meanings"]["anyOf"]:
-        yield Quantity(
-            name=meaning["const"], unit=meaning["title"], description=meaning["description"]
-        )
