@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 from pipeline.site.charts import plain, rounded
+from pipeline.site.charts.axes import cut_off, speedup_axis
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
     METHOD_COLOURS,
     NEUTRAL,
-    cut_off,
     method_colours,
-    speedup_axis,
 )
 
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}

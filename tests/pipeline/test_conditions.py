@@ -20,7 +20,7 @@ from pipeline.intake.sending import Sending, sending_findings
 from pipeline.site.charts import draw
 from pipeline.site.pages.cells import axes_of
 from pipeline.site.pages.commands import NamedSetting, measure, setting_of, use
-from pipeline.site.pages.submissions import engine_facts
+from pipeline.site.pages.facts import engine_facts
 from pipeline.site.rows import frame, read
 from schemas import contract
 from schemas.contract import findings

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from itertools import groupby, permutations
 from statistics import median
 
-from pipeline.site.charts.theme import Row, cut_off
+from pipeline.site.charts.axes import cut_off
+from pipeline.site.charts.theme import Row
 from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 

@@ -5,7 +5,8 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from pipeline.site.charts.theme import Row, Scale, speedup_axis, spoken, unity
+from pipeline.site.charts.axes import speedup_axis, unity
+from pipeline.site.charts.theme import Row, Scale
 
 Picture: TypeAlias = alt.LayerChart
 Tooltip: TypeAlias = Mapping[str, str]
@@ -21,6 +22,20 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
         tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(spoken(rows, columns)))
     )
     return made
+
+
+def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
+    """What a screen reader says of a mark, as an expression: its figures under their headings.
+
+    Without it the renderer makes a name from the encodings, and says `interval_low: 1.111`.
+    """
+    parts = []
+    for name, title in columns.items():
+        known = [row[name] for row in rows if row.get(name) is not None]
+        number = bool(known) and all(isinstance(value, int | float) for value in known)
+        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
+        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
+    return " + ".join(parts)
 
 
 def points(on: alt.Chart, opacity: float = 1) -> alt.Chart:

@@ -10,8 +10,7 @@ from operator import itemgetter
 import altair as alt
 
 from pipeline.site.charts import marks, theme
-from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
-from pipeline.site.charts.theme import (
+from pipeline.site.charts.axes import (
     BETWEEN,
     LINE_PX,
     SpeedupAxis,
@@ -20,6 +19,7 @@ from pipeline.site.charts.theme import (
     speedup_axis,
     unity,
 )
+from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
 
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

@@ -1,4 +1,4 @@
-"""One colour and shape per method and backend, and a frame of charts for light and dark pages.
+"""Colours and shapes of methods and backends, and the Vega-Lite config of light and dark pages.
 
 Every colour keeps a contrast of at least 3:1 on both grounds, so that one specification serves
 both; only text and lines differ (`CONFIGS`). A page themes the interactive chart with
@@ -6,11 +6,8 @@ both; only text and lines differ (`CONFIGS`). A page themes the interactive char
 No red against green, and a shape or a number with every colour.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
-
-import altair as alt
 
 from schemas.vocabulary import METHODS
 
@@ -135,131 +132,3 @@ def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
     unlisted = sorted(present - colours.keys())  # a backend that a result names itself
     domain = [key for key in colours if key in present] + unlisted
     return domain, [colours.get(key, NEUTRAL) for key in domain]
-
-
-LINE_PX = 14
-FARTHEST = 10.0  # how far an axis of speedups follows an interval
-LEAST_TICKS = 4
-TICKS: tuple[tuple[float, ...], ...] = (
-    (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100),
-    (0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5),
-    (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2),
-    tuple(step / 20 for step in range(14, 33)),
-)
-BETWEEN = " · "  # parts of a name; each gets a line of its own at the chart
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeedupAxis:
-    """A log axis of speedups: what it spans, and where it has lines."""
-
-    low: float
-    high: float
-
-    @property
-    def scale(self) -> alt.Scale:
-        """What lies beyond an end is drawn at that end."""
-        return alt.Scale(type="log", domain=[self.low, self.high], nice=False, clamp=True)
-
-    @property
-    def axis(self) -> alt.Axis:
-        return alt.Axis(values=list(self.ticks), labelExpr="datum.label + '×'", format="~g")  # noqa: RUF001 - the multiplication sign is meant
-
-    @property
-    def ticks(self) -> tuple[float, ...]:
-        """Round numbers, as few as tell the reader where he is."""
-        within = [tuple(t for t in each if self.low <= t <= self.high) for each in TICKS]
-        return next((each for each in within if len(each) >= LEAST_TICKS), within[-1])
-
-
-def speedup_axis(rows: list[Row]) -> SpeedupAxis:
-    """An axis that shows every speedup, always 1, and of an interval what lies within ten times.
-
-    Beyond ten times either way the words say no more than that (`<0.1`, `>10`), nor does the axis:
-    one interval without evidence would squeeze all others together.
-    """
-    middles = [row["speedup"] for row in rows if row["speedup"] is not None]
-    bounds = [
-        min(max(row[key], 1 / FARTHEST), FARTHEST)
-        for row in rows
-        for key in ("interval_low", "interval_high")
-        if row.get(key) is not None
-    ]
-    return SpeedupAxis(
-        low=min([0.9, *middles, *bounds]) / 1.03, high=max([1.1, *middles, *bounds]) * 1.03
-    )
-
-
-def cut_off(rows: list[Row]) -> bool:
-    """Whether some interval goes on beyond what an axis shows of it."""
-    return any(
-        row["interval_low"] is not None
-        and (row["interval_low"] < 1 / FARTHEST or row["interval_high"] > FARTHEST)
-        for row in rows
-    )
-
-
-def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
-    """An axis whose names stand on several lines, so that a phone shows them whole.
-
-    The renderer puts the first line at the mark; the offset puts their middle there. `skipped`
-    parts at the beginning of a name only make it unique.
-    """
-    counts = sorted({name.count(between) + 1 for name in names})
-    offsets: list[dict[str, Any]] = [
-        {
-            "test": f"length(split(datum.label, '{between}')) === {count}",
-            "value": -(count - skipped - 1) * LINE_PX / 2,
-        }
-        for count in counts
-    ]
-    return alt.Axis(
-        ticks=False,
-        labelExpr=f"slice(split(datum.label, '{between}'), {skipped})",
-        labelLineHeight=LINE_PX,
-        labelOffset={"condition": offsets, "value": 0},
-    )
-
-
-def unity(*, axis: str) -> alt.Chart:
-    """A dashed rule at 1, where speculation changes nothing."""
-    base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3], aria=False)
-    rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
-    return rule
-
-
-def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """What a screen reader says of a mark, as an expression: its figures under their headings.
-
-    Without it the renderer makes a name from the encodings, and says `interval_low: 1.111`.
-    """
-    parts = []
-    for name, title in columns.items():
-        known = [row[name] for row in rows if row.get(name) is not None]
-        number = bool(known) and all(isinstance(value, int | float) for value in known)
-        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
-        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
-    return " + ".join(parts)
-
-
-ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
-
-
-def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The losing half of the plane, and lines of equal speedup, named where they leave it."""
-    half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
-    lines = [
-        {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant
-        for iso in ISO_SPEEDUPS
-        for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
-    ]
-    silent = alt.MarkDef(type="area", color=NEUTRAL, opacity=0.16, aria=False)
-    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
-    dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=NEUTRAL, aria=False)
-    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
-    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
-    halo, words = (
-        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
-        for style in ("halo", "text")
-    )
-    return [shade, rules, halo, words]

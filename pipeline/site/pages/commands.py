@@ -122,7 +122,12 @@ def use(setting: NamedSetting) -> ServeLine | None:
 
     Cells are pooled over the sizes that are not in their name, so these are the usual ones.
     """
-    name = _served_name if setting.engine.startswith(VLLM) else file_of
+    # vLLM serves a model by its name, in which unquantised weights have no word.
+    in_vllm = setting.engine.startswith(VLLM)
+
+    def name(model: str) -> str:
+        return _word(UNQUANTISED.sub("", model)) if in_vllm else file_of(model)
+
     method = usual(setting.method, setting.depth)
     if setting.depth is None and method.n_max is not None:
         method = Method(type=setting.method)  # it varied, or is not known
@@ -134,11 +139,6 @@ def repeats(setting: NamedSetting) -> bool:
     """Whether there is a line for the very method, not for its nearest."""
     line = use(setting)
     return line is not None and line.note is None
-
-
-def _served_name(model: str) -> str:
-    """A stand-in for a model's name; unquantised weights have no word for it."""
-    return _word(UNQUANTISED.sub("", model))
 
 
 def own_runner(methods: Iterable[str]) -> RunnerEntry | None:

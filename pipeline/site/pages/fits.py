@@ -90,7 +90,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
 def document() -> Mapping[str, object]:
     """What `plan.js` computes with. It depends on no result, so a process makes it once."""
     words: dict[str, int] = {}
-    others = {shape.name: _alternatives(shape, words) for shape in shapes()}
+    others = {shape.name: [_others(shape, gib, words) for gib in MEMORIES] for shape in shapes()}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -194,22 +194,18 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
     return tuple(found)
 
 
-def case_of(facts: Facts, gib: float, *, ram: float = USUAL_RAM) -> Case:
+def case_of(facts: Facts, gib: float) -> Case:
     """A model alone on a card of this size, with the usual context."""
     return Case(
         target=facts,
         setting=Setting(context=USUAL_CONTEXT),
         devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
-        host=Memory(name="host", free_mib=ram * GIB - placement.SYSTEM_MIB),
+        host=Memory(name="host", free_mib=USUAL_RAM * GIB - placement.SYSTEM_MIB),
     )
 
 
-def _alternatives(shape: Shape, words: dict[str, int]) -> tuple[object, ...]:
-    """For each size of memory what else it could hold, as times the plain speed, fastest first."""
-    return tuple(_others(shape, gib, words) for gib in MEMORIES)
-
-
 def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
+    """What else a memory could hold, as times the plain speed, fastest first."""
     facts = _facts(shape, USUAL)
     case, machine = (
         case_of(facts, gib),

@@ -91,7 +91,9 @@ def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> 
         kind=_kind(whole, item),
         anchor=_anchor(target) if target else None,
         bounds=tuple(_bounds(whole)) + (tuple(_bounds(item)) if item is not whole else ()),
-        choices=tuple(str(choice) for choice in _choices(item)),
+        choices=tuple(
+            str(choice) for choice in ([item["const"]] if "const" in item else item.get("enum", ()))
+        ),
         description=whole.get("description", item.get("description", "")),
         example=json.dumps(examples[0], ensure_ascii=False) if examples else None,
         since=whole.get("since"),
@@ -141,10 +143,6 @@ def _kind(whole: Node, item: Node) -> str:
     if whole.get("format") == "date-time":
         return "date and time"
     return str(whole["type"])
-
-
-def _choices(item: Node) -> list[object]:
-    return [item["const"]] if "const" in item else list(item.get("enum", ()))
 
 
 def _bounds(node: Node) -> Iterator[str]:

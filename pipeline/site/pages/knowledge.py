@@ -80,18 +80,16 @@ def _measured(
     connection: duckdb.DuckDBPyConnection,
 ) -> dict[str, tuple[float, float | None, float | None]]:
     return {
-        key(*_place(row), depth_word(row.depth), row.task): (
+        key(
+            *(row.device, row.backend, row.target, row.quantisation_slug),
+            *(row.draft_slug, row.method, depth_word(row.depth), row.task),
+        ): (
             round(row.speedup, DIGITS),
             _rounded(row.interval_low),
             _rounded(row.interval_high),
         )
         for row in read(connection, "advised_cells")
     }
-
-
-def _place(row: Row) -> tuple[str, ...]:
-    where = (row.device, row.backend, row.target, row.quantisation_slug)
-    return (*where, row.draft_slug, row.method)
 
 
 def _link(row: Row) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The pages that `pages.toml` describes."""
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from operator import attrgetter
@@ -81,7 +81,11 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         site=site,
         figures=figures,
         foreign=foreign,
-        tiers=_tiers(found, foreign, printed),
+        tiers={
+            *(row.tier for row in found if hasattr(row, "tier")),
+            *(["imported"] if foreign else []),
+            *(["published"] if printed else []),
+        },
         filled=filled,
         numeric=FIGURES,
         columns=tuple(
@@ -128,9 +132,3 @@ def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Row, int],
     first = {name: highest(pairs) for name, pairs in printed.items() if name not in known}
     found = [(pair, len(printed[name])) for name, pair in first.items() if pair]
     return tuple(sorted(found, key=lambda each: (-each[1], each[0].device_label)))
-
-
-def _tiers(found: Iterable[Row], foreign: tuple[Figure, ...], printed: tuple[Row, ...]) -> set[str]:
-    """The tiers that a page shows figures of."""
-    shown = {row.tier for row in found if hasattr(row, "tier")}
-    return shown | ({"imported"} if foreign else set()) | ({"published"} if printed else set())

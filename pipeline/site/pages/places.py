@@ -33,7 +33,7 @@ MAP = "Map of the best measured speedup on this device by task and model size"
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """One page per device."""
-    parts = _device_parts(connection)
+    parts = _parts(connection, "device")
     devices = read(connection, "device")
     for device in devices:
         yield _device_page(connection, site, device, parts)
@@ -63,12 +63,6 @@ def _device_page(
         printed=highest(own["pairs"]),
         **own,
     )
-
-
-def _device_parts(connection: duckdb.DuckDBPyConnection) -> Parts:
-    return _parts(connection, "device") | {
-        "squares": grouped(read(connection, "device_squares"), attrgetter("device")),
-    }
 
 
 def _printed(connection: duckdb.DuckDBPyConnection, kind: str) -> Mapping[str, tuple[Row, ...]]:
@@ -132,7 +126,7 @@ def drawn(*figures: Figure) -> tuple[Figure, ...]:
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """One page per target model."""
-    parts = _target_parts(connection)
+    parts = _parts(connection, "target")
     targets = read(connection, "target")
     for target in targets:
         yield _target_page(connection, site, target, parts)
@@ -175,11 +169,6 @@ def _printed_target(site: Site, name: str, parts: Parts) -> Page:
     )
 
 
-def _target_parts(connection: duckdb.DuckDBPyConnection) -> Parts:
-    squares = grouped(read(connection, "target_squares"), attrgetter("target"))
-    return _parts(connection, "target") | {"squares": squares}
-
-
 def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     """What the pages of devices and of targets show, each by the name of its device or target.
 
@@ -193,4 +182,5 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
         "pairs": _printed(connection, kind),
+        "squares": grouped(read(connection, f"{kind}_squares"), of),
     }

@@ -22,7 +22,7 @@ const kindsOf = (model) => model.layers.map((number) => model.kinds[number]);
 const own = (model) => model.layers.length - model.head;
 
 // What a card and main memory have free before a model is loaded.
-export const freeOf = ({ rules }, gib) => Math.max(0, gib * 1024 * (1 - rules.taken_share) - rules.taken);
+const freeOf = ({ rules }, gib) => Math.max(0, gib * 1024 * (1 - rules.taken_share) - rules.taken);
 const hostFreeOf = ({ rules }, gib) => gib * 1024 - rules.system;
 
 // Buffers on the card and in main memory, in MiB by kind.

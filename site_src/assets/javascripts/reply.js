@@ -167,7 +167,7 @@ export const nearest = (data, question) => {
 
 // ---- what the memory holds and allows ---------------------------------------------------------
 // Of a class of sizes its largest model; of the last one its smallest.
-export const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
+const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
 
 export const limits = (data, question) => {
   const listed = question.devices.filter((each) => each.bandwidth !== null);

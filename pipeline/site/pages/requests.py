@@ -1,0 +1,64 @@
+"""Whole requests of an arm: reading the prompt and writing the answer, against the baseline's."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+import orjson
+
+from estimates.explain import ANSWER_LENGTHS
+from estimates.requests import Costs, break_even_tokens, whole_request
+from pipeline.site.rows import Row
+from schemas.vocabulary import say
+
+# Prompts from a question to a long document, in tokens.
+PROMPT_LENGTHS = (64, 512, 4096)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """An arm's whole requests: one sentence, a table of other lengths, and the costs behind it."""
+
+    sentence: str
+    costs_json: str
+    prompt_tokens: int
+    output_tokens: int
+    answers: tuple[int, ...]
+    rows: tuple[tuple[int, tuple[float, ...]], ...]
+
+
+def whole_requests(estimates: Iterable[Row]) -> Requests | None:
+    """What the whole request of an arm costs, by its first estimate that knows; else `None`."""
+    row = next((row for row in estimates if row.whole_request is not None), None)
+    if row is None or row.token_ms is None:
+        return None
+    costs = Costs(
+        baseline_prompt_token_ms=row.baseline_prompt_token_ms,
+        prompt_token_ms=row.prompt_token_ms,
+        baseline_token_ms=row.baseline_token_ms,
+        token_ms=row.token_ms,
+    )
+    pays = break_even_tokens(costs, row.mean_prompt_tokens)
+    return Requests(
+        sentence=_request_sentence(row, pays),
+        costs_json=orjson.dumps(asdict(costs)).decode(),
+        prompt_tokens=round(row.mean_prompt_tokens),
+        output_tokens=max(2, round(row.mean_output_tokens)),
+        answers=ANSWER_LENGTHS,
+        rows=tuple(
+            (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))
+            for prompt in PROMPT_LENGTHS
+        ),
+    )
+
+
+def _request_sentence(row: Row, pays: float | None) -> str:
+    bounds = (row.whole_request_low, row.whole_request_high)
+    text = (
+        f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
+        f"tokens on average, the whole request ran at {say.speedup(row.whole_request, *bounds)} "
+        "the baseline's speed: the prompt must be read first, by the draft model, too, if there "
+        "is one."
+    )
+    if pays is not None and pays > 1:
+        text += f" With such prompts the arm saves time from {pays:,.0f} tokens of answer on."
+    return text
