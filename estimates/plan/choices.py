@@ -1,4 +1,4 @@
-"""What a plan chooses between and says, and the object that `--json` prints."""
+"""A plan and its options, and the object that `--json` prints."""
 
 import shlex
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class PlannedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """A way to use the memory: what is loaded, where it lies, and how fast it is."""
+    """A way to use the memory: what is loaded, where, and how fast it is."""
 
     changes: str
     case: Case

@@ -25,7 +25,7 @@ KV_TYPE_BYTES = {
     "q4_0": 18 / 32,
     "iq4_nl": 18 / 32,
 }
-# What lies side by side at the widest point of a layer, in rows of the embedding's width: the
+# What is alive at the widest point of a layer, in rows of the embedding's width: the
 # residual, the normed input and the result; with chosen experts two rows per expert more.
 _ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
 _GATE_UP_AND_PRODUCT = 3
@@ -81,7 +81,7 @@ def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = Fal
         masks = _mask_cells(facts, setting) * setting.ubatch * 6 / MIB
         attention = masks + _ROWS_ATTENTION_OLD * facts.embedding * rows
         return max(_all_logits(facts, setting), attention, widest + masks / 3)
-    logits = setting.outputs * setting.slots * facts.vocabulary * _F32 / MIB
+    logits = setting.slots * facts.vocabulary * _F32 / MIB
     masks = _mask_cells(facts, setting) * setting.ubatch * 2 / MIB
     return masks + max(widest, logits + 2 * facts.embedding * rows)
 
@@ -106,14 +106,14 @@ def host_compute_mib(facts: Facts, setting: Setting, *, split: bool) -> float:
 
 
 def cpu_compute_mib(facts: Facts, setting: Setting) -> float:
-    """The one compute buffer of a model that lies in host memory as a whole."""
+    """The one compute buffer of a model that is in host memory as a whole."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     return device_compute_mib(facts, setting) + row
 
 
 def output_mib(facts: Facts, setting: Setting) -> float:
     """The buffer that logits are read from, in host memory."""
-    return setting.slots * setting.outputs * facts.vocabulary * _F32 / MIB
+    return setting.slots * facts.vocabulary * _F32 / MIB
 
 
 def place(

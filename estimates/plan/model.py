@@ -92,20 +92,17 @@ class Setting:
     ubatch: int = 512
     flash_attention: bool = True
     whole_window: bool = False
-    # States kept per sequence to undo rejected tokens, and logit rows per sequence and step.
-    rollback_states: int = 0
-    outputs: int = 1
+    rollback_states: int = 0  # kept per sequence to undo rejected tokens
     era: Era = "few-logits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A place that buffers lie in. `runtime_mib` is what the driver's own context takes."""
+    """A memory that holds buffers: a device's, or the host's."""
 
     name: str
     free_mib: float
     bandwidth_gb_per_s: float | None = None
-    runtime_mib: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -155,7 +152,7 @@ KIND_LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPlacement:
-    """Where the layers of one model lie: how many of the last ones on devices, split over them.
+    """Where the layers of one model are: how many of the last ones on devices, split over them.
 
     `layers` counts as llama.cpp does, the output layer included. `cpu_experts` is the number of
     first layers whose experts stay in host memory. `share` divides the layers between devices.

@@ -47,13 +47,13 @@ class Case:
 
     def without_speculation(self) -> "Case":
         """The same target alone, which keeps no states to undo rejected tokens."""
-        setting = replace(self.setting, rollback_states=0, outputs=1)
+        setting = replace(self.setting, rollback_states=0)
         return replace(self, draft=None, uses_head=False, setting=setting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The buffers that a placement leads to, and whether they fit where they lie."""
+    """The buffers that a placement leads to, and whether they fit."""
 
     placement: LayerPlacement
     devices: tuple[Buffers, ...]
@@ -134,7 +134,7 @@ def _with_context(case: Case, tokens: int) -> Case:
 
 
 def _add_draft(case: Case, draft: Draft, devices: Sequence[Buffers], host: Buffers) -> None:
-    """A draft lies on the first device as a whole, or in host memory."""
+    """Add a draft, which is on the first device as a whole or in host memory."""
     on_host = draft.on_host or not case.devices
     layers = 0 if on_host else draft.facts.placed_layers
     placed, rest = place(draft.facts, draft.setting, LayerPlacement(layers=layers))

@@ -50,9 +50,10 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedEstimate:
-    """A figure with its interval and what it rests on; `assumes` is what nobody measured or stated.
+    """A figure with its interval and basis.
 
-    A bandwidth that is not known, and the acceptance of drafts, in the words that are printed.
+    `assumes` lists what nobody measured or stated (a bandwidth, the acceptance of drafts), in the
+    words that are printed.
     """
 
     estimate: float
@@ -79,7 +80,7 @@ class MachineSpeed:
     device_gb_per_s: float | None
     host_gb_per_s: float | None
     cores: int | None = None
-    # What these memories reached with other models, where results of such machines tell.
+    # What these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     anchors: tuple[Anchor, ...] = ()
@@ -94,6 +95,7 @@ class StepTime:
 
     @property
     def total_ms(self) -> float:
+        """The time of the whole step."""
         return self.device_ms + self.host_ms
 
 
@@ -149,14 +151,14 @@ def _from_anchors(
 
 
 def _reached(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> bool:
-    """Whether results of such machines tell the rate of every memory that is read."""
+    """Whether results of such machines give the rate of every memory that is read."""
     device = not placement.layers or machine.device_reached_gb_per_s is not None
     host = not _reads_host(placement, facts) or machine.host_reached_gb_per_s is not None
     return device and host and not machine.anchors
 
 
 def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> Iterator[str]:
-    """The bandwidths that are read with and that nothing tells."""
+    """The bandwidths that are needed and unknown."""
     device, host = machine.device_gb_per_s, machine.host_gb_per_s
     if not machine.anchors:
         device, host = (

@@ -123,7 +123,7 @@ def _named(name: str, options: ComputerOptions) -> Memory:
         raise UsageError(message)
     free = options.free if options.free is not None else free_of((gib or 0) * _GIB)
     rate = options.bandwidth or bandwidth_of(name)
-    return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate, runtime_mib=0)
+    return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 
 
 def _card(gpu: Gpu, options: ComputerOptions) -> Memory:

@@ -1,8 +1,4 @@
-"""Takes speeds from results of like machines: those that were learned from, or named files.
-
-A result's plain speed times the bytes that a token reads is the bandwidth that its memory reached.
-Another model on the same device is read at about the same rate.
-"""
+"""Take speeds from results of machines like this one: the learned rates, or named files."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -27,10 +23,8 @@ _NEWEST = 20
 def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Computer:
     """The computer with rates from results of the same card or processor, where there are any.
 
-    Of several the models nearest to the target in size count.
-
-    `files` count whatever their machine is called; others are matched by name. Raises
-    `BadInputError` for a file that is no result.
+    The models nearest to the target in size decide. `files` are used whatever their machine is
+    called; other results are matched by name. Raises `BadInputError` for a file that is no result.
     """
     named = [rate for path in files for rate in _rates(_named(path), path.stem)]
     found = named or [*learned().rates, *_not_yet_learned()]

@@ -1,7 +1,7 @@
-"""Tells which presets and pairs fit this machine's memory, by the planner's closed forms.
+"""Decide which presets and pairs fit this machine's memory, by the planner's closed forms.
 
-All buffers count: weights, KV cache, recurrent state, compute. What the system and other programs
-take does not; the margin leaves room for it.
+All buffers count: weights, KV cache, recurrent state, compute. The margin leaves room for the
+system and other programs.
 """
 
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
-"""What a run asks of the planner: can these models fit at all, and how many layers go where."""
+"""Check for a run whether its models can fit at all, and how many layers go on the devices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
-from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, Draft, fit
+from estimates.plan.placement import Case, Draft, fit
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
@@ -86,22 +86,21 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers |
     if not computer.devices:
         return None
     setting = Setting(context=context)
+    facts = facts_of_file(draft) if draft is not None else None
     case = Case(
         target=facts_of_file(target),
         setting=setting,
         devices=computer.devices,
         host=computer.host,
-        margin_mib=DEFAULT_MARGIN_MIB,
+        draft=Draft(facts=facts, setting=setting) if facts else None,
     )
-    if draft is None:
-        return Layers(target=fit(case).placement.layers, draft=0)
-    facts = facts_of_file(draft)
-    together = replace(case, draft=Draft(facts=facts, setting=setting))
-    found = fit(together)
-    if not found.device_fits:  # not even the draft alone
-        together = replace(case, draft=Draft(facts=facts, setting=setting, on_host=True))
-        return Layers(target=fit(together).placement.layers, draft=0)
-    return Layers(target=found.placement.layers, draft=facts.placed_layers)
+    found = fit(case)
+    if facts is None or case.draft is None:
+        return Layers(target=found.placement.layers, draft=0)
+    if found.device_fits:
+        return Layers(target=found.placement.layers, draft=facts.placed_layers)
+    on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft alone
+    return Layers(target=fit(on_host).placement.layers, draft=0)
 
 
 def failed_allocation(

@@ -1,4 +1,4 @@
-"""Finds the facts about a model that a person names; of a file on the hub only the header."""
+"""Find the facts about a named model; of a file on the hub only the header is read."""
 
 import atexit
 from collections.abc import Callable, Mapping
@@ -24,8 +24,7 @@ _MB = 1_000_000
 def find(name: str, *, say: Callable[[str], None], client: Hub | None = None) -> PlannedModel:
     """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
 
-    Raises `BadInputError` for a name that stands for nothing, and `MachineError` when the hub gives
-    no header.
+    Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
     """
     path = Path(name).expanduser()
     if path.is_file():

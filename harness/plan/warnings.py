@@ -1,4 +1,4 @@
-"""Says in one sentence each what a plan's owner should know before the evening is spent."""
+"""The warnings of a plan, and the report on an allocation that failed."""
 
 from collections.abc import Iterator
 from dataclasses import replace

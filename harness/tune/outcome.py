@@ -1,4 +1,4 @@
-"""What a tune found, in words and as JSON: the pick, its speedup, what else was considered."""
+"""The outcome of a tune, in words and as JSON: the pick, its speedup, the other contenders."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ from schemas.vocabulary import say
 
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
-# Arms that may be further apart than this are not known to be close.
-_TOLD = 0.5
+# A bound on how far apart arms are says something only below this.
+_CLOSE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def _words(found: SpeedRatio) -> str:
 def _apart(share: float) -> str:
     """How far apart arms are at most, as far as that says anything."""
     return (
-        f"are within {say.percent(share, 1)} of each other" if share < _TOLD else "may differ much"
+        f"are within {say.percent(share, 1)} of each other" if share < _CLOSE else "may differ much"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a tune may try: families of methods at every depth, and which prompts each stage uses."""
+"""Choose what a tune may try: methods at every depth, and the prompts of each stage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -169,7 +169,7 @@ class TimeLeft:
         self._timed = self._total = self._done = 0
 
     def observe(self, event: Event) -> None:
-        """Take note of what happened in the current stage."""
+        """Count an event of the current stage."""
         if isinstance(event, TrialsPlanned):
             self._total, self._done = event.total, event.done
         elif isinstance(event, TrialEnded):
