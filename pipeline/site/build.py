@@ -142,7 +142,7 @@ def compact(style: str) -> str:
 
 
 def shorten_index(path: Path) -> None:
-    """Keep of the search's index what leads to a page: its name, and how each section begins.
+    """Reduce the search index to the name of each page and the beginning of each section.
 
     A device or a model is one entry without its tables; a submission is found through its device.
     """
@@ -157,7 +157,7 @@ def shorten_index(path: Path) -> None:
 
 
 def beginning(text: str) -> str:
-    """The first words of a text that the theme's search shows; its marks are dropped."""
+    """The first words of a text, without its tags, as the theme's search shows them."""
     words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
     return words if len(words) <= INDEXED_LETTERS else words[:INDEXED_LETTERS].rpartition(" ")[0]
 

@@ -1,4 +1,4 @@
-"""Every page gets a Content-Security-Policy, and a percent sign stays with its number.
+"""Give every page a Content-Security-Policy, and no line break before a percent sign.
 
 The theme has a few inline scripts, allowed by their digests, which are taken from pages that hold
 no contributor's text; an inline script anywhere else stops the build.
@@ -75,7 +75,7 @@ def policy(digests: Iterable[str]) -> str:
 
 
 def inline_scripts(page: str) -> tuple[str, ...]:
-    """The text of every script that stands in the page itself and would run."""
+    """The text of every inline script that a browser would run."""
     return tuple(
         text
         for attributes, text in SCRIPT.findall(page)

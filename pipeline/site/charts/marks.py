@@ -1,4 +1,4 @@
-"""What the pictures are put together from: a base with its tooltip, points, bars and layers."""
+"""The parts of pictures: a base with its tooltip, points, bars and layers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias

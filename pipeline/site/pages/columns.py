@@ -1,6 +1,6 @@
 """Tables of cells column by column, as the scripts of pages read them.
 
-A facet is a column of few different values: the values stand once, in the order in which a page
+A facet is a column of few different values: each value is stored once, in the order in which a page
 offers them, and each row has the number of its value. A figure is stored times its scale, so that
 what a page prints is what `format(value, f".{digits}f")` prints; a missing one is null.
 """

@@ -77,7 +77,7 @@ def data_page(
 def programs(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Asset]:
-    """What programs read first: `llms.txt`, `robots.txt`, and a file for each device."""
+    """Files for programs: `llms.txt`, `robots.txt`, and one for each device."""
     _, last = _days(connection)
     yield text_file(
         "llms.txt",

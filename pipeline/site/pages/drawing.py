@@ -21,7 +21,7 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A point of a curve in the drawing's coordinates, and what it stands for."""
+    """A point of a curve in the drawing's coordinates, with its width and value."""
 
     x: float
     y: float

@@ -195,7 +195,7 @@ def day(moment: datetime | str | None) -> str:
 
 
 def gib(mib: float | None) -> str:
-    """Memory as people say it: 8188 MiB is "8 GiB", 700 MiB stays "700 MiB"."""
+    """Memory in the usual unit: 8188 MiB is "8 GiB", 700 MiB is "700 MiB"."""
     if mib is None:
         return say.UNKNOWN
     return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"

@@ -15,7 +15,7 @@ from pipeline.site.rows import frame, read
 from schemas.vocabulary import TASKS, VERDICTS
 
 LOSSES = ("hurts-confirmed", "hurts")
-TOP = 25  # rows that stand in the page itself, for readers without JavaScript
+TOP = 25  # rows in the page itself, for readers without JavaScript
 # The filters of the page: facet and label.
 FILTERS = {
     "task": "Task",

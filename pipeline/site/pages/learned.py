@@ -1,4 +1,4 @@
-"""What the planner learns from all results: the rate of each device's memory, and its own errors.
+"""Fit the planner to all results: the rate of each device's memory, and the planner's own errors.
 
 The file has one address, so that other programs can read it; a copy of it is shipped with the
 harness (`estimates/plan/learned.json`).
@@ -30,7 +30,7 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result; of models that lay there whole."""
+    """The rate that each device's memory reached, by result, for models that fit into it whole."""
     found = []
     for row in read(connection, "planner_rates"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -47,7 +47,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
-    """Planned and measured MiB of each target that lay in one memory."""
+    """Planned and measured MiB of each target that was in one memory."""
     found = []
     for row in read(connection, "planner_memory"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -167,7 +167,7 @@ def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:
 
 
 def _short(rate: Rate) -> Rate:
-    """With as many digits as it is known to."""
+    """Round a rate to its significant digits."""
     return replace(
         rate,
         tps=round(rate.tps, 2),

@@ -1,6 +1,6 @@
 """The file behind "My machine": the best figure of each device, model and task, tier by tier.
 
-It has one address for ever, so that other programs can read it; a page loads it when a visitor
+Its address never changes, so that other programs can read it; a page loads it when a visitor
 begins to type. Rows are lists in the order of `COLUMNS`; devices, models and settings are numbered.
 Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth
 and of many the size of their memory; weights that are read once per token give the most tokens per
@@ -70,7 +70,7 @@ class MachineDevice:
 
 
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
-    """The file; `knowledge` is where that of the advisor lies."""
+    """The file; `knowledge` is the path of the advisor's file."""
     rows = read(connection, "machine_rows")
     listed = (*known_devices(rows), *unmeasured(rows))
     models = {row.model: _model(row) for row in rows}

@@ -38,10 +38,10 @@ class Asset:
 class Site:
     """What every page knows.
 
-    `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
-    `None` means unknown, and then nothing links there. `outside`: where raw files lie that the
-    site does not serve itself, by the address that they would have here. `cache` holds charts and
-    what else takes long.
+    `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
+    are web addresses; where one is unknown (`None`), nothing links to it. `outside` maps the
+    address that a raw file would have here to its link, for files that the site does not serve.
+    `cache` holds charts and other slow results.
     """
 
     bundle: str

@@ -1,4 +1,4 @@
-"""What articles have printed: a page of all sources, and one of the rows of each."""
+"""Published figures: a page of all sources, and a page of the rows of each source."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
-"""What a large collection has instead of a full page for each submission.
+"""Short forms of submissions, which replace their full pages in a large collection.
 
 The short form of a submission is its verdicts, flags and machine as text, without charts and
-without a pass through MkDocs, which together cost half a second of CPU and 130 KB each. The
-submissions that were measured first have it as a page, since their address was one before the
-collection grew. Of the others it is data that the page for missing addresses shows, with plain text
-beside it.
+without a pass through MkDocs, which together cost half a second of CPU and 130 KB each. For the
+submissions that were measured first it is a page, since their address was one before the
+collection grew. For the others it is data that the page for missing addresses shows, and a file of
+plain text.
 """
 
 import re
@@ -26,7 +26,7 @@ MOST_PAGES = 200  # submissions; in a larger collection only so many have a page
 def with_own_page(
     connection: duckdb.DuckDBPyConnection, most_pages: int = MOST_PAGES
 ) -> frozenset[str] | None:
-    """The submissions that keep a page in a large collection; `None`: it is small, all have one."""
+    """The submissions that have a page in a large collection; `None` if all have one."""
     first = connection.table("submission").order("measured_until, submission")
     names = [name for (name,) in first.select("submission").limit(most_pages + 1).fetchall()]
     return frozenset(names[:most_pages]) if len(names) > most_pages else None
@@ -35,7 +35,7 @@ def with_own_page(
 def outside(
     connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
 ) -> Mapping[str, str]:
-    """Where raw files lie that a large collection leaves to its repository, by their address here.
+    """Links to the raw files that a large collection leaves to its repository, by address here.
 
     Empty where all are copied into the site: in a small collection, or without a known repository.
     """

@@ -67,7 +67,7 @@ def reasons() -> dict[str, Any]:
 
 
 def knowledge(document: dict[str, Any]) -> dict[str, Any]:
-    """What the scripts compute and speak with."""
+    """The patterns, bounds and words that the scripts use."""
     return {
         "patterns": dict(SERVER_LOG),
         "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
