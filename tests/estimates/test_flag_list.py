@@ -99,10 +99,6 @@ def test_a_single_disturbed_trial_is_an_outlier_and_no_spread() -> None:
     assert "on 1 of 8 prompts" in flags["block-outlier"].message
 
 
-def test_a_drift_is_no_odd_first_block() -> None:
-    assert raised(RAISING["drift"]).keys() & {"drift", "first-block"} == {"drift"}
-
-
 def test_a_drift_is_not_told_again_as_spread() -> None:
     # 60 % from first to last trial: three blocks are 1.1, 1.3 and 1.5 on average, a CV of 15 %.
     steep = by_position(lambda order, _block, _prompt: 1 + 0.6 * order / 47)

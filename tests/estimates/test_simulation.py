@@ -93,13 +93,6 @@ def test_a_quiet_machine_pays_little_for_the_spread_between_tasks() -> None:
     assert row.wide <= campaigns.WIDER * row.wide_before
 
 
-def test_drift_passes_for_a_slowdown_where_arms_run_one_after_another() -> None:
-    rows = few("drift")
-
-    assert only(rows, "draft", "all-tasks", "one-after-another").bias < -0.10
-    assert abs(only(rows, "draft", "all-tasks", "paired").bias) < 0.01
-
-
 def test_the_command_prints_a_table_and_writes_the_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

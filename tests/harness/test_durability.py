@@ -157,13 +157,6 @@ def measured(tmp_path: Path) -> tuple[Submission, dict[int, bytes]]:
     return submission, trials_on_disk(journal)
 
 
-def test_a_result_with_the_trials_of_its_journal_has_no_fault(tmp_path: Path) -> None:
-    submission, kept = measured(tmp_path)
-
-    assert sorted(kept) == [0, 1, 2]
-    assert faults(submission, kept, resumed=0) == []
-
-
 def test_a_lost_a_changed_and_a_doubled_trial_are_found(tmp_path: Path) -> None:
     submission, kept = measured(tmp_path)
     first, second, third = submission.trials

@@ -126,12 +126,6 @@ def test_a_single_odd_vote_does_not_move_the_interval() -> None:
     assert (found.low, found.high) == pytest.approx((1.0, 1.0))
 
 
-def test_pools_do_not_touch_each_other() -> None:
-    listed = [Vote(pool="a", voter="ada", speedup=2.0), *votes(0.55, half_width=0.1)]
-
-    assert [found.pool for found in pool_intervals(listed)] == ["p"]
-
-
 def test_the_bound_of_the_best_of_many_lies_further_away() -> None:
     # Thirteen: 5 % / 13 = 0.3846 %, whose normal quantile is 2.6654; 2.6654 / 1.95996 = 1.3599.
     factors = {row["choices"]: row["factor"] for row in choice_factors()}

@@ -8,14 +8,9 @@ from estimates.summary import summarize
 from pipeline.site.charts import draw
 from pipeline.site.pages.commands import NamedSetting, measure, setting_of
 from pipeline.site.rows import read
-from schemas.contract import findings
 from tests.crowds import crowds
 from tests.pipeline.tables import database, entry, one, rows
-from tests.samples import sample, sample_bytes
-
-
-def test_a_campaign_at_several_levels_is_valid() -> None:
-    assert findings(sample_bytes(crowds(1, 4))) == ()
+from tests.samples import sample
 
 
 def test_a_series_goes_from_one_request_to_many() -> None:

@@ -23,11 +23,10 @@ from pipeline.site.pages.commands import NamedSetting, measure, setting_of, use
 from pipeline.site.pages.facts import engine_facts
 from pipeline.site.rows import frame, read
 from schemas import contract
-from schemas.contract import findings
 from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
 from tests.pipeline.tables import database, entry, one, rows
-from tests.samples import SETTINGS, sample, sample_bytes
+from tests.samples import SETTINGS, sample
 
 if TYPE_CHECKING:
     import duckdb
@@ -206,10 +205,6 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
     assert rows(tables, "select cell from cell order by all") == rows(
         today, "select cell from cell order by all"
     )
-
-
-def test_the_sample_at_a_depth_is_valid() -> None:
-    assert findings(sample_bytes(at_depth(512))) == ()
 
 
 def test_axes_of_no_cells_are_none() -> None:

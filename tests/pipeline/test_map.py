@@ -10,13 +10,11 @@ import pytest
 from pipeline.site.pages.grid import caption, grid
 from pipeline.site.pages.home import home, map_choices
 from pipeline.site.pages.map import (
-    LOW,
     MapFilter,
     best_case,
     by_device,
     by_task,
     colour_strength,
-    draw,
     opening,
 )
 from pipeline.site.pages.model import Asset, Site
@@ -238,10 +236,6 @@ def test_a_figure_is_printed_and_not_rounded_twice() -> None:
     connection = database(campaign(2.2351, within=(2.1, 2.4), task=None))
 
     assert "is 2.24× on" in caption(opening(map_choices(connection)))  # noqa: RUF001 - as printed
-
-
-def test_without_lines_a_map_is_only_its_head() -> None:
-    assert draw((), LOW, "Map").height == LOW.head_height
 
 
 def test_the_picture_of_a_readme_is_whole_by_itself(tmp_path: Path) -> None:

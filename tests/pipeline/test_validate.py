@@ -98,15 +98,6 @@ def test_another_name_is_rejected(name: str, tmp_path: Path) -> None:
     assert rules_of(tmp_path) == ["canonical-name"]
 
 
-def test_the_finding_gives_the_name_that_was_expected(tmp_path: Path) -> None:
-    path = put(tmp_path, small())
-    path.rename(path.with_name("mine.json"))
-
-    (finding,) = validate(discover(tmp_path)).findings
-
-    assert f"expected {path.name}; rename it" in finding.message
-
-
 def test_other_bytes_for_the_same_content_are_rejected(tmp_path: Path) -> None:
     path = put(tmp_path, small())
     path.write_text(json.dumps(json.loads(path.read_bytes()), indent=1))

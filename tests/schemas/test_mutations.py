@@ -149,9 +149,3 @@ def test_no_change_of_the_bytes_makes_it_raise(
 
 def _bytes(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=True).encode()
-
-
-@given(data=st.binary(max_size=400))
-@settings(max_examples=150)
-def test_no_bytes_at_all_make_it_raise(data: bytes) -> None:
-    assert contract.findings(data)

@@ -198,19 +198,6 @@ def test_a_round_yields_its_own_token_and_at_most_one_more_than_its_depth(path: 
             assert 1 <= row["figures"][0]["value"] <= row["n_max"] + 1, row["id"]
 
 
-def test_a_contradiction_inside_a_source_is_noted_where_it_stands() -> None:
-    contradictions = {
-        "rtx-4060-8gb-split-vram": ["baseline-27b", "spec-27b-9b"],
-        "rtx-5060-ti-vllm-hosting": ["practice-four-tokens", "size-rule"],
-        "rtx-3090-beellama-dflash": ["claim-range", "reasoning", "cycles-quick-start"],
-        "llama-cpp-cheap-gpus": ["summary-7b", "generation-gap", "best-case"],
-    }
-
-    for source, rows in contradictions.items():
-        document = rows_by_id(read(PUBLISHED / f"{source}.json"))
-        assert all("note" in document[row] for row in rows), source
-
-
 def test_the_schema_is_valid_leaves_nothing_open_and_explains_every_field() -> None:
     needed = {
         "object": {"additionalProperties", "properties"},
