@@ -58,7 +58,7 @@ def test_the_map_and_its_shares_speak_of_single_requests() -> None:
 
     question = "select device, task, speedup, cells from map_cell order by all"
     assert rows(both, question) == rows(alone, question)
-    shares = "select cells, losing_share, best_speedup from headline where tier = 'measured'"
+    shares = "select cells, losing_cells from headline where tier = 'measured'"
     assert one(both, shares) == one(alone, shares)
     assert one(both, "select count(*) from cell") == (
         2 * one(alone, "select count(*) from cell")[0],

@@ -102,7 +102,7 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
 
     for question in (
         "select device, task, speedup, cells from map_cell order by all",
-        "select cells, losing_share, best_speedup from headline where tier = 'measured'",
+        "select cells, losing_cells from headline where tier = 'measured'",
         "select task, method, speedup, submissions from task_view order by all",
         "select method, depth, speedup, submissions from method_view order by all",
         "select backend, task, speedup from backend_view order by all",

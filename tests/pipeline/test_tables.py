@@ -72,9 +72,9 @@ def test_without_results_every_table_is_empty_but_the_headline(
     filled = [name for name in VIEWS if empty.table(name).fetchall()]
 
     assert filled == ["headline"]
-    assert rows(empty, "select tier, cells, submissions, losing_share from headline") == [
-        ("measured", 0, 0, None),
-        ("imported", 0, 0, None),
+    assert rows(empty, "select tier, cells, submissions, losing_cells from headline") == [
+        ("measured", 0, 0, 0),
+        ("imported", 0, 0, 0),
     ]
 
 
