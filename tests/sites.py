@@ -19,8 +19,8 @@ from filelock import FileLock
 
 from pipeline.site.build import build
 from tests.builds import over_builds
+from tests.concurrency import concurrent
 from tests.contexts import at_depth
-from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
 
@@ -57,7 +57,7 @@ def corpus() -> tuple[Submission, ...]:
             tasks=("code", "math"),
             blocks=1,
         ),
-        _through_another_engine(crowds(1, 4, blocks=1)),
+        _through_another_engine(concurrent(1, 4, blocks=1)),
         *over_builds(),
         at_depth(512),
         at_depth(4096),

@@ -79,7 +79,7 @@ def in_tune(text: str) -> list[str]:
 
 def in_plan(text: str) -> list[str]:
     method = parse(text)
-    made = Speculation(way="text", method=method.type, depth=method.n_max or 0)
+    made = Speculation(source="text", method=method.type, depth=method.n_max or 0)
     return drafting(method_of(made)) or []
 
 

@@ -50,11 +50,11 @@ def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
 def _other_drafts(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
     """Other ways to draft, and other places and numbers of slots for the draft that was asked."""
     case, speculation = asked.case, asked.speculation
-    way = speculation.way if speculation else None
+    source = speculation.source if speculation else None
     alone = case.without_speculation()
-    if way != "text":
+    if source != "text":
         yield "n-gram drafts, no model", alone, speculation_by("text", 8)
-    if case.target.draft_layers and way != "own-head":
+    if case.target.draft_layers and source != "own-head":
         copies = _HEAD_DEPTH if case.target.recurrent else 0
         setting = replace(alone.setting, rollback_states=copies)
         instead = " instead of a second model" if asked.draft else ""

@@ -3,25 +3,25 @@
 from estimates.commands import usual
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, Projection
-from estimates.plan.speculation import Speculation, Way
+from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
 
-def methods_by(way: Way) -> tuple[str, ...]:
-    """The ids of the methods that draft in this way on llama-server, the usual one first."""
+def methods_by(source: DraftSource) -> tuple[str, ...]:
+    """The ids of the methods that draft from this source on llama-server, the usual one first."""
     found = []
     for method in METHODS.values():
-        draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(way)
+        draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(source)
         drafts = method.drafts and not method.instrument
         if method.llama_cpp and method.draft == (draft or "none") and drafts:
             found.append(method.id)
-    return tuple(found[:1] if way == "model" else found[1:] if way == "other-head" else found)
+    return tuple(found[:1] if source == "model" else found[1:] if source == "other-head" else found)
 
 
-def speculation_by(way: Way, depth: int) -> Speculation:
-    """Speculation in this way, with the usual method."""
-    return Speculation(way=way, method=methods_by(way)[0], depth=depth)
+def speculation_by(source: DraftSource, depth: int) -> Speculation:
+    """Speculation from this source, with the usual method."""
+    return Speculation(source=source, method=methods_by(source)[0], depth=depth)
 
 
 def loading(case: Case, found: Projection, *, draft_facts: Facts | None = None) -> list[str]:

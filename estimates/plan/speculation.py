@@ -24,14 +24,14 @@ from estimates.plan.speed import (
 )
 
 # What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
-Way = Literal["model", "own-head", "other-head", "text"]
+DraftSource = Literal["model", "own-head", "other-head", "text"]
 
 _GB, _MS = 1e9, 1000.0
 # Curves were taken from coding prompts, drawn at a temperature: other texts yield less.
 _CURVE_ERROR = 1.25
-# The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
+# The chance that a drafted token is accepted: least, usual and most, by the source of the draft.
 # Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
-ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
+ACCEPTANCE: dict[DraftSource, tuple[float, float, float]] = {
     "model": (0.45, 0.62, 0.80),
     "own-head": (0.50, 0.68, 0.85),
     "other-head": (0.45, 0.65, 0.80),
@@ -64,13 +64,13 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
-    """A way of drafting, its method's id in the vocabulary, and the longest draft.
+    """The source of drafts, its method's id in the vocabulary, and the longest draft.
 
     `acceptance` is a measured chance of a drafted token; `None` takes that of `curve`, else the
     usual ones.
     """
 
-    way: Way
+    source: DraftSource
     method: str
     depth: int
     acceptance: float | None = None
@@ -86,7 +86,7 @@ class Speculation:
         if self.acceptance is not None:
             return (self.acceptance,) * 3
         if self.curve is None:
-            return ACCEPTANCE[self.way]
+            return ACCEPTANCE[self.source]
         yielded = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
         low, usual, high = (
             chance_of(yielded * by, self.depth) for by in (1 / _CURVE_ERROR, 1, _CURVE_ERROR)
@@ -153,7 +153,7 @@ def round_time_ms(
         rejected = 1 - accepted**depth
         wide = max(1, round(tokens_per_round(accepted, depth)))
         replay = rejected * step_ms(case, found.placement, machine, wide)
-    if speculation.way == "text":
+    if speculation.source == "text":
         # Most rounds find nothing to propose and are plain steps.
         plain_ms = step_ms(case, found.placement, machine, 1)
         verify = plain_ms + accepted * (verify - plain_ms)
@@ -166,7 +166,7 @@ def _draft_ms(
 ) -> float:
     """Milliseconds of one drafted token."""
     draft = case.draft
-    if speculation.way == "text":
+    if speculation.source == "text":
         return 0.0
     if draft is None:
         head = case.target.draft_layers

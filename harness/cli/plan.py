@@ -34,11 +34,11 @@ def plan(
     """
     from harness.plan.inputs import plan_inputs  # noqa: PLC0415 - slow to import
     from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import
-    from harness.report import memory  # noqa: PLC0415 - slow to import
+    from harness.report.plan import show  # noqa: PLC0415 - slow to import
 
     inputs = plan_inputs(models, load=load, computer=computer, speed=speed, say=console.say)
     found = planned(inputs)
     if json:
         console.print_json(found.as_json())
     else:
-        memory.show(found, console.result_console())
+        show(found, console.result_console())

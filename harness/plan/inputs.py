@@ -11,7 +11,7 @@ from estimates.plan.commands import methods_by
 from estimates.plan.learned import learned
 from estimates.plan.model import MIB
 from estimates.plan.placement import Case, Draft
-from estimates.plan.speculation import Speculation, Way, YieldCurve
+from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
@@ -66,29 +66,29 @@ def plan_inputs(
     load.check()
     target = find(models.target, say=say, client=client)
     own = with_results(computer_of(computer), speed.results, target.facts)
-    way = _way(models.draft, models.draft_kind)
+    source = _draft_source(models.draft, models.draft_kind)
     draft = None
-    if models.draft is not None and way not in ("own-head", "text"):
+    if models.draft is not None and source not in ("own-head", "text"):
         draft = find(models.draft, say=say, client=client)
-    if way == "own-head" and not target.facts.draft_layers:
+    if source == "own-head" and not target.facts.draft_layers:
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
     return PlanInputs(
         name=models.target,
-        drafting=models.draft if way is not None else None,
+        drafting=models.draft if source is not None else None,
         target=target,
         draft=draft,
         speculation=None
-        if way is None
+        if source is None
         else Speculation(
-            way=way,
-            method=(method := _method(way, models)),
+            source=source,
+            method=(method := _method(source, models)),
             curve=_curve(target, method),
             depth=load.depth,
             acceptance=speed.acceptance,
         ),
         case=replace(
-            _case(way, load, target, draft, own), projector_mib=_projector_mib(models.projector)
+            _case(source, load, target, draft, own), projector_mib=_projector_mib(models.projector)
         ),
         speed=replace(own.speed, anchors=speed.anchors),
         layers=load.gpu_layers,
@@ -98,10 +98,10 @@ def plan_inputs(
     )
 
 
-def _way(draft: str | None, kind: str | None) -> Way | None:
+def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
     if draft is None or draft.lower() == "none":
         return None
-    own, text, model = (methods_by(way) for way in ("own-head", "text", "model"))
+    own, text, model = (methods_by(source) for source in ("own-head", "text", "model"))
     if draft.lower() in own:
         return "own-head"
     if draft.lower() in (*text, NGRAM):
@@ -109,20 +109,20 @@ def _way(draft: str | None, kind: str | None) -> Way | None:
     return "model" if kind is None or kind in model else "other-head"
 
 
-def _rollback(target: PlannedModel, way: Way | None, depth: int) -> int:
+def _rollback(target: PlannedModel, source: DraftSource | None, depth: int) -> int:
     """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
-    return depth if target.facts.recurrent and way in ("own-head", "other-head") else 0
+    return depth if target.facts.recurrent and source in ("own-head", "other-head") else 0
 
 
 def _case(
-    way: Way | None,
+    source: DraftSource | None,
     load: LoadOptions,
     target: PlannedModel,
     draft: PlannedModel | None,
     own: Computer,
 ) -> Case:
     """What is loaded where, without a projector."""
-    setting = load.setting(_rollback(target, way, load.depth))
+    setting = load.setting(_rollback(target, source, load.depth))
     second = None
     if draft is not None:
         second = Draft(
@@ -136,7 +136,7 @@ def _case(
         devices=own.devices,
         host=own.host,
         draft=second,
-        uses_head=way == "own-head",
+        uses_head=source == "own-head",
         margin_mib=float(load.margin),
     )
 
@@ -154,9 +154,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower())
 
 
-def _method(way: Way, models: ModelOptions) -> str:
-    """The method that was named, else the usual one of this way of drafting."""
-    usual = methods_by(way)
+def _method(source: DraftSource, models: ModelOptions) -> str:
+    """The method that was named, else the usual one of this draft source."""
+    usual = methods_by(source)
     asked = (models.draft_kind, (models.draft or "").lower())
     return next((name for name in asked if name in usual), usual[0])
 

@@ -154,7 +154,7 @@ def diverged(margin: float) -> Submission:
     return campaign([trial("baseline"), forked])
 
 
-def crowd(submission: Submission) -> Submission:
+def concurrent(submission: Submission) -> Submission:
     """The same with four requests at once."""
     return replace(submission, arms=tuple(replace(arm, concurrency=4) for arm in submission.arms))
 

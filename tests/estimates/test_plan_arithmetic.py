@@ -168,7 +168,7 @@ def test_a_round_yields_one_token_and_what_was_accepted() -> None:
 def test_a_published_curve_gives_the_chance_that_yields_its_tokens() -> None:
     # 1 + a + a^2 = 1.75 at a = 0.5.
     curve = YieldCurve(target="GLM-5.2", method="mtp", tokens=(1.5, 1.75), source="somewhere")
-    how = Speculation(way="own-head", method="mtp", depth=2, curve=curve)
+    how = Speculation(source="own-head", method="mtp", depth=2, curve=curve)
 
     low, usual, high = how.chances()
 
@@ -196,7 +196,7 @@ def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_t
         found,
         plain(mixture, found, machine),
         machine,
-        Speculation(way="text", method="ngram-simple", depth=8),
+        Speculation(source="text", method="ngram-simple", depth=8),
     )
 
     # Nine tokens touch 1 - (1 - 8/128)^9 = 44 % of the experts instead of 6 %.
@@ -243,7 +243,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         draft = known(name, "Q4_K_M")
         both = replace(alone, draft=Draft(facts=draft, setting=alone.setting))
         found = fit(both)
-        how = Speculation(way="model", method="draft-model", depth=8)
+        how = Speculation(source="model", method="draft-model", depth=8)
         assert found.fits
         speeds.append(speedup(both, found, base, MACHINE, how).estimate)
         layers.append(found.placement.layers)
@@ -262,7 +262,7 @@ def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_n
     target = known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True)
     machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None, cores=10)
     setting = Setting(context=8192, ubatch=2048)
-    head = Speculation(way="own-head", method="mtp", depth=2)
+    head = Speculation(source="own-head", method="mtp", depth=2)
 
     def with_head(slots: int, free_mib: float) -> tuple[int, float]:
         asked = case(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
 
 
-def crowd(level: int, *, prompts: int = 4) -> Campaign:
+def concurrent(level: int, *, prompts: int = 4) -> Campaign:
     """A baseline with so many requests in flight, over so many prompts, in one block."""
     arm = replace(BASELINE, concurrency=level)
     plain = campaign(arms=(arm,), prompts=prompts, blocks=1, max_output_tokens=11)
@@ -35,7 +35,7 @@ def crowd(level: int, *, prompts: int = 4) -> Campaign:
 
 
 def test_a_pass_says_when_each_of_its_requests_began(tmp_path: Path) -> None:
-    submission = run(crowd(2), tmp_path / "work.jsonl", rig=QUIET)
+    submission = run(concurrent(2), tmp_path / "work.jsonl", rig=QUIET)
 
     # Ten steps of 20 + 2 ms for two streams, and 50 ms for the prompt: 270 ms for each.
     assert [trial.started_ms for trial in submission.trials] == [0.0, 0.0, 270.0, 270.0]
@@ -45,14 +45,14 @@ def test_a_pass_says_when_each_of_its_requests_began(tmp_path: Path) -> None:
 
 
 def test_one_request_at_a_time_says_nothing_of_when_it_began(tmp_path: Path) -> None:
-    submission = run(crowd(1), tmp_path / "work.jsonl", rig=QUIET)
+    submission = run(concurrent(1), tmp_path / "work.jsonl", rig=QUIET)
 
     assert {trial.started_ms for trial in submission.trials} == {None}
     assert submission.arms[0].concurrency is None
 
 
 def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path) -> None:
-    plan = crowd(2, prompts=6)
+    plan = concurrent(2, prompts=6)
     rig = replace(QUIET, slowdown=_interrupting(at=3))
     half = run(plan, tmp_path / "work.jsonl", rig=rig)
 

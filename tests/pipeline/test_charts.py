@@ -27,8 +27,8 @@ from pipeline.site.charts.theme import (
     darkened,
 )
 from pipeline.site.pages.places import DEVICE_CHARTS
+from tests.concurrency import concurrent
 from tests.contexts import at_depth
-from tests.crowds import crowds
 from tests.pipeline.tables import accepted, campaign, database, entry, one
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SERIES = ("concurrency", "context_")  # of campaigns that the small corpus lacks
 
 @pytest.fixture(scope="module")
 def busy() -> duckdb.DuckDBPyConnection:
-    found = (crowds(1, 4), at_depth(512), at_depth(4096))
+    found = (concurrent(1, 4), at_depth(512), at_depth(4096))
     return database(*(entry(each, summarize(each)) for each in found))
 
 

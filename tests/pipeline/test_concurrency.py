@@ -1,4 +1,4 @@
-"""Does the site keep single requests and crowds apart, and say what a crowd leaves of a speedup?"""
+"""Are concurrent requests a part of their own on the site, and what do they leave of a speedup?"""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ from estimates.summary import summarize
 from pipeline.site.charts import draw
 from pipeline.site.pages.commands import NamedSetting, measure, setting_of
 from pipeline.site.rows import read
-from tests.crowds import crowds
+from tests.concurrency import concurrent
 from tests.pipeline.tables import database, entry, one, rows
 from tests.samples import sample
 
 
 def test_a_series_goes_from_one_request_to_many() -> None:
-    submission = crowds(1, 2, 4)
+    submission = concurrent(1, 2, 4)
     connection = database(entry(submission, summarize(submission)))
 
     found = rows(
@@ -30,7 +30,7 @@ def test_a_series_goes_from_one_request_to_many() -> None:
 
 
 def test_the_total_of_the_newest_submission_stands_beside_it() -> None:
-    submission = crowds(1, 4)
+    submission = concurrent(1, 4)
     summary = summarize(submission)
     connection = database(entry(submission, summary))
 
@@ -45,16 +45,16 @@ def test_the_total_of_the_newest_submission_stands_beside_it() -> None:
 
 
 def test_one_level_alone_makes_no_series() -> None:
-    submission = crowds(4)
+    submission = concurrent(4)
     connection = database(entry(submission, summarize(submission)))
 
     assert one(connection, "select count(*) from concurrency_view") == (0,)
 
 
 def test_the_map_and_its_shares_speak_of_single_requests() -> None:
-    submission = crowds(1, 4)
+    submission = concurrent(1, 4)
     both = database(entry(submission, summarize(submission)))
-    alone = database(entry(crowds(1), summarize(crowds(1))))
+    alone = database(entry(concurrent(1), summarize(concurrent(1))))
 
     question = "select device, task, speedup, cells from map_cell order by all"
     assert rows(both, question) == rows(alone, question)
@@ -84,7 +84,7 @@ def test_another_engine_on_the_same_machine_is_another_cell() -> None:
 
 
 def test_the_chart_says_where_more_requests_clearly_cost_speedup() -> None:
-    submission = crowds(1, 8, prompts_per_task=3)
+    submission = concurrent(1, 8, prompts_per_task=3)
     chart = draw(database(entry(submission, summarize(submission))), "concurrency")
 
     assert "In 1 of 2 series the speedup is clearly smaller" in chart.takeaway
@@ -104,7 +104,7 @@ def test_the_chart_says_where_more_requests_clearly_cost_speedup() -> None:
 def test_a_command_reaches_the_engine_of_its_cell(
     runner: str, name: str, level: int, tail: str
 ) -> None:
-    plain = crowds(level)
+    plain = concurrent(level)
     submission = replace(plain, engine=replace(plain.engine, runner=runner, name=name))  # type: ignore[arg-type]
     connection = database(entry(submission, summarize(submission)))
     (cell,) = [

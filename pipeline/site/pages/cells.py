@@ -102,7 +102,7 @@ FACETS = (
         order=col("depth").fill_null(0),
     ),
     Facet(
-        name="crowd",  # as addresses have always called it
+        name="concurrency",
         key=col("concurrency").cast(pl.String),
         label=pl.when(col("concurrency") == 1)
         .then(pl.lit("one request"))
@@ -141,7 +141,7 @@ LINKS = (
 )
 # What Compare names places and settings by.
 COMPARED = {
-    *("device", "backend", "engine", "target", "quant", "method", "depth", "crowd", "draft"),
+    *("device", "backend", "engine", "target", "quant", "method", "depth", "concurrency", "draft"),
     *("task", "tier", "conditions"),
 }
 MEASURES = (

@@ -30,7 +30,7 @@ FILTERS = {
     "target": "Target model",
     "quant": "Quantisation",
     "depth": "Depth",
-    "crowd": "Requests at once",
+    "concurrency": "Requests at once",
     "tier": "Evidence",
 }
 # Settings of their own column, where a row has one that is not the usual one: facet and label.

@@ -27,7 +27,7 @@ from estimates.plan.shapes import (
     quantisation_of,
     shapes,
 )
-from estimates.plan.speculation import Way
+from estimates.plan.speculation import DraftSource
 from pipeline.site.pages import learned
 from pipeline.site.pages.environment import render, vocabulary_file
 from pipeline.site.pages.machine import PATH as MACHINE_PATH
@@ -129,9 +129,9 @@ def rules() -> Mapping[str, object]:
     }
 
 
-def _drafting(way: Way) -> str:
+def _drafting(source: DraftSource) -> str:
     """llama-server's words for the usual method of a way."""
-    return shlex.join(drafting(method_of(speculation_by(way, HEAD_DEPTH))) or ())
+    return shlex.join(drafting(method_of(speculation_by(source, HEAD_DEPTH))) or ())
 
 
 def model(shape: Shape) -> Mapping[str, object]:

@@ -28,7 +28,7 @@ const COLUMNS = {
   method: (cells, row) => key(cells, "method", row),
   depth: numberOf("depth"),
   draft: (cells, row) => label(cells, "draft", row),
-  concurrency: (cells, row) => key(cells, "crowd", row),
+  concurrency: (cells, row) => key(cells, "concurrency", row),
   conditions: (cells, row) => unusual(cells, row, ""),
   task: (cells, row) => key(cells, "task", row),
   tier: (cells, row) => key(cells, "tier", row),
@@ -80,7 +80,7 @@ const unusual = (cells, row, between) => {
 
 export const method = (cells, row) => {
   const depth = key(cells, "depth", row);
-  const concurrency = key(cells, "crowd", row);
+  const concurrency = key(cells, "concurrency", row);
   return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (concurrency === "1" ? "" : ` · ${concurrency} at once`) + unusual(cells, row, " · ");
 };
 

@@ -7,7 +7,7 @@ import { interval, method, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
-const SHAPE = ["target", "quant", "method", "depth", "crowd", "draft", "tier", "conditions"];
+const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "conditions"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
 const HEADS = ["Speedup, 95 % interval", "Tokens per round", "R", "Baseline tokens/s"];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
+from tests.test_commands import passed, speculation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,3 +130,16 @@ def test_a_draft_on_the_hub_is_named_to_the_server_as_such(
     )
 
     assert " -hfd Qwen/Qwen3-0.6B-GGUF:Q8_0 " in result.stdout
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize("arguments", RECOMMENDED.values(), ids=RECOMMENDED)
+def test_the_confirming_run_passes_what_its_plan_serves(arguments: tuple[str, ...]) -> None:
+    plan = CliRunner().invoke(app, ["plan", "--json", *arguments])
+    served = shlex.split(json.loads(plan.stdout)["command"])
+    words = run_line(*arguments)
+    method = words[words.index("--method") + 1]
+
+    # A plan without a draft is confirmed against the draft that was asked for.
+    measured = {} if not speculation(served) else speculation(passed(method))
+    assert speculation(served) == measured

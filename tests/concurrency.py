@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from schemas.submission import Arm, Submission, Trial
 
 
-def crowds(*levels: int, prompts_per_task: int = 1, blocks: int = 2) -> Submission:
+def concurrent(*levels: int, prompts_per_task: int = 1, blocks: int = 2) -> Submission:
     """One campaign with every arm at each number of requests at once.
 
     A step serves all streams: it is fed the tokens of all of them, each of which costs 2 ms, so a
