@@ -92,7 +92,7 @@ def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
 def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
     """What the project says of the campaign that ended by its rule."""
     blocks = 1 + max(trial.block for trial in submission.trials)
-    for each in summarize(submission, resample=False).estimates:
+    for each in summarize(submission).estimates:
         if each.speedup is not None:
             value = math.log(each.speedup)
             over_prompts = _found(it, "adaptive", each.arm, each.task, value, each.interval)

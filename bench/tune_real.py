@@ -119,7 +119,7 @@ class Bench:
         """The speedup of a second campaign, equal weight per task that it has."""
         if not (self.folder / f"again-{tune}.out").exists():
             return None
-        found = summarize(self.submission(f"again-{tune}"), resample=False).estimates
+        found = summarize(self.submission(f"again-{tune}")).estimates
         tasks = [each.speedup for each in found if each.task is not None and each.speedup]
         return float(np.exp(np.mean(np.log(tasks)))) if tasks else None
 

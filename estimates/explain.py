@@ -1,14 +1,14 @@
 """Explain in one sentence why an arm is faster or slower than its baseline."""
 
+from estimates import verdicts
 from estimates.decomposition import drafted_lengths, step_ms
-from estimates.model import Estimate, Interval
+from estimates.model import AnswerLength, Estimate, Interval
 from estimates.passes import single_pass
-from estimates.requests import Costs, break_even_tokens
+from estimates.requests import Costs
 from estimates.requests import whole_request as whole_ratio
-from estimates.verdicts import INSTRUMENT
 from schemas.method import limit
 from schemas.submission import Arm, Submission, Trial
-from schemas.vocabulary import FEWEST_PROMPTS, FIXED_TASKS, say
+from schemas.vocabulary import DOUBTS, FIXED_TASKS, say
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10
@@ -29,7 +29,7 @@ def reason(estimate: Estimate, submission: Submission) -> str:
             return _why_uncertain(estimate, arm, submission)
         case "too-few-prompts":
             return _why_too_few(estimate, submission)
-        case "helps" | "hurts" | "no-clear-difference":
+        case "helps" | "hurts" | "no-clear-difference" | "slower-in-all":
             return _why_this_speed(estimate, arm, submission)
 
 
@@ -39,19 +39,17 @@ ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 def costs_of(estimate: Estimate) -> Costs | None:
     """What a token of prompt and answer costs in both arms; `None` where one is not known."""
-    found = (
-        estimate.baseline_prompt_token_ms,
-        estimate.prompt_token_ms,
-        estimate.baseline_token_ms,
-        estimate.token_ms,
-    )
-    if found[0] is None or found[1] is None or found[2] is None or found[3] is None:
+    reading = estimate.baseline_reading_ms, estimate.reading_ms
+    rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
+    if not prompt_tokens or reading[0] is None or reading[1] is None:
+        return None
+    if rates[0] is None or rates[1] is None:
         return None
     return Costs(
-        baseline_prompt_token_ms=found[0],
-        prompt_token_ms=found[1],
-        baseline_token_ms=found[2],
-        token_ms=found[3],
+        baseline_prompt_token_ms=reading[0] / prompt_tokens,
+        prompt_token_ms=reading[1] / prompt_tokens,
+        baseline_token_ms=1000 / rates[0],
+        token_ms=1000 / rates[1],
     )
 
 
@@ -76,10 +74,18 @@ def whole_request(estimate: Estimate) -> str:
         f", with prompts of {prompt_tokens:.0f} and answers of {estimate.mean_output_tokens:.0f} "
         f"tokens on average. For answers of {answers} tokens: {ratios}."
     )
-    pays = break_even_tokens(costs, prompt_tokens)
-    if pays is not None and pays > 1:
-        text += f" It saves time from {pays:,.0f} tokens of answer on."
+    if pays := estimate.pays_from:
+        text += f" It saves time from about {answer_length(pays)} of answer on."
     return text
+
+
+def answer_length(pays: AnswerLength) -> str:
+    """`1,700 tokens (1,100 to 4,400)`: rounded, as far as the bounds are known."""
+    text = f"{say.about(pays.tokens)} tokens"
+    if pays.low is None:
+        return text
+    high = "perhaps never" if pays.high is None else say.about(pays.high)
+    return f"{text} ({say.about(pays.low)} to {high})"
 
 
 def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
@@ -95,17 +101,16 @@ def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
 
 
 def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
-    if estimate.doubt == "few-prompts":
-        number = say.count(estimate.prompts, "prompt")
-        return f"Only {number} compared; a verdict needs at least {FEWEST_PROMPTS}."
-    if estimate.doubt == INSTRUMENT:
+    if estimate.doubt == verdicts.INSTRUMENT:
         cost, length = say.number(estimate.round_cost, 2), say.number(estimate.tokens_per_round, 2)
         return (
             f"An instrument: with {length} tokens per round set, a round costs {cost} plain tokens "
             "(R). A draft of this depth that yields more than that wins."
         )
-    if estimate.doubt == "single-pass":
+    if estimate.doubt == verdicts.SINGLE_PASS:
         return _why_this_speed(estimate, arm, submission)
+    if found := DOUBTS.get(estimate.doubt or ""):
+        return f"No verdict: {found}."
     return f"No verdict because of a serious flag, {estimate.doubt}: it is explained below."
 
 

@@ -4,7 +4,6 @@ A smaller depth cuts the drafts of the deep run short: acceptance by position gi
 round, the probes (or, if an engine has none, rounds of two depths) give what a round costs.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,7 +48,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
         found = [each for each in map(parts.round_cost, pairs) if each is not None]
         if not found or len(found) < len(pairs):
             continue
-        costs[arm.method.n_max or 0] = math.exp(fmean(map(math.log, found)))
+        costs[arm.method.n_max or 0] = fmean(found)
         deepest, deep = arm, pairs
     if not costs or not deepest.method.n_max:
         return None
@@ -86,16 +85,14 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 
 
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
-    """The speedup at depth 1, 2 …: the geometric mean over the deep runs of several prompts.
+    """The speedup at depth 1, 2 …: the time ratio over the deep runs of several prompts.
 
-    Each prompt is forecast by itself. Pooled rounds would give the most weight to a prompt whose
-    drafts fail, since it needs the most rounds, and so favour small depths.
+    Each prompt is forecast by itself, as taking this share of the time without speculation.
     """
-    logs = [
-        [math.log(each) for each in forecast(prompt.chances, prompt.lengths, costs)]
-        for prompt in prompts
+    shares = [
+        [1 / each for each in forecast(prompt.chances, prompt.lengths, costs)] for prompt in prompts
     ]
-    return tuple(math.exp(fmean(column)) for column in zip(*logs, strict=True))
+    return tuple(1 / fmean(column) for column in zip(*shares, strict=True))
 
 
 def forecast(

@@ -1,36 +1,100 @@
-"""Intervals of means of log ratios.
+"""The time ratio of two arms and its interval, from both times of every prompt.
 
-All inputs and means are natural logarithms of ratios; `Interval` values are ratios again.
+A speedup is the time for the same tokens without speculation over the time with it. Each task
+writes the same number of tokens, so with x_p and y_p the two times of a prompt and n_k the prompts
+of task k of T
+
+    X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same of y_p;  ratio = X / Y
+
+The interval answers "these tasks, other prompts": tasks are strata, not a sample of tasks. The
+logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
+
+    d_p = (x_p - ratio * y_p) / X
+    v_k = variance of d_p in task k / (n_k T^2)
+    half-width = t(f) * sqrt(sum of v_k),  f = (sum of v_k)^2 / sum of (v_k^2 / (n_k - 1))
+
+with Student's t and Satterthwaite's degrees of freedom f (1946, Biometrics Bulletin 2, 110-114).
+`python -m bench.campaigns` measures the coverage.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeAlias
-from zlib import crc32
+from typing import TypeAlias
 
 from estimates.model import Interval
-from estimates.pairing import PromptPairs
 from estimates.student_t import t_quantile
 
-if TYPE_CHECKING:  # only the bootstrap needs it, and it takes longer to import than a file to judge
-    import numpy as np
-    from numpy.typing import NDArray
-
 CONFIDENCE = 0.95
-# With 2000 resamples the Monte Carlo error of a 2.5 % quantile is about 0.35 % of probability.
-RESAMPLES = 2000
-Resampled: TypeAlias = Callable[[tuple[PromptPairs, ...]], "NDArray[np.float64]"]
-SEED = 20261121
+Times: TypeAlias = tuple[float, float]  # of one prompt: without and with speculation
+Strata: TypeAlias = Sequence[Sequence[Times]]  # the prompts of each task
 
 
-def t_interval(log_ratios: Sequence[float]) -> Interval | None:
-    """Student's t interval of the geometric mean; `None` with fewer than two values."""
-    count = len(log_ratios)
+def mean_over_tasks(groups: Sequence[Sequence[float]]) -> float:
+    """Mean of the groups' means: every task counts once, however many prompts it has."""
+    return fmean(map(fmean, groups))
+
+
+def mean_times(strata: Strata) -> Times:
+    """Both times as the mean over tasks of the mean over prompts."""
+    return (
+        mean_over_tasks([[plain for plain, _ in group] for group in strata]),
+        mean_over_tasks([[own for _, own in group] for group in strata]),
+    )
+
+
+def time_ratio(strata: Strata) -> float:
+    """Time without over time with speculation; every task has at least one prompt."""
+    plain, own = mean_times(strata)
+    return plain / own
+
+
+def ratio_interval(strata: Strata) -> Interval | None:
+    """The 95 % interval of the time ratio; `None` with fewer than two prompts."""
+    spread = spread_of_mean(residuals(strata))
+    if spread is None:
+        return None
+    ratio, half_width = time_ratio(strata), spread[0] * t_reach(spread[1])
+    return Interval(low=ratio * math.exp(-half_width), high=ratio * math.exp(half_width))
+
+
+def residuals(strata: Strata) -> list[list[float]]:
+    """How far each prompt moves the logarithm of the ratio, by task: d_p above."""
+    plain, own = mean_times(strata)
+    return [[(x - plain / own * y) / plain for x, y in group] for group in strata]
+
+
+def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Standard error of the mean of the groups' means, and its degrees of freedom.
+
+    Groups of one value show no spread within, so that they count as one group together, a single
+    one together with the smallest other: the spread between tasks is then in it, which errs towards
+    caution. `None` with one value in all.
+    """
+    alone = [group for group in groups if len(group) == 1]
+    several = sorted((group for group in groups if len(group) > 1), key=len)
+    if len(alone) == 1 and several:
+        alone.append(several.pop(0))
+    if len(alone) == 1:
+        return None
+    parts = [(variance(each) / len(each), len(each) - 1) for each in several]
+    if alone:
+        together = [value for group in alone for value in group]
+        shares = sum(1 / len(group) for group in alone)
+        parts.append((variance(together) * shares, len(together) - 1))
+    total = math.fsum(part for part, _ in parts)
+    if total == 0:
+        return 0.0, float(sum(freedom for _, freedom in parts))
+    freedom = total**2 / math.fsum(part**2 / own for part, own in parts)
+    return math.sqrt(total) / len(groups), freedom
+
+
+def t_interval(logs: Sequence[float]) -> Interval | None:
+    """Student's t interval of the mean of logarithms, as a ratio; `None` with fewer than two."""
+    count = len(logs)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    mean, error = fmean(log_ratios), deviation(log_ratios) / math.sqrt(count)
-    half_width = t_reach(count - 1) * error
+    mean, half_width = fmean(logs), t_reach(count - 1) * deviation(logs) / math.sqrt(count)
     return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
 
 
@@ -55,75 +119,6 @@ def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
     if interval is None or ratio is None:
         return interval
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
-
-
-def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
-    """Mean of the groups' means: every task counts once, however many prompts it has."""
-    return fmean(map(fmean, groups))
-
-
-def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
-    """Student's t interval of the equal-weight mean of the tasks, from the tasks' means.
-
-    The spread between tasks is in it: an interval from the spread within tasks alone covered the
-    truth 40 % of the time where the prompts of a task share an offset. With a single task it is
-    that of its prompts.
-    """
-    if len(groups) == 1:
-        return t_interval(groups[0])
-    return t_interval([*map(fmean, groups)])
-
-
-def bootstrap_interval(
-    groups: Sequence[tuple[PromptPairs, ...]], resampled: Resampled | None = None
-) -> Interval | None:
-    """Percentile bootstrap of the equal-weight mean; `None` if a group has fewer than two prompts.
-
-    Prompts are resampled within each group and blocks within each prompt; blocks stay paired.
-    `resampled` may cache: each task counts by itself and among all tasks.
-    """
-    if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
-        return None
-    import numpy as np  # noqa: PLC0415 - see above
-
-    means = np.mean([(resampled or resampled_means)(group) for group in groups], axis=0)
-    means.sort()
-    tail = (1 - CONFIDENCE) / 2
-    low, high = (_quantile(means, each) for each in (tail, 1 - tail))
-    return Interval(low=math.exp(low), high=math.exp(high))
-
-
-def _quantile(ordered: "NDArray[np.float64]", share: float) -> float:
-    """Interpolated between two of the sorted values, as `numpy.quantile` does by default."""
-    place = share * (len(ordered) - 1)
-    before, after = ordered[math.floor(place)], ordered[math.ceil(place)]
-    return float(before + (after - before) * (place - math.floor(place)))
-
-
-def resampled_means(group: tuple[PromptPairs, ...]) -> "NDArray[np.float64]":
-    """The means of a task's resamples. The task's name is the seed, so they never change."""
-    import numpy as np  # noqa: PLC0415 - see above
-
-    rng = np.random.default_rng([SEED, crc32(group[0].prompt.task.encode())])
-    logs = (np.asarray(pairs.block_log_ratios, dtype=np.float64) for pairs in group)
-    by_prompt = np.stack([_resampled_log_ratios(rng, each) for each in logs])
-    shape = (RESAMPLES, len(group))
-    prompts = rng.integers(len(group), size=shape)
-    # A prompt that is drawn twice must bring two independent draws of its blocks.
-    draws = rng.integers(RESAMPLES, size=shape)
-    chosen = by_prompt.ravel().take(prompts * RESAMPLES + draws)
-    return np.asarray(chosen.mean(axis=1), dtype=np.float64)
-
-
-def _resampled_log_ratios(
-    rng: "np.random.Generator", logs: "NDArray[np.float64]"
-) -> "NDArray[np.float64]":
-    blocks = len(logs)
-    drawn = logs[rng.integers(blocks, size=(RESAMPLES, blocks))]
-    if blocks > 2:  # noqa: PLR2004 - the mean of two is the same in either order
-        drawn.sort(axis=1)
-    # The median, without the checks that numpy makes for each of a thousand small arrays.
-    return (drawn[:, (blocks - 1) // 2] + drawn[:, blocks // 2]) / 2
 
 
 def t_reach(freedom: float) -> float:

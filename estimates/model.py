@@ -15,12 +15,17 @@ Verdict = Literal[
     "helps",
     "hurts",
     "no-clear-difference",
+    "slower-in-all",
     "uncertain",
     "too-few-prompts",
     "never-drafted",
     "failed",
 ]
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
+
+
+# The estimator of this version; data files name it, so that figures of two are never compared.
+ESTIMATOR = "time-ratio-1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,15 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLength:
+    """From how many tokens of answer on an arm saves time; `high` is `None` if perhaps never."""
+
+    tokens: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExactnessCounts:
     """Prompts by how an arm's output compares with the baseline's, token by token."""
 
@@ -62,12 +76,10 @@ class ExactnessCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptEstimate:
-    """One arm on one prompt: the median over blocks of the paired ratio.
+    """One arm on one prompt: both rates are medians over blocks, and `speedup` their ratio.
 
     `whole_request` is the ratio of whole requests: both read the prompt (`baseline_reading_ms`,
     `reading_ms`, the draft's reading included) and write the answer.
-    The rates are medians over the same blocks, each arm by itself; where the machine changed its
-    speed between blocks, their ratio is not the speedup.
     """
 
     arm: str
@@ -91,24 +103,26 @@ class Estimate:
     """One arm on one task, or over all tasks when `task` is `None`.
 
     With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed ones:
-    such a figure has a name of its own and never stands for all tasks. `speedup` is the geometric
-    mean of the prompt speedups (over tasks: with equal weight per task). `interval` is the t
-    interval on the prompt log ratios, `bootstrap` the block bootstrap. `round_cost` is R, the cost
-    of one round in units of one baseline token: an arm wins where `tokens_per_round` exceeds it.
+    such a figure has a name of its own and never stands for all tasks. `speedup` is `tps` over
+    `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
+    (`estimates.intervals`), and `interval` is about this machine with other prompts of the kind.
+    `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost of one
+    round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
     `energy_ratio` is the arm's joules per token over its baseline's, both known only where counters
     were read. `predicted_speedup` follows from the probes, and `unexplained` is speedup /
     predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the target alone
-    with another use of the draft's memory, where one was measured. `repeatability` is the interval
-    over blocks: it is about the very prompts that were run, `interval` about others like them.
-    `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
-    `wall_speedup` is the same figure by the plain clock, with every stall in it. `doubt` is why the
-    verdict is `uncertain`: the name of a serious flag, `few-prompts`, `single-pass`, or
-    `instrument` for an arm whose acceptance was set: it has `round_cost` and no speedup. A figure
-    that has no verdict anyway carries the flag, too.
+    with another use of the draft's memory, where one was measured. `cpu_speedup` is by processor
+    time, known where the target ran on the CPU, `wall_speedup` by the plain clock with every stall
+    in it. `doubt` is why the verdict is `uncertain`: the name of a serious flag or of a reason in
+    `estimates.verdicts`. A figure that has no verdict anyway carries the flag, too. With `at_most`
+    a failed trial is in the figure with the time after which it was given up, so that speedup and
+    rate are upper bounds.
 
-    `speedup` and `verdict` are per token of the answer. `whole_request` is about the whole request,
-    with prompts of `mean_prompt_tokens` and answers of `mean_output_tokens`; the four costs per
-    token give it for other lengths (`estimates.requests.whole_request`).
+    `whole_request` compares the requests as measured, `baseline_request_ms` over `request_ms`, with
+    prompts of `mean_prompt_tokens` that took both readings and answers of `mean_output_tokens`;
+    `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same prompts. Where reading costs
+    the arm more, it saves time from answers of `pays_from` tokens on. `None`: prompt times were
+    not recorded.
     """
 
     arm: str
@@ -123,10 +137,7 @@ class Estimate:
     speedup: float | None = None
     interval: Interval | None = None
     wall_speedup: float | None = None
-    bootstrap: Interval | None = None
-    repeatability: Interval | None = None
     cpu_speedup: float | None = None
-    cpu_interval: Interval | None = None
     baseline_tps: float | None = None
     tps: float | None = None
     energy_per_token_j: float | None = None
@@ -139,14 +150,18 @@ class Estimate:
     predicted_speedup: float | None = None
     unexplained: float | None = None
     exactness: ExactnessCounts | None = None
+    at_most: bool = False
     whole_request: float | None = None
     whole_request_interval: Interval | None = None
+    baseline_request_ms: float | None = None
+    request_ms: float | None = None
+    stated_request: float | None = None
+    stated_request_interval: Interval | None = None
+    pays_from: AnswerLength | None = None
     mean_prompt_tokens: float | None = None
     mean_output_tokens: float | None = None
-    baseline_prompt_token_ms: float | None = None
-    prompt_token_ms: float | None = None
-    baseline_token_ms: float | None = None
-    token_ms: float | None = None
+    baseline_reading_ms: float | None = None
+    reading_ms: float | None = None
     alternative: str | None = None
     over_alternative: float | None = None
     over_alternative_interval: Interval | None = None
@@ -189,9 +204,10 @@ class Control:
 class Throughput:
     """An arm with `concurrency` requests in flight: one stream's rate, and that of all together.
 
-    `total_tps` is the median over `passes` of output tokens per second of a whole pass.
-    `total_speedup` is the geometric mean over blocks of the ratio to the baseline's pass in the
-    same block, `interval` the t interval over blocks; `None` for the baseline itself.
+    `stream_tps` is the rate of the speedup. `total_tps` is one over the mean time per token of
+    `passes` whole passes, those of the blocks in which its baseline and all arms beside it finished
+    one. `total_speedup` is its ratio to that of the baseline, `interval` the t interval over
+    blocks; `None` for the baseline itself.
     """
 
     arm: str

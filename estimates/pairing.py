@@ -1,19 +1,20 @@
 """Pair each trial of an arm with the baseline's trial of the same prompt and block.
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
-partner does not count: averages over different prompts or blocks are not comparable. The two trials
-of a pair ran within seconds of each other, so each pair is one measurement of the ratio.
+partner does not count: averages over different prompts or blocks are not comparable. Only where the
+arm failed after a known time and the baseline finished, that time stands for the arm: prompts that
+are too slow to finish are not missing at random.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from operator import mul
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
-from schemas.submission import Arm, Prompt, Submission, Trial
+from schemas.submission import Arm, Prompt, Submission, Task, Trial
 
 Clock = Literal["steady", "decode"]
 
@@ -89,17 +90,27 @@ def median_half_width(values: Sequence[float]) -> float:
 
 
 def plain_tps(submission: Submission) -> float | None:
-    """Tokens/s of the first baseline for one request at a time: the median of the prompts."""
+    """Tokens/s of the first baseline for one request at a time; `None` if it has no trial."""
     alone = (
         arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
     )
-    base = next((arm.id for arm in alone), None)
-    times: dict[str, list[float]] = {}
+    base = next(alone, None)
+    return None if base is None else stream_tps(submission, base.id)
+
+
+def stream_tps(submission: Submission, arm: str) -> float | None:
+    """Tokens/s of one request of an arm: the inverse of its mean time per token.
+
+    The mean over tasks of the mean over prompts of the median over blocks, as in a speedup.
+    """
+    tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
+    times: dict[Task, dict[str, list[float]]] = {}
     for trial in submission.trials:
-        ms = ms_per_token(trial) if trial.arm == base else None
+        ms = ms_per_token(trial) if trial.arm == arm else None
         if ms is not None:
-            times.setdefault(trial.prompt, []).append(ms)
-    return median(1000 / median(each) for each in times.values()) if times else None
+            times.setdefault(tasks[trial.prompt], {}).setdefault(trial.prompt, []).append(ms)
+    means = [fmean(map(median, prompts.values())) for prompts in times.values()]
+    return 1000 / fmean(means) if means else None
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
@@ -155,6 +166,8 @@ class PromptPairs:
 
     Many figures are made of these, so each is computed once. `clock_half_width` is the
     error that both excesses bring to the logarithm of every ratio of the arm; 0 by the wall clock.
+    `failed` has the same two times of the blocks in which the arm failed: its own is at least what
+    it had taken by then.
     """
 
     arm: Arm
@@ -164,52 +177,49 @@ class PromptPairs:
     ms_per_token: tuple[float, ...]
     baseline_ms_per_token: tuple[float, ...]
     clock_half_width: float
+    failed: tuple[tuple[float, float], ...] = ()
 
     @cached_property
     def arm_ms(self) -> float:
         """The arm's milliseconds per token: the median over the paired blocks."""
-        return median(self.ms_per_token)
+        return median((*self.ms_per_token, *(own for _, own in self.failed)))
 
     @cached_property
     def baseline_ms(self) -> float:
         """The baseline's milliseconds per token: the median over the same blocks."""
-        return median(self.baseline_ms_per_token)
+        return median((*self.baseline_ms_per_token, *(base for base, _ in self.failed)))
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """Natural logarithm of baseline over arm time, one per block."""
+        """Natural logarithm of baseline over arm time, one per block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
     @cached_property
-    def log_ratio(self) -> float:
-        """Natural logarithm of the speedup: the median over the blocks.
-
-        Not the ratio of two medians: where the machine's speed changes between blocks, the two
-        medians may come from different blocks, and the change passes for a difference of the arms.
-        """
-        return median(self.block_log_ratios)
+    def wall_ms(self) -> tuple[float, float] | None:
+        """Baseline's and arm's ms per token by the plain clock; `None` where one is unknown."""
+        return self.times(decode_ms_per_token)
 
     @cached_property
-    def wall_log_ratio(self) -> float | None:
-        """The same by the plain clock, stalls included; `None` where that is not known."""
-        return self._log_ratio_by(decode_ms_per_token)
-
-    @cached_property
-    def cpu_log_ratio(self) -> float | None:
+    def cpu_ms(self) -> tuple[float, float] | None:
         """The same by processor time; `None` where a trial did not record it."""
-        return self._log_ratio_by(cpu_ms_per_token)
+        return self.times(cpu_ms_per_token)
 
-    def _log_ratio_by(self, ms: Callable[[Trial], float | None]) -> float | None:
-        both = zip(self.baseline_trials, self.trials, strict=True)
-        times = [(ms(base), ms(own)) for base, own in both]
-        logs = [math.log(base / own) for base, own in times if base and own]
-        return median(logs) if len(logs) == len(times) else None
+    def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
+        """Baseline's and arm's median by any clock; `None` if one does not have it."""
+        base = [found for trial in self.baseline_trials if (found := ms(trial))]
+        own = [found for trial in self.trials if (found := ms(trial))]
+        if len(base) < len(self.baseline_trials) or len(own) < len(self.trials):
+            return None
+        return (
+            median((*base, *(each for each, _ in self.failed))),
+            median((*own, *(each for _, each in self.failed))),
+        )
 
     @cached_property
     def speedup(self) -> float:
-        """How many times as fast as its baseline the arm is."""
-        return math.exp(self.log_ratio)
+        """How many times as fast as its baseline the arm is: the ratio of the two medians."""
+        return self.baseline_ms / self.arm_ms
 
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
@@ -220,37 +230,59 @@ def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
 def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[PromptPairs, ...]]:
     """The pairs of several arms by id; what arms have in common, a baseline, is read once."""
     timed = cache(partial(_timed, submission.trials))
+    most_steps = (submission.settings.max_output_tokens or 1) - 1
     found: dict[str, tuple[PromptPairs, ...]] = {}
     for arm in arms:
         own, base = timed(arm.id), timed(arm.baseline)
-        compared = (_pair_prompt(arm, prompt, own, base) for prompt in submission.suite.prompts)
+        limits = _limits(submission.trials, arm.id, most_steps)
+        compared = (
+            _pair_prompt(arm, prompt, own, base, limits.get(prompt.id, {}))
+            for prompt in submission.suite.prompts
+        )
         found[arm.id] = tuple(pairs for pairs in compared if pairs is not None)
     return found
 
 
-def _pair_prompt(arm: Arm, prompt: Prompt, arm_timed: _Arm, base_timed: _Arm) -> PromptPairs | None:
+def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
+    """Ms per token that an arm's failed trials took at least, by prompt and block.
+
+    The time until a trial was given up, over all the tokens that it might have written.
+    """
+    found: dict[str, dict[int, float]] = {}
+    for trial in trials:
+        if trial.arm == arm and trial.outcome == "failed" and trial.wall_ms and most_steps > 0:
+            found.setdefault(trial.prompt, {})[trial.block] = trial.wall_ms / most_steps
+    return found
+
+
+def _pair_prompt(
+    arm: Arm, prompt: Prompt, arm_timed: _Arm, base_timed: _Arm, limits: Mapping[int, float]
+) -> PromptPairs | None:
     own = arm_timed.by_prompt.get(prompt.id, {})
     base = base_timed.by_prompt.get(prompt.id, {})
-    blocks = sorted(own.keys() & base.keys())
-    if not blocks:
+    blocks, failed = sorted(own.keys() & base.keys()), sorted(limits.keys() & base.keys())
+    if not blocks and not failed:
         return None
     trials = tuple(own[block] for block in blocks)
     baseline_trials = tuple(base[block] for block in blocks)
-    by = clock(trials + baseline_trials)
+    by = clock((*trials, *baseline_trials, *(base[block] for block in failed)))
     return PromptPairs(
         arm=arm,
         prompt=prompt,
         trials=trials,
         baseline_trials=baseline_trials,
-        ms_per_token=tuple(
-            ms for t in trials if (ms := ms_per_token(t, by, arm_timed.excess)) is not None
-        ),
-        baseline_ms_per_token=tuple(
-            ms
-            for t in baseline_trials
-            if (ms := ms_per_token(t, by, base_timed.excess)) is not None
-        ),
+        ms_per_token=_all_ms(trials, by, arm_timed.excess),
+        baseline_ms_per_token=_all_ms(baseline_trials, by, base_timed.excess),
         clock_half_width=(
             math.hypot(arm_timed.half_width, base_timed.half_width) if by == "steady" else 0.0
         ),
+        failed=tuple(
+            (ms, limits[block])
+            for block in failed
+            for ms in _all_ms([base[block]], by, base_timed.excess)
+        ),
     )
+
+
+def _all_ms(trials: Iterable[Trial], by: Clock, excess: float) -> tuple[float, ...]:
+    return tuple(ms for t in trials if (ms := ms_per_token(t, by, excess)) is not None)

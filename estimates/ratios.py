@@ -3,16 +3,14 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
 from typing import TypeAlias, TypeVar
 
 from estimates import decomposition as parts
-from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
+from estimates.intervals import Times, mean_over_tasks, mean_times, ratio_interval, time_ratio
 from estimates.model import Control, Interval
-from estimates.once import once
-from estimates.pairing import PromptPairs, pair
+from estimates.pairing import NORMAL_95, PromptPairs, pair
 from estimates.passes import widened
-from estimates.repeatability import repeat_deviation
+from estimates.repeatability import by_task, repeat_deviation
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
@@ -48,9 +46,9 @@ class Scope:
         return all(self.groups)
 
     @property
-    def log_ratios(self) -> tuple[tuple[float, ...], ...]:
-        """Log speedups of the prompts by task."""
-        return tuple(tuple(pairs.log_ratio for pairs in group) for group in self.groups)
+    def times(self) -> list[list[Times]]:
+        """Ms per token of each prompt without and with the arm, by task."""
+        return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
         """A value of each prompt, by task; `None` if one is unknown."""
@@ -58,12 +56,16 @@ class Scope:
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
 
-    def mean_over_prompts(self, value: Callable[[PromptPairs], float | None]) -> float | None:
-        """Geometric mean over the prompts of a task, then over tasks; `None` if one is unknown."""
+    def mean(self, value: Callable[[PromptPairs], float | None]) -> float | None:
+        """Mean over the tasks of the mean over prompts; `None` if one is unknown."""
         groups = self.values(value)
-        if groups is None:
-            return None
-        return math.exp(equal_weight_mean([list(map(math.log, group)) for group in groups]))
+        return None if groups is None else mean_over_tasks(groups)
+
+    @property
+    def floor(self) -> float:
+        """No interval is narrower than what the repeats of a prompt differ by, as a logarithm."""
+        prompts = sum(1 / len(group) for group in self.groups)
+        return NORMAL_95 * self.repeat_deviation * math.sqrt(prompts) / len(self.groups)
 
 
 Figure: TypeAlias = Callable[[Scope], float | None]
@@ -102,20 +104,20 @@ def _scope(
 
 
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
-    """The control arms that ran, each as the geometric mean over its prompts with its t interval.
+    """The control arms that ran, each as the time ratio over its prompts.
 
     Every prompt counts the same, because an instrument's error does not depend on the task.
     """
     for arm in submission.arms:
         kind = METHODS[arm.method.type].control
-        log_ratios = [each.log_ratio for each in pairs if each.arm.id == arm.id]
-        if arm.role == "control" and kind is not None and log_ratios:
+        times = [(each.baseline_ms, each.arm_ms) for each in pairs if each.arm.id == arm.id]
+        if arm.role == "control" and kind is not None and times:
             yield Control(
                 arm=arm.id,
                 kind=kind,
-                prompts=len(log_ratios),
-                ratio=math.exp(fmean(log_ratios)),
-                interval=widened(t_interval(log_ratios), submission, arm),
+                prompts=len(times),
+                ratio=time_ratio([times]),
+                interval=widened(ratio_interval([times]), submission, arm),
             )
 
 
@@ -141,15 +143,12 @@ def against_alternative(scope: Scope) -> Scope | None:
     return found if found.complete else None
 
 
-def cpu_speedup(scope: Scope) -> tuple[float, Interval | None] | None:
-    """Speedup by processor time and its 95 % t interval over prompts, weighted as the speedup is.
-
-    `None` unless the target ran on the CPU and every paired trial recorded its processor time.
-    """
-    if scope.submission.engine.backend != "cpu":
-        return None
-    logs = scope.values(lambda pairs: pairs.cpu_log_ratio)
-    return None if logs is None else (math.exp(equal_weight_mean(logs)), interval_over_tasks(logs))
+def ratio_by(
+    scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
+) -> float | None:
+    """The speedup by another clock; `None` where a prompt was not timed by it."""
+    strata = scope.values(times)
+    return None if strata is None else time_ratio(strata)
 
 
 def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
@@ -158,11 +157,27 @@ def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
     return parts.share([trial.energy_j for trial in trials], tokens) or None
 
 
-@once
-def energy_ratio(pairs: PromptPairs) -> float | None:
+def _energy_ratio(scope: Scope) -> float | None:
     """Joules per token of the arm over those of its baseline in the same blocks: below 1 saves."""
-    own, base = energy_per_token_j(pairs.trials), energy_per_token_j(pairs.baseline_trials)
+    own = scope.mean(lambda pairs: energy_per_token_j(pairs.trials))
+    base = scope.mean(lambda pairs: energy_per_token_j(pairs.baseline_trials))
     return None if own is None or base is None else own / base
+
+
+def _tokens_per_round(scope: Scope) -> float | None:
+    """One over the mean of rounds per token, weighted as the times are."""
+    needed = scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
+    return _inverse(needed)
+
+
+def _round_cost(scope: Scope) -> float | None:
+    """R: tokens per round over the speedup, so that the three printed figures agree."""
+    yielded = _tokens_per_round(scope)
+    return None if yielded is None else yielded / time_ratio(scope.times)
+
+
+def _inverse(value: float | None) -> float | None:
+    return None if value is None else 1 / value
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
@@ -176,14 +191,12 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
 
 # The figures of an arm on a task besides its speedup, by the field of `Estimate`.
 FIGURES: Mapping[str, Figure] = {
-    "baseline_tps": lambda scope: median(1000 / pairs.baseline_ms for pairs in scope.prompts),
-    "tps": lambda scope: median(1000 / pairs.arm_ms for pairs in scope.prompts),
-    "energy_per_token_j": lambda scope: scope.mean_over_prompts(
-        lambda pairs: energy_per_token_j(pairs.trials)
-    ),
-    "energy_ratio": lambda scope: scope.mean_over_prompts(energy_ratio),
-    "tokens_per_round": lambda scope: scope.mean_over_prompts(parts.yielded),
-    "round_cost": lambda scope: scope.mean_over_prompts(parts.round_cost),
+    "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
+    "tps": lambda scope: 1000 / mean_times(scope.times)[1],
+    "energy_per_token_j": lambda scope: scope.mean(lambda pairs: energy_per_token_j(pairs.trials)),
+    "energy_ratio": _energy_ratio,
+    "tokens_per_round": _tokens_per_round,
+    "round_cost": _round_cost,
     "acceptance_rate": _over_trials(parts.acceptance_rate),
     "sequence_acceptance": _over_trials(parts.sequence_acceptance),
     "fire_rate": _over_trials(parts.fire_rate),
@@ -196,8 +209,8 @@ _OTHER = "other-engine"
 class EngineRatio:
     """How many times as fast one engine's plain decoding is as another's, over `prompts` prompts.
 
-    The interval is Student's t over prompts, widened by what disturbs whole passes; `None` with a
-    single prompt or a single pass.
+    The interval is that of a speedup, widened by what disturbs whole passes; `None` with a single
+    prompt or a single pass.
     """
 
     ratio: float
@@ -211,11 +224,12 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
     if ours is None or theirs is None:
         return None
     both, rival = together(first, other, ours, theirs)
-    logs = [each.log_ratio for each in pair(both, rival)]
-    if not logs:
+    pairs = pair(both, rival)
+    if not pairs:
         return None
-    interval = widened(t_interval(logs), both, rival)
-    return EngineRatio(ratio=math.exp(fmean(logs)), interval=interval, prompts=len(logs))
+    times = [[(each.baseline_ms, each.arm_ms) for each in group] for group in by_task(pairs)]
+    interval = widened(ratio_interval(times), both, rival)
+    return EngineRatio(ratio=time_ratio(times), interval=interval, prompts=len(pairs))
 
 
 def together(

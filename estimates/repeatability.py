@@ -25,10 +25,10 @@ from statistics import fmean, median
 from estimates.intervals import (
     CONFIDENCE,
     deviation,
-    equal_weight_mean,
+    mean_over_tasks,
     variance,
 )
-from estimates.model import Interval, Repeatability
+from estimates.model import Repeatability
 from estimates.once import once
 from estimates.pairing import PromptPairs, pair
 from estimates.student_t import t_quantile
@@ -74,16 +74,6 @@ def blocks_run(submission: Submission) -> int:
     return 1 + max(trial.block for trial in submission.trials)
 
 
-def around(
-    speedup: float, groups: Sequence[Sequence[PromptPairs]], submission: Submission
-) -> Interval | None:
-    """The interval of a speedup over blocks; `None` with fewer than three full blocks."""
-    half_width = _repeatable(groups, confidence(submission))
-    if half_width is None:
-        return None
-    return Interval(low=speedup * math.exp(-half_width), high=speedup * math.exp(half_width))
-
-
 def _repeatable(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
     """The half-width over blocks with the clock's own error, as a logarithm."""
     over_blocks = log_half_width(block_means(groups), level)
@@ -117,7 +107,7 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
         for table in prompts
     }
     return tuple(
-        equal_weight_mean(
+        mean_over_tasks(
             [
                 [table[block] - means[id(table)] for table in group if block in table]
                 for group in tables
@@ -128,9 +118,10 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
 
 
 def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
-    """The pairs of each task that has any."""
-    tasks = dict.fromkeys(each.prompt.task for each in pairs)
-    return [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    """The pairs of each task that has any, without prompts that the arm never finished."""
+    finished = [each for each in pairs if each.trials]
+    tasks = dict.fromkeys(each.prompt.task for each in finished)
+    return [[each for each in finished if each.prompt.task == task] for task in tasks]
 
 
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
@@ -145,7 +136,8 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
         return math.sqrt(fmean(known))
     if submission.design.order == "sequential":
         return 0.0
-    in_order = sorted(pairs, key=lambda each: each.baseline_trials[0].order)
+    finished = [each for each in pairs if each.trials]
+    in_order = sorted(finished, key=lambda each: each.baseline_trials[0].order)
     steps = [math.log(b.baseline_ms / a.baseline_ms) ** 2 for a, b in pairwise(in_order)]
     return math.sqrt(fmean(steps)) if steps else 0.0
 
@@ -182,9 +174,9 @@ def block_minutes(submission: Submission) -> float | None:
 def _headline(
     submission: Submission, arm: Arm, pairs: Sequence[PromptPairs]
 ) -> Repeatability | None:
-    if not pairs:
-        return None
     groups = by_task(pairs)
+    if not groups:
+        return None
     blocks, level = len(block_means(groups)), confidence(submission)
     half_width = _repeatable(groups, level)
     more = None if half_width is None else blocks_to_halve(blocks, level)

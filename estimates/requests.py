@@ -1,27 +1,37 @@
 """The whole request: reading the prompt and writing the answer, with and without a draft.
 
-A speedup per token omits the time in which a draft model reads the prompt. For a prompt of n
-tokens and an answer of m tokens the two requests take
+A speedup per token omits the time in which a draft model reads the prompt. A request takes
 
-    baseline = n * baseline_prompt_token_ms + (m - 1) * baseline_token_ms
-    arm      = n * prompt_token_ms          + (m - 1) * token_ms
+    reading + (answer tokens - 1) x ms per token
 
-where `prompt_token_ms` includes the reading by target and draft, and reading the prompt yields the
-first token. Every figure is by the plain clock, stalls included, because a user waits for them.
-`wholeRequest` in `site_src/assets/javascripts/arithmetic.js` is the same formula.
+with the ms per token of the speedup, because reading the prompt yields the first token; the
+arm's reading includes that of its draft. Whole requests are compared as tokens are: the means of
+both times over prompts and tasks, divided. With answers of one length that is the formula with the
+mean reading times and the printed rates. `wholeRequest` in
+`site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
-from estimates.intervals import equal_weight_mean, interval_over_tasks
-from estimates.pairing import PromptPairs, decode_ms_per_token
+from estimates.intervals import (
+    Strata,
+    Times,
+    mean_over_tasks,
+    mean_times,
+    ratio_interval,
+    time_ratio,
+)
+from estimates.model import AnswerLength, Interval
+from estimates.pairing import PromptPairs
 from estimates.ratios import Scope
 from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import METHODS
+
+# Results of different lengths are compared by the request with an answer of so many tokens.
+STATED_ANSWER_TOKENS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +46,16 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
-    """One prompt: what reading took without and with the arm's draft, and the log ratio."""
+    """One prompt: how long the baseline and the arm read it, and how long the answer is."""
 
-    baseline_prompt_ms: float
-    prompt_ms: float
+    reading_ms: Times
     output_tokens: float
-    baseline_token_ms: float
-    token_ms: float
-    log_ratio: float
+
+    def times(self, token_ms: Times, output_tokens: float | None = None) -> Times:
+        """Ms of both whole requests, with the measured answer or one of another length."""
+        written = (output_tokens or self.output_tokens) - 1
+        baseline, own = self.reading_ms
+        return baseline + written * token_ms[0], own + written * token_ms[1]
 
 
 def whole_request(costs: Costs, prompt_tokens: float, output_tokens: float) -> float:
@@ -64,38 +76,71 @@ def break_even_tokens(costs: Costs, prompt_tokens: float) -> float | None:
 
 
 def request_figures(
-    scope: Scope, request: Callable[[PromptPairs], PromptRequest | None]
+    scope: Scope,
+    request: Callable[[PromptPairs], PromptRequest | None],
+    widen: Callable[[Interval | None, float | None], Interval | None],
 ) -> dict[str, Any]:
     """The fields of `Estimate` about whole requests; none where a prompt's reading is unknown.
 
-    The speedup is the geometric mean over prompts with Student's t interval; the lengths are means.
-    Costs are left out where the length of a prompt is unknown.
+    `widen` adds to an interval what is known of other sources of error; its second argument is the
+    same ratio by the wall clock.
     """
-    groups = scope.values(request)
-    if groups is None:
+    readings = scope.values(request)
+    if readings is None:
         return {}
-    flat = [each for group in groups for each in group]
-    logs = [[each.log_ratio for each in group] for group in groups]
-    figures = {
-        "whole_request": math.exp(equal_weight_mean(logs)),
-        "whole_request_interval": interval_over_tasks(logs),
-        "mean_output_tokens": fmean(each.output_tokens for each in flat),
+    measured = _requests(scope, readings, None)
+    stated = _requests(scope, readings, STATED_ANSWER_TOKENS)
+    figures: dict[str, Any] = {
+        "mean_output_tokens": mean_over_tasks([[e.output_tokens for e in g] for g in readings]),
     }
-    lengths = [pairs.prompt.tokens for pairs in scope.prompts]
-    if not all(lengths):
-        return figures
-    total = sum(length or 0 for length in lengths)
-    # Reading is spread over all prompt tokens; writing is a geometric mean, as the speedup is.
-    base_logs = [[math.log(each.baseline_token_ms) for each in group] for group in groups]
-    own_logs = [[math.log(each.token_ms) for each in group] for group in groups]
-    return {
-        **figures,
-        "mean_prompt_tokens": total / len(flat),
-        "baseline_prompt_token_ms": sum(each.baseline_prompt_ms for each in flat) / total,
-        "prompt_token_ms": sum(each.prompt_ms for each in flat) / total,
-        "baseline_token_ms": math.exp(equal_weight_mean(base_logs)),
-        "token_ms": math.exp(equal_weight_mean(own_logs)),
-    }
+    for name, (strata, by_wall) in (("whole_request", measured), ("stated_request", stated)):
+        figures[name] = time_ratio(strata)
+        figures[f"{name}_interval"] = widen(ratio_interval(strata), by_wall)
+    figures["baseline_request_ms"], figures["request_ms"] = mean_times(measured[0])
+    reading_ms = mean_times([[each.reading_ms for each in group] for group in readings])
+    figures["baseline_reading_ms"], figures["reading_ms"] = reading_ms
+    return {**figures, "mean_prompt_tokens": scope.mean(lambda pairs: pairs.prompt.tokens)}
+
+
+def _requests(
+    scope: Scope, readings: Sequence[Sequence[PromptRequest]], output_tokens: float | None
+) -> tuple[list[list[Times]], float | None]:
+    """Both times of each prompt's request by task, and the ratio by the wall clock."""
+    strata = [
+        [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
+        for both in zip(readings, scope.times, strict=True)
+    ]
+    walls = scope.values(lambda pairs: pairs.wall_ms)
+    if walls is None:
+        return strata, None
+    by_wall = [
+        [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
+        for both in zip(readings, walls, strict=True)
+    ]
+    return strata, time_ratio(by_wall)
+
+
+def pays_from(
+    figures: Mapping[str, float], times: Strata, interval: Interval | None
+) -> AnswerLength | None:
+    """From which answer length on the arm saves time; `None` where reading costs it nothing more.
+
+    Extra reading time over the time saved per token, 1 - 1 / speedup of a plain one; the bounds are
+    those of the speedup's `interval`. `None`, too, where nothing is saved.
+    """
+    extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
+    plain_ms, speedup = mean_times(times)[0], time_ratio(times)
+    if extra_ms <= 0 or speedup <= 1:
+        return None
+
+    def tokens(ratio: float) -> float:
+        return 1 + extra_ms / (plain_ms * (1 - 1 / ratio))
+
+    return AnswerLength(
+        tokens=tokens(speedup),
+        low=None if interval is None else tokens(interval.high),
+        high=tokens(interval.low) if interval is not None and interval.low > 1 else None,
+    )
 
 
 class Readings:
@@ -106,14 +151,16 @@ class Readings:
     """
 
     def __init__(self, submission: Submission) -> None:
-        """Collect the reading times of all finished trials."""
+        """Collect the reading times and answer lengths of all finished trials."""
         self._arms = {arm.id: arm for arm in submission.arms}
         self._target: dict[tuple[int | None, str], list[float]] = {}
         self._draft: dict[tuple[str | None, str], list[float]] = {}
+        self._finished: dict[tuple[str, str], list[Trial]] = {}
         for trial in submission.trials:
             arm = self._arms[trial.arm]
             if trial.outcome != "ok" or (arm.concurrency or 1) > 1:
                 continue
+            self._finished.setdefault((arm.id, trial.prompt), []).append(trial)
             if trial.prompt_ms is not None:
                 self._target.setdefault((_layers(arm), trial.prompt), []).append(trial.prompt_ms)
             if trial.draft_prompt_ms is not None:
@@ -121,46 +168,35 @@ class Readings:
                 self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
-        """The whole request on one prompt: the median over the paired blocks."""
+        """How the prompt was read, for one request at a time; `None` where that is not known."""
         if (pairs.arm.concurrency or 1) > 1:
             return None
-        read = self._read(pairs)
-        base = [decode_ms_per_token(trial) for trial in pairs.baseline_trials]
-        own = [decode_ms_per_token(trial) for trial in pairs.trials]
-        base_ms, own_ms = [ms for ms in base if ms], [ms for ms in own if ms]
-        if read is None or len(base_ms) < len(base) or len(own_ms) < len(own):
+        baseline = self._finished[pairs.arm.baseline or "", pairs.prompt.id]
+        own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
+        read = self._read(pairs, baseline, own)
+        if read is None:
             return None
-        baseline_prompt_ms, prompt_ms = read
-        written = median(trial.output_tokens or 1 for trial in pairs.baseline_trials) - 1
-        ratios = [
-            math.log((baseline_prompt_ms + b * written) / (prompt_ms + a * written))
-            for b, a in zip(base_ms, own_ms, strict=True)
-        ]
-        return PromptRequest(
-            baseline_prompt_ms=baseline_prompt_ms,
-            prompt_ms=prompt_ms,
-            output_tokens=written + 1,
-            baseline_token_ms=median(base_ms),
-            token_ms=median(own_ms),
-            log_ratio=median(ratios),
-        )
+        written = median(trial.output_tokens or 1 for trial in baseline)
+        return PromptRequest(reading_ms=read, output_tokens=written)
 
-    def _read(self, pairs: PromptPairs) -> tuple[float, float] | None:
+    def _read(
+        self, pairs: PromptPairs, baseline: Sequence[Trial], own: Sequence[Trial]
+    ) -> Times | None:
         """Milliseconds in which the baseline and the arm read the prompt.
 
         If a server does not report how long its draft read, the time before the first token counts
-        for both.
+        for both. An arm that never finished read at least as long as its baseline.
         """
-        baseline = self._arms[pairs.arm.baseline or ""]
-        base = _median(self._target.get((_layers(baseline), pairs.prompt.id)))
-        own = _median(self._target.get((_layers(pairs.arm), pairs.prompt.id)))
-        drafted = self._drafting(pairs)
-        if base is not None and own is not None and drafted is not None:
-            return base, own + drafted
-        outside = [_until_first_token(each) for each in (pairs.baseline_trials, pairs.trials)]
-        if outside[0] is None or outside[1] is None:
-            return None
-        return outside[0], outside[1]
+        base_ms = _median(self._target.get(self._key(pairs.arm.baseline, pairs)))
+        own_ms = _median(self._target.get(self._key(pairs.arm.id, pairs)))
+        drafted_ms = self._drafting(pairs)
+        if base_ms is not None and own_ms is not None and drafted_ms is not None:
+            return base_ms, own_ms + drafted_ms
+        waited = _until_first_token(baseline), _until_first_token(own or baseline)
+        return None if waited[0] is None or waited[1] is None else (waited[0], waited[1])
+
+    def _key(self, arm: str | None, pairs: PromptPairs) -> tuple[int | None, str]:
+        return _layers(self._arms[arm or ""]), pairs.prompt.id
 
     def _drafting(self, pairs: PromptPairs) -> float | None:
         kind = METHODS[pairs.arm.method.type]

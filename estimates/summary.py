@@ -4,57 +4,43 @@ Every arm that is compared with a baseline gets an estimate for each task and on
 which has a figure only if every task has a pair (see `estimates.ratios`).
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
 from estimates import decomposition as parts
-from estimates import ratios, repeatability
+from estimates import ratios, repeatability, verdicts
 from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import FlagEvidence, repeats
-from estimates.intervals import (
-    Resampled,
-    bootstrap_interval,
-    equal_weight_mean,
-    interval_over_tasks,
-    reaching,
-    resampled_means,
-    t_interval,
-)
+from estimates.intervals import ratio_interval, reaching, time_ratio
 from estimates.load import widen_for_load
-from estimates.model import Estimate, Interval, PromptEstimate, Summary
-from estimates.pairing import NORMAL_95, PromptPairs, pair_all
+from estimates.model import Estimate, Interval, PromptEstimate, Summary, Verdict
+from estimates.pairing import PromptPairs, pair_all
 from estimates.passes import by_passes, single_pass, widened
-from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
-from estimates.requests import PromptRequest, Readings, request_figures
+from estimates.ratios import Scope, against_alternative, controls, ratio_by, scopes
+from estimates.requests import PromptRequest, Readings, pays_from, request_figures
 from estimates.throughput import throughput
-from estimates.verdicts import INSTRUMENT, after_flags, count, verdict, worst
 from schemas.submission import Submission
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import FEWEST_PROMPTS, METHODS
 
 Fields: TypeAlias = dict[str, Any]  # of an estimate, by name
 
 
-def summarize(submission: Submission, *, resample: bool = True) -> Summary:
-    """Derive everything from a valid submission. The same file gives the same summary.
-
-    Without `resample` the bootstrap intervals, which only tables and JSON hold, are left out.
-    """
+def summarize(submission: Submission) -> Summary:
+    """Derive everything from a valid submission. The same file gives the same summary."""
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = pair_all(submission, compared)
     # A task and all tasks ask for the same prompts.
     request, predict = cache(Readings(submission).request), cache(_predict(submission))
-    resampled = cache(resampled_means) if resample else None
     estimates = tuple(
-        _estimate(scope, request, predict, resampled)
+        _estimate(scope, request, predict)
         for arm in compared
         for scope in scopes(submission, arm, pairs[arm.id])
     )
-    every_pair = tuple(each for arm in compared for each in pairs[arm.id])
+    every_pair = tuple(each for arm in compared for each in pairs[arm.id] if each.trials)
     evidence = FlagEvidence(
         submission=submission,
         pairs=every_pair,
@@ -63,7 +49,7 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
     )
     flags = raised(evidence)
     return Summary(
-        estimates=after_flags(estimates, flags, compared),
+        estimates=verdicts.after_flags(estimates, flags, compared),
         prompts=tuple(
             _prompt_estimate(each, request(each))
             for each in every_pair
@@ -80,93 +66,119 @@ def _estimate(
     scope: Scope,
     request: Callable[[PromptPairs], PromptRequest | None],
     predict: Callable[[PromptPairs], float | None],
-    resampled: Resampled | None,
 ) -> Estimate:
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
-    estimate = _counted(scope, interval)
+    requests = _requests(scope, request) if scope.complete else {}
+    estimate = _counted(scope, interval, requests.get("whole_request_interval"))
     if not scope.complete:
         return estimate
     if METHODS[scope.arm.method.type].instrument:  # it has R, and its speed is that of no method
-        return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=INSTRUMENT)
-    speedup = math.exp(equal_weight_mean(scope.log_ratios))
-    predicted = scope.mean_over_prompts(predict)
-    by_processor = cpu_speedup(scope)
+        doubt = verdicts.INSTRUMENT
+        return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=doubt)
+    speedup = time_ratio(scope.times)
+    predicted = _predicted(scope, predict)
     return replace(
         estimate,
         **_decomposition(scope),
-        **_request(scope, request_figures(scope, request)),
+        **requests,
         **_alternative(scope),
+        pays_from=pays_from(requests, scope.times, interval) if requests else None,
         speedup=speedup,
         interval=interval,
+        at_most=any(pairs.failed for pairs in scope.prompts),
         wall_speedup=by_wall,
-        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope) if resampled else None,
-        repeatability=repeatability.around(speedup, scope.groups, scope.submission),
-        cpu_speedup=by_processor[0] if by_processor else None,
-        cpu_interval=by_processor[1] if by_processor else None,
+        cpu_speedup=_cpu_speedup(scope),
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )
 
 
-def _counted(scope: Scope, interval: Interval | None) -> Estimate:
+def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
     """The fields that every arm and task has, even without a pair of answers."""
-    once = single_pass(scope.submission) and _over_prompts(scope) is not None
+    once = interval is None and single_pass(scope.submission) and len(scope.prompts) > 1
+    judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
         task=scope.task,
         own_tasks=scope.own_tasks,
-        verdict=verdict(scope.arm, scope.trials, scope.baseline_trials, interval, single_pass=once),
+        verdict=verdicts.verdict(scope.arm, scope.trials, scope.baseline_trials, judged),
+        doubt=_doubt(scope, judged, once=once),
         prompts=len(scope.prompts),
         trials=sum(len(pairs.trials) for pairs in scope.prompts),
         failed_trials=sum(1 for trial in scope.trials if trial.outcome == "failed"),
     )
 
 
+def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
+    """Why what the intervals say is no verdict; `None` if it is one."""
+    if verdicts.failed_share(scope.trials, scope.baseline_trials) >= verdicts.MOST_FAILED:
+        return verdicts.FAILURES
+    if len(scope.prompts) < FEWEST_PROMPTS:
+        return verdicts.FEW_PROMPTS
+    if once:
+        return verdicts.SINGLE_PASS
+    signed = (
+        scope.task is not None and scope.arm.role == "speculation" and judged in verdicts.SIGNED
+    )
+    return verdicts.few_decide(scope.prompts) if signed else None
+
+
 def published(scope: Scope, by_wall: float | None) -> Interval | None:
     """The interval that the terminal, tables and pages show; `None` with too few prompts."""
-    return reaching(_timed(_over_prompts(scope), scope), by_wall)
+    return _widened(_over_prompts(scope), scope, by_wall)
 
 
 def wall_speedup(scope: Scope) -> float | None:
     """The speedup by the plain clock, with every stall in it."""
-    logs = scope.values(lambda pairs: pairs.wall_log_ratio)
-    return None if logs is None else math.exp(equal_weight_mean(logs))
+    return ratio_by(scope, lambda pairs: pairs.wall_ms)
 
 
-def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
-    """The widened interval with the error of the steady clock, which all prompts share."""
-    honest = _honest(interval, scope)
-    if honest is None:
-        return None
-    return honest.wider(max(pairs.clock_half_width for pairs in scope.prompts))
-
-
-def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
-    """The interval, widened by what disturbs whole passes and by the load of other programs."""
-    return widen_for_load(widened(interval, scope.submission, scope.arm), scope.submission)
+def _cpu_speedup(scope: Scope) -> float | None:
+    """The speedup by processor time; `None` unless the target ran on the CPU."""
+    on_cpu = scope.submission.engine.backend == "cpu"
+    return ratio_by(scope, lambda pairs: pairs.cpu_ms) if on_cpu else None
 
 
 def _over_prompts(scope: Scope) -> Interval | None:
-    if not scope.complete:
+    return ratio_interval(scope.times) if scope.complete else None
+
+
+def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
+    """The interval with all other sources of error, up to the ratio by the wall clock.
+
+    What disturbs whole passes or, prompt by prompt, the repeats; the load of other programs; and
+    the error of the steady clock, which all prompts share.
+    """
+    if interval is not None and not by_passes(scope.submission):
+        interval = interval.at_least(scope.floor)
+    interval = widened(interval, scope.submission, scope.arm)
+    interval = widen_for_load(interval, scope.submission)
+    if interval is None:
         return None
-    ratios = scope.log_ratios
-    if scope.task is None:
-        return interval_over_tasks(ratios)
-    interval = t_interval(ratios[0])
-    if interval is None or by_passes(scope.submission):
-        return interval
-    by_repeats = NORMAL_95 * scope.repeat_deviation / math.sqrt(len(ratios[0]))
-    return interval.at_least(by_repeats)
+    clock = max(pairs.clock_half_width for pairs in scope.prompts)
+    return reaching(interval.wider(clock), by_wall)
 
 
-def _request(scope: Scope, figures: Fields) -> Fields:
-    """The figures about whole requests with the widened interval."""
-    if not figures:
-        return {}
-    interval = _honest(figures["whole_request_interval"], scope)
-    return {**figures, "whole_request_interval": interval}
+def _requests(scope: Scope, request: Callable[[PromptPairs], PromptRequest | None]) -> Fields:
+    """The figures about whole requests, their intervals of the same kind as the speedup's."""
+    return request_figures(
+        scope, request, lambda interval, by_wall: _widened(interval, scope, by_wall)
+    )
+
+
+def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
+    """The speedup that the probes predict, with the weights of the measured one."""
+    ratios = scope.values(predict)
+    if ratios is None:
+        return None
+    return time_ratio(
+        [
+            [(plain, plain / ratio) for (plain, _), ratio in zip(*both, strict=True)]
+            for both in zip(scope.times, ratios, strict=True)
+        ]
+    )
 
 
 def _alternative(scope: Scope) -> Fields:
@@ -176,16 +188,16 @@ def _alternative(scope: Scope) -> Fields:
         return {}
     return {
         "alternative": compared.arm.baseline,
-        "over_alternative": math.exp(equal_weight_mean(compared.log_ratios)),
-        "over_alternative_interval": _timed(_over_prompts(compared), compared),
+        "over_alternative": time_ratio(compared.times),
+        "over_alternative_interval": _widened(_over_prompts(compared), compared, None),
     }
 
 
 def _decomposition(scope: Scope) -> Fields:
     """The figures of `ratios.FIGURES`, and how many prompts have the baseline's output."""
-    outputs = (worst(pairs.trials, pairs.baseline_trials) for pairs in scope.prompts)
+    outputs = (verdicts.worst(each.trials, each.baseline_trials) for each in scope.prompts)
     figures = {name: figure(scope) for name, figure in ratios.FIGURES.items()}
-    return {**figures, "exactness": count(outputs)}
+    return {**figures, "exactness": verdicts.count(outputs)}
 
 
 def _judged(submission: Submission) -> Submission:
@@ -210,6 +222,7 @@ def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
 
 def _prompt_estimate(pairs: PromptPairs, request: PromptRequest | None) -> PromptEstimate:
     drafts = parts.can_draft(pairs.arm.method)
+    times = request.times((pairs.baseline_ms, pairs.arm_ms)) if request else None
     return PromptEstimate(
         arm=pairs.arm.id,
         prompt=pairs.prompt.id,
@@ -218,11 +231,11 @@ def _prompt_estimate(pairs: PromptPairs, request: PromptRequest | None) -> Promp
         speedup=pairs.speedup,
         baseline_tps=1000 / pairs.baseline_ms,
         tps=1000 / pairs.arm_ms,
-        whole_request=math.exp(request.log_ratio) if request else None,
-        baseline_reading_ms=request.baseline_prompt_ms if request else None,
-        reading_ms=request.prompt_ms if request else None,
+        whole_request=times[0] / times[1] if times else None,
+        baseline_reading_ms=request.reading_ms[0] if request else None,
+        reading_ms=request.reading_ms[1] if request else None,
         tokens_per_round=parts.yielded(pairs),
         round_cost=parts.round_cost(pairs),
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
-        exactness=worst(pairs.trials, pairs.baseline_trials),
+        exactness=verdicts.worst(pairs.trials, pairs.baseline_trials),
     )

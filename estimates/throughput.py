@@ -6,13 +6,13 @@ one request at a time, over the sum of their times. Speculation spends work that
 have used for other requests, so the total may lose where a single stream still wins.
 """
 
-import math
-from collections.abc import Sequence
-from statistics import fmean, median
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 
-from estimates.intervals import t_interval
+from estimates.intervals import ratio_interval, time_ratio
 from estimates.model import Throughput
-from estimates.pairing import is_timed
+from estimates.pairing import is_timed, stream_tps
 from schemas.submission import Arm, Submission, Trial
 
 Passes = dict[int, float]  # block -> output tokens per second
@@ -27,29 +27,32 @@ def throughput(submission: Submission) -> tuple[Throughput, ...]:
     if all((arm.concurrency or 1) == 1 for arm in submission.arms):
         return ()
     passes = {arm.id: _passes(submission, arm) for arm in submission.arms}
-    return tuple(
-        _of(submission, arm, passes[arm.id], passes.get(arm.baseline or "", {}))
-        for arm in submission.arms
-        if passes[arm.id]
-    )
+    found: list[Throughput] = []
+    for base in (arm for arm in submission.arms if arm.role == "baseline"):
+        beside = [arm for arm in submission.arms if base.id in (arm.id, arm.baseline)]
+        timed = [arm for arm in beside if passes[arm.id]]
+        # Of the same blocks for all, so that the printed totals divide.
+        blocks = sorted(set.intersection(*(set(passes[arm.id]) for arm in timed))) if timed else []
+        times = {arm.id: [1000 / passes[arm.id][block] for block in blocks] for arm in timed}
+        found += (_of(submission, arm, times) for arm in timed if blocks and base in timed)
+    return tuple(found)
 
 
-def _of(submission: Submission, arm: Arm, own: Passes, base: Passes) -> Throughput:
-    ratios = [math.log(own[block] / base[block]) for block in sorted(own.keys() & base.keys())]
-    return Throughput(
+def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) -> Throughput:
+    """One arm's entry; `times` are the ms per token of the whole passes of each arm."""
+    own = times[arm.id]
+    entry = Throughput(
         arm=arm.id,
         baseline=arm.baseline,
         concurrency=arm.concurrency or 1,
         passes=len(own),
-        stream_tps=median(
-            ((trial.output_tokens or 1) - 1) / trial.decode_ms * 1000
-            for trial in submission.trials
-            if trial.arm == arm.id and is_timed(trial) and trial.decode_ms
-        ),
-        total_tps=median(own.values()),
-        total_speedup=math.exp(fmean(ratios)) if ratios else None,
-        interval=t_interval(ratios),
+        stream_tps=stream_tps(submission, arm.id) or 0.0,
+        total_tps=1000 / fmean(own),
     )
+    if arm.baseline is None:
+        return entry
+    passes = [[*zip(times[arm.baseline], own, strict=True)]]
+    return replace(entry, total_speedup=time_ratio(passes), interval=ratio_interval(passes))
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:

@@ -76,7 +76,7 @@ def overall(arm: ArmResult) -> TaskResult | None:
 
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
     """Describe a valid submission; pass `summary` if it was derived already."""
-    summary = summary or summarize(submission, resample=False)
+    summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
     return Understanding(

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
-from estimates.decomposition import can_draft, drafted_nothing
+from estimates.decomposition import can_draft, drafted_nothing, fire_rate
 from estimates.model import Estimate, Exactness, ExactnessCounts, Flag, Interval, Verdict
+from estimates.pairing import PromptPairs
 from schemas.submission import Arm, Trial
-from schemas.vocabulary import CLEAR_OF_ONE, FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW, METHODS
+from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW, METHODS
 
 # A step over several tokens adds up in another order than single steps do. Tried with
 # SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
@@ -58,45 +59,84 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
     )
 
 
-def judge(interval: Interval | None) -> Verdict:
-    """The verdict of a file's interval alone; without one there were too few prompts."""
+def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
+    """The verdict of a file's intervals alone; without one there were too few prompts.
+
+    `request` is the interval of the whole request: an arm that is clearly faster per token and
+    clearly slower with the prompt read does not help.
+    """
+    direction = _clear(interval)
     if interval is None:
         return "too-few-prompts"
+    if direction > 0:
+        return "slower-in-all" if _clear(request) < 0 else "helps"
+    return "hurts" if direction < 0 else "no-clear-difference"
+
+
+def _clear(interval: Interval | None) -> int:
+    """1 where an interval is clearly above 1, -1 where it is clearly below, else 0."""
+    if interval is None:
+        return 0
     clear = math.exp(CLEAR_OF_ONE * interval.log_half_width)
-    if interval.low > max(HELPS_ABOVE, clear):
-        return "helps"
-    if interval.high < min(HURTS_BELOW, 1 / clear):
-        return "hurts"
-    return "no-clear-difference"
+    return (interval.low > max(HELPS_ABOVE, clear)) - (interval.high < min(HURTS_BELOW, 1 / clear))
 
 
 def verdict(
-    arm: Arm,
-    trials: Sequence[Trial],
-    baseline_trials: Sequence[Trial],
-    interval: Interval | None,
-    *,
-    single_pass: bool = False,
+    arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], judged: Verdict
 ) -> Verdict:
-    """The verdict on an arm from all its trials in a task, its baseline's, and the interval.
+    """The verdict on an arm: `judged`, what its intervals say, unless an outcome comes first.
 
-    Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
-    arm that drafted nothing: its ratio does not show what speculation does. After a `single_pass`
-    of each arm there is no interval, although enough prompts were compared.
+    The arm failed, or it or its baseline ran and nothing finished; or the arm drafted nothing, so
+    that its ratio does not show what speculation does.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"
     finished = [trial for trial in trials if trial.outcome == "ok"]
     if arm.role == "speculation" and can_draft(arm.method) and drafted_nothing(finished):
         return "never-drafted"
-    if single_pass and interval is None:
-        return "no-clear-difference"
-    return judge(interval)
+    return judged
 
 
-# The doubt about an arm whose acceptance was set: it shows what a round costs, not a speedup.
+# Reasons for no verdict that are no flags. An instrument's acceptance was set: it shows what a
+# round costs and has no speedup.
 INSTRUMENT = "instrument"
-JUDGED: tuple[Verdict, ...] = ("helps", "hurts", "no-clear-difference")
+FEW_PROMPTS = "few-prompts"
+SINGLE_PASS = "single-pass"  # noqa: S105 - a word
+FAILURES = "failures"
+FEW_FIRE = "few-prompts-fire"
+ONE_PROMPT = "one-prompt-decides"
+SIGNED: tuple[Verdict, ...] = ("helps", "hurts", "slower-in-all")
+JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
+
+# An arm that fails on this share of the prompts that its baseline finishes has no verdict: those
+# that are left are no sample of all.
+MOST_FAILED = 0.10
+# A prompt on which fewer rounds draft shows plain decoding.
+FIRES = 0.10
+
+
+def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
+    """Why a single task has no sign of its own; `None` if it has.
+
+    Most of its prompts hardly draft, or its gain or loss hangs on one of them: other prompts of the
+    kind may then differ by more than the interval shows.
+    """
+    fired = [fire_rate(each.trials) for each in pairs]
+    known = [share for share in fired if share is not None]
+    if len(known) == len(fired) and 2 * sum(share >= FIRES for share in known) < len(known):
+        return FEW_FIRE
+    gains = [each.baseline_ms - each.arm_ms for each in pairs]
+    return ONE_PROMPT if max(map(abs, gains)) > abs(sum(gains)) / 2 else None
+
+
+def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:
+    """Of the prompts that the baseline finishes, the share that the arm mostly fails on."""
+    finished = {(each.prompt, each.block) for each in baseline_trials if each.outcome == "ok"}
+    prompts = {prompt for prompt, _ in finished}
+    tried = [each for each in trials if (each.prompt, each.block) in finished]
+    runs = Counter(each.prompt for each in tried)
+    failures = Counter(each.prompt for each in tried if each.outcome == "failed")
+    return sum(2 * failures[each] >= runs[each] for each in failures) / max(1, len(prompts))
 
 
 def after_flags(
@@ -114,11 +154,10 @@ def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
     """The estimate under a serious flag, if any; without a verdict it keeps its first reason."""
     if estimate.doubt == INSTRUMENT:
         return estimate
+    found = flag or estimate.doubt
     if estimate.verdict not in JUDGED:
-        return replace(estimate, doubt=flag or estimate.doubt)
-    few = "few-prompts" if estimate.prompts < FEWEST_PROMPTS else None
-    doubt = flag or few or ("single-pass" if estimate.interval is None else None)
-    return estimate if doubt is None else replace(estimate, verdict="uncertain", doubt=doubt)
+        return replace(estimate, doubt=flag)
+    return estimate if found is None else replace(estimate, verdict="uncertain", doubt=found)
 
 
 def _serious(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:

@@ -47,5 +47,7 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:
 
 def _clock_gap(pairs: PromptPairs) -> float | None:
     """Log of the speedup by processor time over the one by wall time, both within blocks."""
-    by_processor = pairs.cpu_log_ratio
-    return None if by_processor is None else by_processor - pairs.log_ratio
+    by_processor = pairs.cpu_ms
+    if by_processor is None:
+        return None
+    return math.log(by_processor[0] / by_processor[1] / pairs.speedup)

@@ -28,7 +28,7 @@ def show(
     if json:
         console.print_json(encode(summarize(submission)))
         return
-    summary = summarize(submission, resample=False)
+    summary = summarize(submission)
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file)
     if details:

@@ -76,8 +76,8 @@ def by_processor(estimate: Estimate) -> str:
     """The speedup by processor time."""
     if estimate.cpu_speedup is None:
         return ""
-    found = words.speedup(estimate.cpu_speedup, estimate.cpu_interval)
-    return f"By processor time, which other programs do not affect: {found}."
+    found = say.times(estimate.cpu_speedup)
+    return f"By processor time, which other programs hardly affect: {found}."
 
 
 def controls(summary: Summary) -> Iterator[str]:

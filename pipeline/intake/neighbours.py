@@ -73,7 +73,7 @@ def _result(
 
     Without `known` neighbours its arms are left out: a comment shows few, and all are flagged.
     """
-    summary = summarize(submission, resample=False)
+    summary = summarize(submission)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, submission.arms)
     own = understand(submission, replace(summary, flags=flags, estimates=estimates))

@@ -121,6 +121,7 @@ HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
 CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
+DOUBTS: Mapping[str, str] = _verdicts.pop("doubts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 
 TASKS = entries(TaskEntry, "tasks", _tasks)

@@ -24,6 +24,11 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
     return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
 
 
+def about(value: float) -> str:
+    """A number of which only two digits are known: 1,734 is `1,700`."""
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
 def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:
     """A fraction in percent: 0.784 is `78 %`, or `+78 %` with its sign."""
     if fraction is None:
