@@ -111,10 +111,11 @@ class Estimate:
     `energy_ratio` is the arm's joules per token over its baseline's, both known only where counters
     were read. `predicted_speedup` follows from the probes, and `unexplained` is speedup /
     predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the target alone
-    with another use of the draft's memory, where one was measured. `cpu_speedup` is by processor
-    time, known where the target ran on the CPU, `wall_speedup` by the plain clock with every stall
-    in it. `doubt` is why the verdict is `uncertain`: the name of a serious flag or of a reason in
-    `estimates.verdicts`. A figure that has no verdict anyway carries the flag, too. With `at_most`
+    with another use of the draft's memory, where one was measured. `repeatable_within` is by
+    how much the logarithm of the speedup may differ if the same prompts are run again.
+    `cpu_speedup` is by processor time, known where the target ran on the CPU, `wall_speedup` by the
+    plain clock with every stall in it. `doubt` is why the verdict is `uncertain`: the name of a
+    serious flag, or one of `DOUBTS`. A figure that has no verdict anyway carries the flag, too. With `at_most`
     a failed trial is in the figure with the time after which it was given up, so that speedup and
     rate are upper bounds.
 
@@ -137,6 +138,7 @@ class Estimate:
     speedup: float | None = None
     interval: Interval | None = None
     wall_speedup: float | None = None
+    repeatable_within: float | None = None
     cpu_speedup: float | None = None
     baseline_tps: float | None = None
     tps: float | None = None

@@ -74,8 +74,8 @@ def blocks_run(submission: Submission) -> int:
     return 1 + max(trial.block for trial in submission.trials)
 
 
-def _repeatable(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The half-width over blocks with the clock's own error, as a logarithm."""
+def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
+    """The half-width over blocks with the clock's own error, as a logarithm; `None`: too few."""
     over_blocks = log_half_width(block_means(groups), level)
     if over_blocks is None:
         return None
@@ -178,7 +178,7 @@ def _headline(
     if not groups:
         return None
     blocks, level = len(block_means(groups)), confidence(submission)
-    half_width = _repeatable(groups, level)
+    half_width = repeatable_within(groups, level)
     more = None if half_width is None else blocks_to_halve(blocks, level)
     minutes = block_minutes(submission)
     return Repeatability(

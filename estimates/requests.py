@@ -66,15 +66,6 @@ def whole_request(costs: Costs, prompt_tokens: float, output_tokens: float) -> f
     return baseline / arm
 
 
-def break_even_tokens(costs: Costs, prompt_tokens: float) -> float | None:
-    """The length of the answer from which on the arm saves time; `None` where it never does."""
-    saved = costs.baseline_token_ms - costs.token_ms
-    lost = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * prompt_tokens
-    if lost <= 0:
-        return 1.0 if saved > 0 else None
-    return 1 + lost / saved if saved > 0 else None
-
-
 def request_figures(
     scope: Scope,
     request: Callable[[PromptPairs], PromptRequest | None],

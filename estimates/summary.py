@@ -88,6 +88,9 @@ def _estimate(
         interval=interval,
         at_most=any(pairs.failed for pairs in scope.prompts),
         wall_speedup=by_wall,
+        repeatable_within=repeatability.repeatable_within(
+            scope.groups, repeatability.confidence(scope.submission)
+        ),
         cpu_speedup=_cpu_speedup(scope),
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,

@@ -12,10 +12,9 @@ with judged as (
   select
     evidence.* exclude (
       rig_label, device_name, measured_until, baseline, role, outcome, reason, wall_speedup, cpu_speedup,
-      cpu_interval_low, cpu_interval_high, bootstrap_low, bootstrap_high, energy_per_token_j,
-      energy_ratio, unexplained, mean_prompt_tokens, mean_output_tokens, baseline_prompt_token_ms,
-      prompt_token_ms, baseline_token_ms, token_ms, whole_request_low, whole_request_high,
-      alternative, over_alternative, over_alternative_low, over_alternative_high
+      energy_per_token_j, energy_ratio, unexplained, at_most, mean_prompt_tokens, mean_output_tokens,
+      baseline_request_ms, request_ms, baseline_reading_ms, reading_ms, whole_request_low,
+      whole_request_high, pays_from_tokens, pays_from_low, pays_from_high, alternative, over_alternative, over_alternative_low, over_alternative_high
     ),
     setting.setting,
     setting.draft as draft_slug,
@@ -37,7 +36,7 @@ widely as (
   select * exclude (
     arm, runner, engine_name, engine_label, engine_build, device_kind, vram_gib, target_label,
     measured_with, quantisation, parameters, active_parameters, parameters_label, draft_label,
-    whole_request, repeatability_low, repeatability_high, setting, draft_slug, quantisation_slug,
+    whole_request, repeatable_within, setting, draft_slug, quantisation_slug,
     series
   )
   from judged

@@ -11,8 +11,8 @@ with built as (
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
     speedup, interval_low, interval_high, verdict,
-    coalesce(repeatability_low, interval_low) as own_low,
-    coalesce(repeatability_high, interval_high) as own_high, baseline_tps, tps, submission, measured_from
+    coalesce(speedup / exp(repeatable_within), interval_low) as own_low,
+    coalesce(speedup * exp(repeatable_within), interval_high) as own_high, baseline_tps, tps, submission, measured_from
   from pool_member
   where pool_kind = 'cell' and task = 'all' and tier = 'measured'
     and speedup is not null

@@ -33,12 +33,15 @@ create macro mark_of(verdict, confirmed) as
 create macro contributor_entry(contributor) as 'contributor--' || lower(contributor) || '.json';
 
 -- Does the evidence support a verdict at all?
-create macro is_firm(verdict) as verdict in ('helps', 'hurts', 'no-clear-difference');
+create macro is_firm(verdict) as
+  verdict in ('helps', 'hurts', 'no-clear-difference', 'slower-in-all');
 
 -- How much a piece of evidence may say: none under a serious flag, little without a verdict.
 create macro trust_in(verdict, doubt) as case
   when is_firm(verdict) then 2
-  when coalesce(doubt, 'single-pass') in ('few-prompts', 'single-pass') then 1
+  when coalesce(doubt, 'single-pass') in (
+    'few-prompts', 'single-pass', 'few-prompts-fire', 'one-prompt-decides'
+  ) then 1
   else 0
 end;
 

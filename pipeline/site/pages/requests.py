@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 
 import orjson
 
-from estimates.explain import ANSWER_LENGTHS
-from estimates.requests import Costs, break_even_tokens, whole_request
+from estimates.explain import ANSWER_LENGTHS, answer_length, costs_of
+from estimates.model import AnswerLength
+from estimates.requests import whole_request
 from pipeline.site.rows import Row
 from schemas.vocabulary import say
 
@@ -29,17 +30,11 @@ class Requests:
 def whole_requests(estimates: Iterable[Row]) -> Requests | None:
     """What the whole request of an arm costs, by its first estimate that knows; else `None`."""
     row = next((row for row in estimates if row.whole_request is not None), None)
-    if row is None or row.token_ms is None:
+    costs = None if row is None else costs_of(row)
+    if row is None or costs is None:
         return None
-    costs = Costs(
-        baseline_prompt_token_ms=row.baseline_prompt_token_ms,
-        prompt_token_ms=row.prompt_token_ms,
-        baseline_token_ms=row.baseline_token_ms,
-        token_ms=row.token_ms,
-    )
-    pays = break_even_tokens(costs, row.mean_prompt_tokens)
     return Requests(
-        sentence=_request_sentence(row, pays),
+        sentence=_request_sentence(row),
         costs_json=orjson.dumps(asdict(costs)).decode(),
         prompt_tokens=round(row.mean_prompt_tokens),
         output_tokens=max(2, round(row.mean_output_tokens)),
@@ -51,7 +46,7 @@ def whole_requests(estimates: Iterable[Row]) -> Requests | None:
     )
 
 
-def _request_sentence(row: Row, pays: float | None) -> str:
+def _request_sentence(row: Row) -> str:
     bounds = (row.whole_request_low, row.whole_request_high)
     text = (
         f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
@@ -59,6 +54,11 @@ def _request_sentence(row: Row, pays: float | None) -> str:
         "the baseline's speed: the prompt must be read first, by the draft model, too, if there "
         "is one."
     )
-    if pays is not None and pays > 1:
-        text += f" With such prompts the arm saves time from {pays:,.0f} tokens of answer on."
+    if row.pays_from_tokens is not None:
+        pays = AnswerLength(
+            tokens=row.pays_from_tokens, low=row.pays_from_low, high=row.pays_from_high
+        )
+        text += (
+            f" With such prompts the arm saves time from about {answer_length(pays)} of answer on."
+        )
     return text
