@@ -115,9 +115,9 @@ class Estimate:
     how much the logarithm of the speedup may differ if the same prompts are run again.
     `cpu_speedup` is by processor time, known where the target ran on the CPU, `wall_speedup` by the
     plain clock with every stall in it. `doubt` is why the verdict is `uncertain`: the name of a
-    serious flag, or one of `DOUBTS`. A figure that has no verdict anyway carries the flag, too. With `at_most`
-    a failed trial is in the figure with the time after which it was given up, so that speedup and
-    rate are upper bounds.
+    serious flag, or one of `DOUBTS`. A figure that has no verdict anyway carries the flag, too.
+    With `at_most` a failed trial is in the figure with the time after which it was given up, so
+    that speedup and rate are upper bounds.
 
     `whole_request` compares the requests as measured, `baseline_request_ms` over `request_ms`, with
     prompts of `mean_prompt_tokens` that took both readings and answers of `mean_output_tokens`;
