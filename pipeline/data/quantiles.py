@@ -1,12 +1,12 @@
 """Quantiles that SQL lacks, as rows for the queries that use them."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import bdtr, ndtri
+from scipy.special import bdtr
 
+from estimates.choices import choice_factor
 from estimates.intervals import CONFIDENCE, t_reach
 
 MOST_CHOICES = 1000
@@ -37,20 +37,9 @@ def _median_position(count: int) -> float:
     return rank + float((count - rank) * part / (rank + (count - 2 * rank) * part))
 
 
-@lru_cache(maxsize=1)
 def choice_factors() -> list[dict[str, object]]:
-    """By how much the lower bound moves away from a figure that is the best of so many.
-
-    At most one square in twenty shows a gain by luck: each of its figures may in 5 % / choices of
-    cases (Bonferroni), and never more often than alone. The factor is that of the normal
-    distribution, which for heavier tails errs towards caution only a little; see
-    `python -m bench.cells`.
-    """
-    alone = (1 - CONFIDENCE) / 2
+    """How far the bound of a figure moves that is the best of so many (`estimates.choices`)."""
     return [
-        {
-            "choices": choices,
-            "factor": float(ndtri(min(alone, (1 - CONFIDENCE) / choices)) / ndtri(alone)),
-        }
+        {"choices": choices, "factor": choice_factor(choices)}
         for choices in range(1, MOST_CHOICES + 1)
     ]

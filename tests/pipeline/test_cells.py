@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from bench.votes import PoolInterval, Vote, pool_intervals
-from pipeline.data.quantiles import choice_factors
 
 
 def votes(*speedups: float, **more: Any) -> list[Vote]:  # noqa: ANN401 - fields of a vote
@@ -124,11 +123,3 @@ def test_a_single_odd_vote_does_not_move_the_interval() -> None:
     (found,) = pool_intervals(votes(*[1.0] * 9, 3.0))
 
     assert (found.low, found.high) == pytest.approx((1.0, 1.0))
-
-
-def test_the_bound_of_the_best_of_many_lies_further_away() -> None:
-    # Thirteen: 5 % / 13 = 0.3846 %, whose normal quantile is 2.6654; 2.6654 / 1.95996 = 1.3599.
-    factors = {row["choices"]: row["factor"] for row in choice_factors()}
-
-    assert (factors[1], factors[2]) == (1, 1)
-    assert factors[13] == pytest.approx(1.3599, abs=1e-4)

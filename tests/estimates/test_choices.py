@@ -1,0 +1,27 @@
+"""The lower bound of the best of several figures."""
+
+import pytest
+
+from estimates.choices import choice_factor, corrected
+from estimates.model import Interval
+
+
+def test_a_figure_that_was_not_chosen_keeps_its_interval() -> None:
+    interval = Interval(low=1.1, high=1.3)
+
+    assert corrected(interval, 1.2, 1) == interval
+
+
+def test_the_bound_of_the_best_of_many_lies_further_away() -> None:
+    # Student's t with 7 degrees of freedom: 2.36462 at 97.5 %. Of two each may err in 1 %, 2.99795;
+    # of twenty in 0.1 %, 4.78529.
+    assert choice_factor(2) == pytest.approx(2.99795 / 2.36462, abs=1e-5)
+    assert choice_factor(20) == pytest.approx(4.78529 / 2.36462, abs=1e-5)
+
+
+def test_only_the_lower_bound_moves_and_by_as_much_on_logarithms() -> None:
+    # 1.44 lies 1.2 times above its lower bound; of twenty by 1.2 ^ 2.02371 = 1.44622 times.
+    found = corrected(Interval(low=1.2, high=1.7), 1.44, 20)
+
+    assert found.low == pytest.approx(1.44 / 1.44622, abs=1e-4)
+    assert found.high == 1.7
