@@ -115,13 +115,7 @@ def _excess(found: Sequence[Builds]) -> Iterator[str]:
         yield f"a file costs {own:.0f} ms of CPU, more than {MOST_CPU_MS:g}"
     if last["memory MB"] > MOST_MEMORY_MB:
         yield f"{last['memory MB']:.0f} MB of memory, more than {MOST_MEMORY_MB:g}"
-    # Pages of the newest files and what every site has weigh the same at any size.
-    for first in (each["cold"] for each in found[:-1]):
-        added = (last["site MB"] - first["site MB"]) * 1000 / (files - first["files"])
-        if first["files"] >= FULL_SITE and added > MOST_SITE_KB:
-            yield f"one more file takes {added:.0f} KB, more than {MOST_SITE_KB:g}"
-    if last["site MB"] > MOST_SITE_MB:
-        yield f"the site has {last['site MB']:.0f} MB, more than {MOST_SITE_MB:g}"
+    yield from _too_heavy(last, [each["cold"] for each in found[:-1]])
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
     if last["pages"] >= MOST_PAGES:
@@ -152,6 +146,16 @@ def _corpus(results: Path, files: int) -> Path:
             data, name = named_file(submission)
             (community / name).write_bytes(data)
     return max(community.iterdir())
+
+
+def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> Iterator[str]:
+    """Pages of the newest files and what every site has weigh the same at any size."""
+    for first in (each for each in others if each["files"] >= FULL_SITE):
+        added = (last["site MB"] - first["site MB"]) * 1000 / (last["files"] - first["files"])
+        if added > MOST_SITE_KB:
+            yield f"one more file takes {added:.0f} KB, more than {MOST_SITE_KB:g}"
+    if last["site MB"] > MOST_SITE_MB:
+        yield f"the site has {last['site MB']:.0f} MB, more than {MOST_SITE_MB:g}"
 
 
 def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str, float]:
