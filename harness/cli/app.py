@@ -33,25 +33,29 @@ _COMMANDS = {
 }
 
 
-class _Command(TyperCommand):
-    """A command by name and first line, which becomes the real one when it is used."""
-
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        """Import the command's module and let the real command parse the arguments."""
-        return _loaded(str(self.name)).make_context(info_name, args, *rest, **more)
-
-
 class _Commands(TyperGroup):
-    """The commands of the table, in its order."""
+    """The commands of the table, in its order.
+
+    Their list is plain text: drawing frames takes as long as all the rest of `--help`.
+    """
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
         super().__init__(**settings)
-        for name, summary in _COMMANDS.items():
-            self.add_command(_Command(name, help=summary, rich_markup_mode="markdown"))
+        for name in _COMMANDS:
+            self.add_command(TyperCommand(name))
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
         """Those of the program itself."""
         return _prepared(super().get_params, context)
+
+    def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
+        """The command, whose module is imported now."""
+        return _loaded(name) if name in self.commands else None
+
+    def format_commands(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
+        """The whole first line of each, which typer would cut."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*_COMMANDS.items()])
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
@@ -105,7 +109,7 @@ app = typer.Typer(
     "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
     "engine. 130 interrupted; what was measured has been saved.",
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
 )
 

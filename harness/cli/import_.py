@@ -36,7 +36,6 @@ without tokens or time. Files may be compressed with gzip.
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
 HELP += "\n**Keys of --map**:\n\n"
 HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items())
-app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,6 @@ class ImportOptions:
                 raise UsageError(message)
 
 
-@app.command(help=HELP)
 @console.reports_errors
 @offers_fields
 def import_(
