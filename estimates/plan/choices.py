@@ -44,13 +44,15 @@ class PlanOption:
     @property
     def command(self) -> str:
         """The llama-server line that loads it."""
-        facts = None if self.draft is None else self.draft.facts
+        extra = loading(self.case.setting, self.found.placement)
+        if self.draft is not None:
+            extra += ["-ngld", str(self.case.draft_layers)]
         words = serve(
             LLAMA_CPP,
             self.target.server_name,
             None if self.draft is None else self.draft.server_name,
             method_of(self.speculation),
-            loading(self.case, self.found, draft_facts=facts),
+            extra,
         )
         return shlex.join(words or ())
 

@@ -1,11 +1,12 @@
 """The words of a llama-server line that load a plan, and the methods that it can draft with."""
 
 from estimates.commands import usual
-from estimates.plan.model import Facts
-from estimates.plan.placement import Case, Projection
+from estimates.plan.model import LayerPlacement, Setting
 from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
+
+_USUAL_BATCH = 2048  # of llama-server; a larger micro-batch needs a larger batch
 
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
@@ -24,20 +25,17 @@ def speculation_by(source: DraftSource, depth: int) -> Speculation:
     return Speculation(source=source, method=methods_by(source)[0], depth=depth)
 
 
-def loading(case: Case, found: Projection, *, draft_facts: Facts | None = None) -> list[str]:
+def loading(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
     """The words for a placement. Every value that the plan rests on is given."""
-    setting, placement = case.setting, found.placement
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
+    words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []
-    words += ["-ngl", str(placement.layers), "-fit", "off"]
+    words += ["-ngl", str(placement.layers), "-fit", fit]
     if placement.cpu_experts and placement.layers:
         words += ["-ncmoe", str(placement.cpu_experts)]
     words += [] if setting.flash_attention else ["-fa", "off"]
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
-    if draft_facts is not None:
-        on_device = case.devices and not (case.draft and case.draft.on_host)
-        words += ["-ngld", str(draft_facts.placed_layers if on_device else 0)]
     return words
 
 

@@ -7,9 +7,12 @@ tensors that a micro-batch keeps alive at one time. Figures from public logs che
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from estimates.plan.model import MIB, Buffers, Facts, Layer, LayerPlacement, Setting
 
+# The buffers of one model on each device and in host memory.
+Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
 RUNTIME_MIB = 140  # what CUDA itself takes of a card
 _PAD = 256
@@ -118,7 +121,7 @@ def output_mib(facts: Facts, setting: Setting) -> float:
 
 def place(
     facts: Facts, setting: Setting, placement: LayerPlacement, *, speculates_with_head: bool = False
-) -> tuple[tuple[Buffers, ...], Buffers]:
+) -> Placed:
     """Buffers on each device and in host memory for a model with this placement."""
     count = len(placement.share)
     devices = tuple(Buffers() for _ in range(count))

@@ -128,10 +128,10 @@ class Buffers:
         """The kinds by the names that the interface has."""
         return {name: getattr(self, name) for name in KINDS}
 
-    def add(self, other: "Buffers", *, as_draft: bool = False) -> None:
-        """Add another model's buffers, those of a draft to the kinds of drafts."""
-        for kind, mib in other.by_kind().items():
-            name = f"draft_{kind}" if as_draft and f"draft_{kind}" in KINDS else kind
+    def add_draft(self, draft: "Buffers") -> None:
+        """Add the buffers of a model that drafts to the kinds of drafts."""
+        for kind, mib in draft.by_kind().items():
+            name = f"draft_{kind}" if f"draft_{kind}" in KINDS else kind
             setattr(self, name, getattr(self, name) + mib)
 
 

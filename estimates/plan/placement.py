@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from estimates.plan.memory import place
+from estimates.plan.memory import Placed, place
 from estimates.plan.model import Buffers, Facts, LayerPlacement, Memory, Setting
 
 # What llama.cpp's `--fit-target` keeps free on each device.
@@ -28,7 +28,6 @@ class Draft:
     """A second model that drafts. `on_host` keeps it off the devices."""
 
     facts: Facts
-    setting: Setting
     on_host: bool = False
 
 
@@ -44,6 +43,18 @@ class Case:
     uses_head: bool = False
     projector_mib: float = 0.0
     margin_mib: float = DEFAULT_MARGIN_MIB
+
+    @property
+    def draft_setting(self) -> Setting:
+        """How a draft is loaded: as the target, but with the engine's usual cache and no copies."""
+        return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
+
+    @property
+    def draft_layers(self) -> int:
+        """The layers of the draft on the devices: all or none."""
+        if self.draft is None or self.draft.on_host or not self.devices:
+            return 0
+        return self.draft.facts.placed_layers
 
     def without_speculation(self) -> "Case":
         """The same target alone, which keeps no states to undo rejected tokens."""
@@ -69,9 +80,26 @@ class Projection:
 
 def project(case: Case, placement: LayerPlacement) -> Projection:
     """The buffers of target and draft with this placement of the target."""
-    devices, host = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
-    if case.draft is not None:
-        _add_draft(case, case.draft, devices, host)
+    return together(case, placement, placed(case, placement))
+
+
+def placed(case: Case, placement: LayerPlacement) -> list[Placed]:
+    """Target and draft by themselves; a draft is on the first device as a whole or on the host."""
+    target = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
+    draft = case.draft
+    if draft is None:
+        return [target]
+    layers = LayerPlacement(layers=case.draft_layers)
+    (device,), host = place(draft.facts, case.draft_setting, layers)
+    return [target, ((device, *(Buffers() for _ in placement.share[1:])), host)]
+
+
+def together(case: Case, placement: LayerPlacement, models: Sequence[Placed]) -> Projection:
+    """The projection of a target and its draft that were placed by themselves."""
+    (devices, host), *drafts = models
+    for draft_devices, draft_host in drafts:
+        for own, more in zip((*devices, host), (*draft_devices, draft_host), strict=True):
+            own.add_draft(more)
     if case.projector_mib:
         (devices[0] if case.devices else host).projector += case.projector_mib
     limits = tuple(memory.free_mib - case.margin_mib for memory in case.devices)
@@ -113,10 +141,14 @@ def fit(case: Case) -> Projection:
 
 def largest_context(case: Case, placement: LayerPlacement) -> int | None:
     """The most tokens of context with this placement; `None` if not even the shortest fits."""
+
+    def with_context(tokens: int) -> Case:
+        return replace(case, setting=replace(case.setting, context=tokens))
+
     trained = case.target.context_tokens or LONGEST_CONTEXT
     steps = _most(
         max(1, trained // CONTEXT_STEP),
-        lambda n: project(_with_context(case, n * CONTEXT_STEP), placement).fits,
+        lambda n: project(with_context(n * CONTEXT_STEP), placement).fits,
     )
     return steps * CONTEXT_STEP or None
 
@@ -124,19 +156,3 @@ def largest_context(case: Case, placement: LayerPlacement) -> int | None:
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
     """The largest number up to `limit` that fits, by halving; 0 if not even 1 does."""
     return bisect_left(range(1, limit + 1), x=True, key=lambda n: not fits(n))
-
-
-def _with_context(case: Case, tokens: int) -> Case:
-    draft = case.draft
-    if draft is not None:
-        draft = replace(draft, setting=replace(draft.setting, context=tokens))
-    return replace(case, setting=replace(case.setting, context=tokens), draft=draft)
-
-
-def _add_draft(case: Case, draft: Draft, devices: Sequence[Buffers], host: Buffers) -> None:
-    """Add a draft, which is on the first device as a whole or in host memory."""
-    on_host = draft.on_host or not case.devices
-    layers = 0 if on_host else draft.facts.placed_layers
-    placed, rest = place(draft.facts, draft.setting, LayerPlacement(layers=layers))
-    devices[0].add(placed[0], as_draft=True)
-    host.add(rest, as_draft=True)

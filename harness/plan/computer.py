@@ -22,7 +22,7 @@ _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
 _USUAL_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
-_DEFAULT_RAM_GIB = 16.0
+_DEFAULT_RAM_MIB = 16384.0
 # A graphics unit that lists less uses a part of main memory.
 _OWN_MEMORY_MIB = 2048
 
@@ -44,7 +44,7 @@ def computer_of(options: ComputerOptions) -> Computer:
     if options.described:
         cards, host, cores = _described(options, rig)
     else:
-        cards = tuple(_card(gpu, options) for gpu in own_cards(rig))
+        cards = tuple(_card(gpu.name, gpu.vram_mib or 0, options) for gpu in own_cards(rig))
         host = Memory(
             name="host",
             free_mib=psutil.virtual_memory().available / MIB,
@@ -70,8 +70,8 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= _OWN_MEMORY_MIB:
             by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
-    best = max(by_vendor.values(), key=_memory_of) if by_vendor else []
-    return tuple(best)
+    groups = by_vendor.values()
+    return tuple(max(groups, key=lambda own: sum(gpu.vram_mib or 0 for gpu in own), default=()))
 
 
 def bandwidth_of(name: str) -> float | None:
@@ -93,16 +93,12 @@ def without_size(name: str) -> str:
     return _SIZE.sub("", name).strip()
 
 
-def _memory_of(cards: list[Gpu]) -> int:
-    return sum(card.vram_mib or 0 for card in cards)
-
-
 def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], Memory, int | None]:
     names = [name for name in options.gpus if name.lower() != "none"]
     if not options.gpus and options.vram:
         names = [f"card with {options.vram:g} GiB"]
     cards = tuple(_named(name, options) for name in names)
-    ram_gib = options.ram if options.ram is not None else _ram_of(rig)
+    ram_mib = (rig.ram_mib or _DEFAULT_RAM_MIB) if options.ram is None else options.ram * _GIB
     text = options.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = options.ram_bandwidth
@@ -110,8 +106,7 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
         width = int(channels[1]) if channels else _USUAL_CHANNELS
         rate = int(transfers[1]) * width * _BYTES_PER_TRANSFER / 1000
     cores = _CORES.search(text)
-    free = max(0.0, ram_gib * _GIB - SYSTEM_MIB)
-    host = Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
+    host = Memory(name="host", free_mib=max(0.0, ram_mib - SYSTEM_MIB), bandwidth_gb_per_s=rate)
     return cards, host, int(cores[1]) if cores else None
 
 
@@ -121,15 +116,13 @@ def _named(name: str, options: ComputerOptions) -> Memory:
     if gib is None and options.free is None:
         message = f"--gpu {name!r} names no size; write it as 'RTX 4060 8 GB', or add --vram 8"
         raise UsageError(message)
-    free = options.free if options.free is not None else free_of((gib or 0) * _GIB)
+    return _card(name, (gib or 0) * _GIB, options)
+
+
+def _card(name: str, mib: float, options: ComputerOptions) -> Memory:
+    free = options.free if options.free is not None else free_of(mib)
     rate = options.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
-
-
-def _card(gpu: Gpu, options: ComputerOptions) -> Memory:
-    free = options.free if options.free is not None else free_of(gpu.vram_mib or 0)
-    rate = options.bandwidth or bandwidth_of(gpu.name)
-    return Memory(name=gpu.name, free_mib=free, bandwidth_gb_per_s=rate)
 
 
 def _together(cards: tuple[Memory, ...]) -> float | None:
@@ -142,10 +135,6 @@ def _main_memory(rig: Rig) -> float | None:
     if rig.ram_mts is None:
         return None
     return rig.ram_mts * (rig.ram_channels or _USUAL_CHANNELS) * _BYTES_PER_TRANSFER / 1000
-
-
-def _ram_of(rig: Rig) -> float:
-    return (rig.ram_mib or _DEFAULT_RAM_GIB * _GIB) / _GIB
 
 
 def _assumed(cards: tuple[Memory, ...], host: Memory) -> list[str]:

@@ -15,7 +15,6 @@ from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
-from harness.models.hub_protocol import Hub
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.options import (
@@ -55,46 +54,34 @@ def plan_inputs(
     computer: ComputerOptions,
     speed: SpeedOptions,
     say: Callable[[str], None],
-    client: Hub | None = None,
 ) -> PlanInputs:
     """The facts behind the options; of models only headers are read.
 
     Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives
     no header, `UsageError` for contradictory options.
     """
-    models.check()
-    load.check()
-    target = find(models.target, say=say, client=client)
+    target = find(models.target, say=say)
     own = with_results(computer_of(computer), speed.results, target.facts)
     source = _draft_source(models.draft, models.draft_kind)
     draft = None
-    if models.draft is not None and source not in ("own-head", "text"):
-        draft = find(models.draft, say=say, client=client)
+    if models.draft is not None and source in ("model", "other-head"):
+        draft = find(models.draft, say=say)
     if source == "own-head" and not target.facts.draft_layers:
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
+    notes = (*target.notes, *(draft.notes if draft else ()), *own.notes)
     return PlanInputs(
         name=models.target,
         drafting=models.draft if source is not None else None,
         target=target,
         draft=draft,
-        speculation=None
-        if source is None
-        else Speculation(
-            source=source,
-            method=(method := _method(source, models)),
-            curve=_curve(target, method),
-            depth=load.depth,
-            acceptance=speed.acceptance,
-        ),
-        case=replace(
-            _case(source, load, target, draft, own), projector_mib=_projector_mib(models.projector)
-        ),
+        speculation=_speculation(source, models, target, load.depth, speed.acceptance),
+        case=_case(source, load, target, draft, own, _projector_mib(models.projector)),
         speed=replace(own.speed, anchors=speed.anchors),
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
         server=None if computer.described else _server(computer.server_binary),
-        notes=_notes(target, draft, own),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -120,24 +107,36 @@ def _case(
     target: PlannedModel,
     draft: PlannedModel | None,
     own: Computer,
+    projector_mib: float,
 ) -> Case:
-    """What is loaded where, without a projector."""
-    setting = load.setting(_rollback(target, source, load.depth))
-    second = None
-    if draft is not None:
-        second = Draft(
-            facts=draft.facts,
-            setting=replace(setting, rollback_states=0, kv_k="f16", kv_v="f16"),
-            on_host=load.draft_gpu_layers == 0,
-        )
+    """What is loaded where."""
     return Case(
         target=target.facts,
-        setting=setting,
+        setting=load.setting(_rollback(target, source, load.depth)),
         devices=own.devices,
         host=own.host,
-        draft=second,
+        draft=Draft(facts=draft.facts, on_host=load.draft_gpu_layers == 0) if draft else None,
         uses_head=source == "own-head",
+        projector_mib=projector_mib,
         margin_mib=float(load.margin),
+    )
+
+
+def _speculation(
+    source: DraftSource | None,
+    models: ModelOptions,
+    target: PlannedModel,
+    depth: int,
+    acceptance: float | None,
+) -> Speculation | None:
+    """The method that was named, else the usual one of this draft source."""
+    if source is None:
+        return None
+    usual, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
+    method = next((name for name in asked if name in usual), usual[0])
+    curve = _curve(target, method)
+    return Speculation(
+        source=source, method=method, curve=curve, depth=depth, acceptance=acceptance
     )
 
 
@@ -152,13 +151,6 @@ def _curve(target: PlannedModel, method: str) -> YieldCurve | None:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower())
-
-
-def _method(source: DraftSource, models: ModelOptions) -> str:
-    """The method that was named, else the usual one of this draft source."""
-    usual = methods_by(source)
-    asked = (models.draft_kind, (models.draft or "").lower())
-    return next((name for name in asked if name in usual), usual[0])
 
 
 def _server(named: str | None) -> Path | None:
@@ -179,8 +171,3 @@ def _projector_mib(path: Path | None) -> float:
         message = f"{path} does not exist; --projector takes the GGUF file of a projector"
         raise BadInputError(message)
     return path.stat().st_size / MIB
-
-
-def _notes(target: PlannedModel, draft: PlannedModel | None, computer: Computer) -> tuple[str, ...]:
-    notes = (*target.notes, *(draft.notes if draft else ()), *computer.notes)
-    return tuple(dict.fromkeys(notes))

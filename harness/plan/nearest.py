@@ -1,6 +1,7 @@
 """Take speeds from results of machines like this one: the learned rates, or named files."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Co
     The models nearest to the target in size decide. `files` are used whatever their machine is
     called; other results are matched by name. Raises `BadInputError` for a file that is no result.
     """
-    named = [rate for path in files for rate in _rates(_named(path), path.stem)]
+    named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     found = named or [*learned().rates, *_not_yet_learned()]
     cards = {normalised(without_size(memory.name)) for memory in computer.devices}
     own, gb = normalised(computer.processor or ""), gb_per_token(target)
@@ -47,9 +48,9 @@ def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Co
     )
 
 
-def _rates(submission: Submission | None, source: str) -> Iterator[Rate]:
+def _rates(submission: Submission, source: str) -> Iterator[Rate]:
     """The rate of a result whose target lay in one memory; nothing where that is not known."""
-    if submission is None or len(submission.machine.gpus) > 1:
+    if len(submission.machine.gpus) > 1:
         return
     on_cpu = submission.engine.backend == "cpu"
     cards = [gpu.name for gpu in submission.machine.gpus]
@@ -74,7 +75,8 @@ def _rates(submission: Submission | None, source: str) -> Iterator[Rate]:
         yield found
 
 
-def _named(path: Path) -> Submission:
+def _result(path: Path) -> Submission:
+    """The result in a file. Raises `BadInputError`."""
     try:
         found = read(path.read_bytes(), file=str(path))
     except OSError as error:
@@ -91,12 +93,5 @@ def _not_yet_learned() -> Iterator[Rate]:
     paths = COLLECTION.rglob("*.json") if COLLECTION.is_dir() else ()
     new = sorted((path for path in paths if path.stem not in known), reverse=True)
     for path in new[:_NEWEST]:
-        yield from _rates(_valid(path), path.stem)
-
-
-def _valid(path: Path) -> Submission | None:
-    try:
-        found = read(path.read_bytes())
-    except OSError:
-        return None
-    return found if isinstance(found, Submission) else None
+        with suppress(BadInputError):
+            yield from _rates(_result(path), path.stem)

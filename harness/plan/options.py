@@ -18,7 +18,6 @@ _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
 _ALL = 1 << 20
 # The usual one of the methods that draft from the text itself.
 NGRAM = "ngram"
-_FLASH = ("on", "off", "auto")
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
     "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
@@ -64,18 +63,13 @@ class ModelOptions:
             f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
             metavar="KIND",
             panel=_MODELS,
+            choices=_FILES,
         ),
     ] = None
     projector: Annotated[
         Path | None,
         Option("The GGUF file of a vision projector.", metavar="FILE", panel=_MODELS),
     ] = None
-
-    def check(self) -> None:
-        """Raise `UsageError` for what cannot be planned."""
-        if self.draft_kind is not None and self.draft_kind not in _FILES:
-            message = f"unknown --draft-kind {self.draft_kind!r}; known: {', '.join(_FILES)}"
-            raise UsageError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +89,21 @@ class LoadOptions:
     ] = 512
     kv_type: Annotated[
         str,
-        Option("Type of the KV cache: f16, q8_0, q4_0 …", metavar="TYPE", panel=_LOADED),
+        Option(
+            "Type of the KV cache: f16, q8_0, q4_0 …",
+            metavar="TYPE",
+            panel=_LOADED,
+            choices=tuple(KV_TYPE_BYTES),
+        ),
     ] = "f16"
     flash_attention: Annotated[
-        str, Option("Flash attention: on, off or auto.", metavar="MODE", panel=_LOADED)
+        str,
+        Option(
+            "Flash attention: on, off or auto.",
+            metavar="MODE",
+            panel=_LOADED,
+            choices=("on", "off", "auto"),
+        ),
     ] = "auto"
     gpu_layers: Annotated[
         int | None,
@@ -142,15 +147,6 @@ class LoadOptions:
             flash_attention=self.flash_attention != "off",
             rollback_states=rollback_states,
         )
-
-    def check(self) -> None:
-        """Raise `UsageError` for an unknown type of cache or mode of flash attention."""
-        if self.flash_attention not in _FLASH:
-            message = f"unknown --flash-attention {self.flash_attention!r}; give on, off or auto"
-            raise UsageError(message)
-        if self.kv_type not in KV_TYPE_BYTES:
-            message = f"unknown --kv-type {self.kv_type!r}; known: {', '.join(KV_TYPE_BYTES)}"
-            raise UsageError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,22 @@ from dataclasses import replace
 from estimates.commands import drafting
 from estimates.plan import alternatives
 from estimates.plan.choices import Plan, PlanOption
-from estimates.plan.commands import method_of
-from estimates.plan.model import Buffers, LayerPlacement
-from estimates.plan.placement import Case, Projection, fit, largest_context, project
+from estimates.plan.commands import loading, method_of
+from estimates.plan.model import LayerPlacement
+from estimates.plan.placement import (
+    Case,
+    Projection,
+    fit,
+    largest_context,
+    placed,
+    project,
+    together,
+)
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
 from harness.plan import warnings
 from harness.plan.inputs import PlanInputs
-from harness.plan.server_fit import HOST, AllocatedSizes, ServerLoad, allocated_sizes
+from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 
 def plan(inputs: PlanInputs) -> Plan:
@@ -28,7 +36,7 @@ def plan(inputs: PlanInputs) -> Plan:
 def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Plan:
     found = _placed(inputs)
     if sizes is not None:
-        found = _corrected(found, sizes, inputs.case)
+        found = _as_allocated(inputs.case, found.placement, sizes)
     alone = _alone(inputs)
     gain, tps = None, plain(inputs.case, found, inputs.speed)
     if inputs.speculation is not None:
@@ -94,68 +102,20 @@ def _allocated(inputs: PlanInputs) -> tuple[AllocatedSizes, ...] | str | None:
     paths = [source.path for source in sources if source.path is not None]
     if inputs.server is None or len(paths) < len(sources):
         return None
-    placement, case = _placed(inputs).placement, inputs.case
-    words: tuple[str, ...] = ()
-    if case.uses_head and inputs.speculation is not None:
-        words = tuple(drafting(method_of(inputs.speculation)) or ())
-    loads = [
-        ServerLoad(
-            path=str(paths[0]),
-            setting=case.setting,
-            layers=placement.layers,
-            cpu_experts=placement.cpu_experts,
-            words=words,
-        )
-    ]
-    if case.draft is not None:
-        draft = case.draft
-        layers = draft.facts.placed_layers if case.devices and not draft.on_host else 0
-        loads.append(ServerLoad(path=str(paths[1]), setting=draft.setting, layers=layers))
-    return allocated_sizes(inputs.server, loads)
+    case = inputs.case
+    words = loading(case.setting, _placed(inputs).placement, fit="on")
+    if case.uses_head:
+        words += drafting(method_of(inputs.speculation)) or ()
+    alone = LayerPlacement(layers=case.draft_layers)
+    draft_words = loading(case.draft_setting, alone, fit="on")
+    return allocated_sizes(inputs.server, list(zip(paths, (words, draft_words), strict=False)))
 
 
-_KINDS = (
-    ("model", "kv", "recurrent", "compute"),
-    ("draft_model", "draft_kv", "draft_recurrent", "draft_compute"),
-)
-
-
-def _corrected(found: Projection, sizes: Sequence[AllocatedSizes], case: Case) -> Projection:
+def _as_allocated(
+    case: Case, placement: LayerPlacement, sizes: Sequence[AllocatedSizes]
+) -> Projection:
     """The projection with the sizes that the engine reports."""
-    devices = tuple(replace(buffers) for buffers in found.devices)
-    host = replace(found.host)
-    host.output = sum(each.output for each in sizes)
-    for each, kinds in zip(sizes, _KINDS, strict=False):
-        _, kv, recurrent, compute = kinds
-        if not each.on_devices:
-            setattr(host, kv, each.kv)
-            setattr(host, recurrent, each.recurrent)
-        setattr(host, compute, each.host_compute)
-        for buffers, mib in zip(devices, each.on_devices, strict=False):
-            setattr(buffers, compute, mib)
-        on_devices = [mib for name, mib in each.places.items() if name != HOST]
-        for buffers, (weights, context) in zip(devices, on_devices, strict=False):
-            _take(buffers, kinds, weights, context)
-        if HOST in each.places:
-            weights, context = each.places[HOST]
-            _take(host, kinds, weights, context, extra=each.output)
-    limits = [memory.free_mib - case.margin_mib for memory in case.devices]
-    return replace(
-        found,
-        devices=devices,
-        host=host,
-        device_fits=all(b.total() <= x for b, x in zip(devices, limits, strict=False)),
-        host_fits=host.total() <= case.host.free_mib,
-    )
-
-
-def _take(
-    buffers: Buffers, kinds: Sequence[str], weights: int, context: int, *, extra: float = 0.0
-) -> None:
-    """Take whole MiB from the server, unless they are our own figure without its decimals."""
-    model, kv, recurrent, _ = kinds
-    if int(getattr(buffers, model)) != weights:
-        setattr(buffers, model, float(weights))
-    state = getattr(buffers, recurrent) + extra
-    if int(getattr(buffers, kv) + state) != context:
-        setattr(buffers, kv, max(0.0, context - state))
+    models = placed(case, placement)
+    for (devices, host), each in zip(models, sizes, strict=True):
+        each.replace_in(devices, host)
+    return together(case, placement, models)

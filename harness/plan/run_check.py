@@ -39,17 +39,14 @@ def require_room(names: Sequence[str], context: int) -> None:
     target = known[0] if known else None
     if target is None:
         return
-    setting = Setting(context=context)
     drafts = [facts for facts in known[1:] if facts is not None]
     largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
     case = Case(
         target=target,
-        setting=setting,
+        setting=Setting(context=context),
         devices=computer.devices,
         host=host,
-        draft=Draft(facts=largest, setting=setting, on_host=not computer.devices)
-        if largest
-        else None,
+        draft=Draft(facts=largest) if largest else None,
     )
     found = fit(case)
     if found.fits:
@@ -85,14 +82,13 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers |
     computer = computer_of(ComputerOptions())
     if not computer.devices:
         return None
-    setting = Setting(context=context)
     facts = facts_of_file(draft) if draft is not None else None
     case = Case(
         target=facts_of_file(target),
-        setting=setting,
+        setting=Setting(context=context),
         devices=computer.devices,
         host=computer.host,
-        draft=Draft(facts=facts, setting=setting) if facts else None,
+        draft=Draft(facts=facts) if facts else None,
     )
     found = fit(case)
     if facts is None or case.draft is None:
@@ -118,7 +114,7 @@ def failed_allocation(
         setting=setting,
         devices=computer.devices,
         host=replace(computer.host, name="main memory"),
-        draft=Draft(facts=second, setting=setting, on_host=draft_layers == 0) if second else None,
+        draft=Draft(facts=second, on_host=draft_layers == 0) if second else None,
     )
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole

@@ -7,12 +7,12 @@ loads.
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
 
-from estimates.plan.model import Setting
+from estimates.plan.model import Buffers
 from harness.machine.engines import server_environment
 from harness.models.gguf_file import opened, part_paths, sparse_copy
 
@@ -24,28 +24,16 @@ _CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
 _STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
 _OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
 # A row of the table that llama-server prints: MiB of weights, caches and states, and compute.
-_PLACE = re.compile(
-    r"memory_breakdown_print: \|\s+- (\S+).*?=\s+(\d+) \+\s+(\d+) \+\s+(\d+)\s*[|)]"
-)
-HOST = "Host"
+_PLACE = re.compile(r"memory_breakdown_print: \|\s+- (\S+).*?=\s+(\d+) \+\s+(\d+) \+\s+\d+\s*[|)]")
+_HOST = "Host"
+_ENDED_EARLY = ("-lv", "5", "--no-warmup", "--host", "127.0.0.1", "--port", "0")
 _FITTED = "fitting params to free memory took"
 _STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerLoad:
-    """One model as the server is asked to load it; `words` are more arguments."""
-
-    path: str
-    setting: Setting
-    layers: int
-    cpu_experts: int = 0
-    words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedSizes:
-    """What a server would allocate for one model, in MiB; compute buffers by backend.
+    """What a server would allocate for one model, in MiB; the devices are in its order.
 
     `places` has whole MiB of weights, and of caches with states, by device.
     """
@@ -53,37 +41,46 @@ class AllocatedSizes:
     kv: float
     recurrent: float
     output: float
-    compute: dict[str, float]
-    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    device_compute: tuple[float, ...]
+    host_compute: float
+    places: Mapping[str, tuple[int, int]]
 
-    @property
-    def host_compute(self) -> float:
-        """The compute buffers in host memory, which are the CPU's and those that a GPU reads."""
-        return sum(mib for name, mib in self.compute.items() if _is_host(name))
+    def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
+        """Put these sizes in place of those that were planned for the same model."""
+        host.output, host.compute = self.output, self.host_compute
+        if not self.device_compute:
+            host.kv, host.recurrent = self.kv, self.recurrent
+        for buffers, mib in zip(devices, self.device_compute, strict=False):
+            buffers.compute = mib
+        on_devices = [sizes for name, sizes in self.places.items() if name != _HOST]
+        for buffers, sizes in zip(devices, on_devices, strict=False):
+            _take(buffers, *sizes)
+        if _HOST in self.places:
+            _take(host, *self.places[_HOST])
 
-    @property
-    def on_devices(self) -> tuple[float, ...]:
-        """The compute buffers of the devices, in their order."""
-        return tuple(mib for name, mib in self.compute.items() if not _is_host(name))
+
+def _take(buffers: Buffers, weights: int, context: int) -> None:
+    """Take whole MiB from the server, unless they are our own figure without its decimals."""
+    if int(buffers.model) != weights:
+        buffers.model = float(weights)
+    state = buffers.recurrent + buffers.output
+    if int(buffers.kv + state) != context:
+        buffers.kv = max(0.0, context - state)
 
 
-def _is_host(backend: str) -> bool:
-    return backend.startswith(("CPU", "BLAS")) or backend.endswith("_Host")
-
-
-def allocated_sizes(program: Path, loads: Sequence[ServerLoad]) -> tuple[AllocatedSizes, ...] | str:
-    """What the server would allocate for each load, or its reason for not saying."""
+def allocated_sizes(
+    program: Path, loads: Sequence[tuple[Path, Sequence[str]]]
+) -> tuple[AllocatedSizes, ...] | str:
+    """What the server would allocate for each model with these words, or why it does not say."""
     found = []
     with TemporaryDirectory(prefix="draftmap-plan-") as folder:
-        for number, load in enumerate(loads):
-            path = _header_only(Path(load.path), Path(folder) / str(number))
-            log = _log_until_fitted(program, _arguments(replace(load, path=str(path))))
-            places = {name: (int(a), int(b)) for name, a, b, _ in _PLACE.findall(log)}
-            if not places:
+        for number, (model, words) in enumerate(loads):
+            path = _header_only(model, Path(folder) / str(number))
+            log = _log_until_fitted(program, ["-m", str(path), *words, *_ENDED_EARLY])
+            sizes = parsed(log)
+            if not sizes.places:
                 return _refusal(log)
-            found.append(
-                replace(parsed(log.rpartition("memory breakdown [MiB]")[0]), places=places)
-            )
+            found.append(sizes)
     return tuple(found)
 
 
@@ -94,18 +91,6 @@ def _header_only(path: Path, folder: Path) -> Path:
         header = opened(part)
         sparse_copy(header.data[: header.end], part.stat().st_size, folder / part.name)
     return folder / path.name
-
-
-def _arguments(load: ServerLoad) -> list[str]:
-    setting = load.setting
-    words = ["-m", load.path, "-c", str(setting.context), "-np", str(setting.slots)]
-    words += ["-ub", str(setting.ubatch), "-b", str(max(2048, setting.ubatch))]
-    words += ["-ngl", str(load.layers), "-fa", "auto" if setting.flash_attention else "off"]
-    words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v, *load.words]
-    words += ["-kvu"] if setting.unified and setting.slots > 1 else []
-    words += ["--swa-full"] if setting.whole_window else []
-    words += ["-ncmoe", str(load.cpu_experts)] if load.cpu_experts else []
-    return [*words, "-fit", "on", "-lv", "5", "--no-warmup", "--host", "127.0.0.1", "--port", "0"]
 
 
 def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
@@ -142,9 +127,15 @@ def _refusal(log: str) -> str:
 
 def parsed(log: str) -> AllocatedSizes:
     """The sizes in the engine's log of one model."""
+    before = log.rpartition("memory breakdown [MiB]")[0] or log
+    compute = {name: float(mib) for name, mib in _COMPUTE.findall(before)}
+    # In host memory are the CPU's buffers and those that a GPU reads there.
+    in_host = [n for n in compute if n.startswith(("CPU", "BLAS")) or n.endswith("_Host")]
     return AllocatedSizes(
-        kv=sum(map(float, _CACHE.findall(log))),
-        recurrent=sum(map(float, _STATE.findall(log))),
-        output=sum(map(float, _OUTPUT.findall(log))),
-        compute={name: float(mib) for name, mib in _COMPUTE.findall(log)},
+        kv=sum(map(float, _CACHE.findall(before))),
+        recurrent=sum(map(float, _STATE.findall(before))),
+        output=sum(map(float, _OUTPUT.findall(before))),
+        device_compute=tuple(mib for name, mib in compute.items() if name not in in_host),
+        host_compute=sum(compute[name] for name in in_host),
+        places={name: (int(a), int(b)) for name, a, b in _PLACE.findall(log)},
     )

@@ -241,7 +241,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
     speeds, layers = [], []
     for name in ("Qwen3.5-0.8B", "Qwen3.5-4B", "Qwen3.5-9B"):
         draft = known(name, "Q4_K_M")
-        both = replace(alone, draft=Draft(facts=draft, setting=alone.setting))
+        both = replace(alone, draft=Draft(facts=draft))
         found = fit(both)
         how = Speculation(source="model", method="draft-model", depth=8)
         assert found.fits

@@ -69,10 +69,7 @@ def case_of(asked: dict[str, Any], file: dict[str, Any]) -> Case:
         host=Memory(name="host", free_mib=asked["ram"] * 1024 - 2048.0),
         uses_head=head,
         draft=small
-        and Draft(
-            facts=facts_of(small, quantisation_of("Q8_0"), with_head=small.head_layers > 0),
-            setting=Setting(context=asked["context"]),
-        ),
+        and Draft(facts=facts_of(small, quantisation_of("Q8_0"), with_head=small.head_layers > 0)),
     )
 
 

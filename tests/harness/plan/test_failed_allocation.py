@@ -65,7 +65,7 @@ def test_a_draft_can_move_or_go() -> None:
         CASE,
         setting=Setting(context=2048),
         devices=(Memory(name="RTX 4060", free_mib=7000),),
-        draft=Draft(facts=known("qwen3-1.7b"), setting=Setting(context=2048)),
+        draft=Draft(facts=known("qwen3-1.7b")),
     )
 
     text = said(with_draft)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.plan.commands import loading
 from estimates.plan.memory import place
 from estimates.plan.model import LayerPlacement, Setting
 from harness.errors import BadInputError
@@ -19,7 +20,7 @@ from harness.plan.computer import computer_of
 from harness.plan.inputs import PlanInputs, plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
-from harness.plan.server_fit import ServerLoad, allocated_sizes, parsed
+from harness.plan.server_fit import allocated_sizes, parsed
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 
@@ -102,8 +103,9 @@ def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
     return path
 
 
-def small(path: Path, layers: int = 5) -> ServerLoad:
-    return ServerLoad(path=str(write_gguf(path)), setting=Setting(slots=2), layers=layers)
+def small(path: Path, layers: int = 5) -> tuple[Path, list[str]]:
+    words = loading(Setting(slots=2), LayerPlacement(layers=layers), fit="on")
+    return write_gguf(path), words
 
 
 @needs_shell
@@ -115,7 +117,7 @@ def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: P
     assert not isinstance(found, str)
     assert found[0].places == {"CUDA0": (4147, 448), "Host": (308, 0)}
     assert (found[0].kv, found[0].output) == (448, 0.58)
-    assert (found[0].on_devices, found[0].host_compute) == ((304.75,), 12.01)
+    assert (found[0].device_compute, found[0].host_compute) == ((304.75,), 12.01)
     asked = (tmp_path / "server.asked").read_text()
     assert "-c 4096 -np 2" in asked
     assert "-ngl 5" in asked
@@ -192,4 +194,4 @@ def test_the_engines_log_is_read_by_buffer() -> None:
     found = parsed(LOG)
 
     assert (found.kv, found.recurrent, found.output) == (55, 149.62, 0.19)
-    assert (found.on_devices, found.host_compute) == ((300.0,), 15.0)
+    assert (found.device_compute, found.host_compute) == ((300.0,), 15.0)
