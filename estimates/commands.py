@@ -106,12 +106,14 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
         types = dict(pairwise(recorded)).get("--spec-type", "").split(",")
         chosen = [_spelling(each.types, types) or each.types[0] for each in flags]
         words = ["--spec-type", ",".join(chosen)]
-    for part in _parts(method):
-        words += _sizes(part, recorded)
+    for part in parts(method):
+        for _, spellings, value in sizes(part):
+            name = _spelling(spellings, recorded) if recorded else spellings[0]
+            words += [] if name is None else [name, value]
     return words
 
 
-def _parts(method: Method) -> Iterator[Method]:
+def parts(method: Method) -> Iterator[Method]:
     """The methods of a chain with their usual sizes, and its depth for the one with a model."""
     if not method.chain:
         yield method
@@ -120,16 +122,18 @@ def _parts(method: Method) -> Iterator[Method]:
         yield usual(kind, None if METHODS[kind].draft == "none" else method.n_max)
 
 
-def _sizes(method: Method, recorded: Sequence[str]) -> Iterator[str]:
-    """Every size, as no build's default may decide one; of an unknown depth only what is known."""
+def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Every size with llama-server's spellings of it and its value, as no default may decide one.
+
+    Of an unknown depth only what is known.
+    """
     entry, given = METHODS[method.type].llama_cpp, method.sizes
-    for size, names in entry.sizes.items() if entry else ():
+    for size, spellings in entry.sizes.items() if entry else ():
         value = given[size]
         if value is None and size in _UNLIMITED and method.n_max is not None:
             value = 0
-        name = _spelling(names, recorded) if recorded else names[0]
-        if value is not None and name is not None:
-            yield from (name, f"{value:g}")
+        if value is not None:
+            yield size, spellings, f"{value:g}"
 
 
 def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:

@@ -51,7 +51,7 @@ def planned(text: str) -> Campaign:
 def passed(text: str, abilities: Abilities = NEWEST) -> tuple[str, ...]:
     """What the runner passes to a build."""
     plan = planned(text)
-    found = arguments(plan.arms[1], plan, abilities=abilities, port=1, threads=1)
+    found = arguments(plan.arms[1], plan, abilities=abilities, port=1)
     assert not isinstance(found, Failure), found
     return found
 

@@ -49,6 +49,7 @@ class ServerProcess:
     """A server that this program started, and only that one."""
 
     program: Path
+    arguments: Sequence[str]
     port: int
     _process: subprocess.Popen[bytes]
     _folder: TemporaryDirectory[str] = field(repr=False)
@@ -160,7 +161,7 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             start_new_session=True,
         )
     guard = Guard(process.pid, folder=folder.name)
-    return ServerProcess(program=program, port=port, _process=process, _folder=folder, _guard=guard)
+    return ServerProcess(program, arguments, port, process, folder, guard)
 
 
 def start_ready(

@@ -5,14 +5,14 @@ from functools import partial
 from harness.runners.base import Adapter
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import command_lines
-from harness.runners.llama_server.session import open_session
+from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
     """The binary that the options name. It is searched for when it is used."""
     return Adapter(
-        open=partial(open_session, options),
+        open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),
         commands=partial(command_lines, path=options.binary),
     )

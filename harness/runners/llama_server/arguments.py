@@ -1,12 +1,9 @@
 """The command line of a llama-server for one arm, in the words that its binary knows."""
 
-from pathlib import Path
-
-from msgspec import structs
-
-from harness.campaign.methods import parse
+from estimates.commands import parts, sizes
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
+from harness.runners.devices import default_threads
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
 from schemas.method import DRAFT_MODEL, Method
@@ -14,21 +11,18 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 from schemas.vocabulary.methods import LlamaCpp
 
-# Sizes of which `None` is no limit. Builds have limits of their own, so it is stated as 0.
-_UNLIMITED = ("n_min", "p_min")
-
 
 class _UnknownToBinaryError(Exception):
     """The binary has no word for something that the arm needs."""
 
 
 def arguments(
-    arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int, threads: int
+    arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int
 ) -> tuple[str, ...] | Failure:
     """The arguments after the program's name, or why this binary cannot run the arm."""
     words = _Words(abilities)
     try:
-        _common(words, arm, campaign, port=port, threads=threads)
+        _common(words, arm, campaign, port=port)
         _speculation(words, arm.method, campaign)
         _axes(words, campaign.settings)
     except _UnknownToBinaryError as error:
@@ -60,8 +54,9 @@ class _Words:
             self.argv += [name] if value is None else [name, str(value)]
 
 
-def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
+def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> None:
     settings = campaign.settings
+    threads = settings.threads or default_threads()
     words.argv += ["-m", str(campaign.target.on_disk), "--host", process.HOST, "--port", str(port)]
     slots = arm.concurrency
     words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
@@ -120,44 +115,34 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
     if method.type == "other" and not method.chain:
         message = f"method {method.name}"
         raise _UnknownToBinaryError(message)
-    if method.length is not None:
-        _force(words, method, method.length)
+    _force(words, method)
     if method.draft:
         _with_draft(words, method.draft, campaign)
     _type(words, *method.types)
-    if method.chain:
-        _chained(words, method, campaign)
-    else:
-        _sizes(words, method)
+    for part in parts(method):
+        if method.chain and METHODS[part.type].draft != "none":
+            for draft in campaign.drafts[:1]:
+                _with_draft(words, draft.model.id, campaign)
+        for size, spellings, value in sizes(part):
+            # Some types have no hits to count; one hit is what they all mean then.
+            add = words.offer if (size, value) == ("min_hits", "1") else words.need
+            add(value, *spellings)
 
 
-def _force(words: _Words, method: Method, length: float) -> None:
-    """Set the acceptance, which takes a draft model."""
+def _force(words: _Words, method: Method) -> None:
+    """Set the acceptance if the method has one, which takes a draft model."""
+    if method.length is None:
+        return
     if method.draft is None:
         message = "way to force acceptance without a draft; name one with --draft"
         raise _UnknownToBinaryError(message)
-    words.need(f"{length:g}", *_flags(method.type).forced)
+    words.need(f"{method.length:g}", *_flags(method.type).forced)
 
 
 def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
-    words.need(draft_path(draft, campaign), "-md", "--model-draft", "--spec-draft-model")
+    path = next(item.on_disk for item in campaign.drafts if item.model.id == draft)
+    words.need(path, "-md", "--model-draft", "--spec-draft-model")
     words.need(_layers(campaign.settings.draft_gpu_layers), "-ngld", "--spec-draft-ngl")
-
-
-def draft_path(draft: str, campaign: Campaign) -> Path:
-    """The path of the weights of a draft of the campaign."""
-    return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
-
-
-def _chained(words: _Words, method: Method, campaign: Campaign) -> None:
-    """The usual sizes of the n-gram methods, and the campaign's draft with its depth."""
-    for kind in method.types:
-        part = parse(kind)
-        if METHODS[kind].draft != "none":
-            for draft in campaign.drafts[:1]:
-                _with_draft(words, draft.model.id, campaign)
-            part = structs.replace(part, n_max=method.n_max)
-        _sizes(words, part)
 
 
 def _type(words: _Words, *kinds: str) -> None:
@@ -171,16 +156,6 @@ def _type(words: _Words, *kinds: str) -> None:
         it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
         message = f"method {'+'.join(kinds)} (it {it})"
         raise _UnknownToBinaryError(message)
-
-
-def _sizes(words: _Words, method: Method) -> None:
-    """Add every size that the method has: no build's default may decide one."""
-    given = method.sizes
-    for size, names in _flags(method.type).sizes.items():
-        value = (given[size] or 0) if size in _UNLIMITED else given[size]
-        # Some types have no hits to count; one hit is what they all mean then.
-        add = words.offer if (size, value) == ("min_hits", 1) else words.need
-        add(value, *names)
 
 
 def _flags(kind: str) -> LlamaCpp:

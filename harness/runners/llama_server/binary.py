@@ -43,10 +43,6 @@ class Binary:
     path: Path
     abilities: Abilities
 
-    def threads(self, campaign: Campaign) -> int:
-        """The number of threads that a campaign runs with."""
-        return campaign.settings.threads or default_threads()
-
     def digest(self) -> str:
         """SHA-256 of the program's file: it distinguishes two builds of one version."""
         with self.path.open("rb") as file:
@@ -97,7 +93,7 @@ class Binary:
         return chat_template(path) if path is not None and path.is_file() else None
 
     def _settings(self, campaign: Campaign) -> Settings:
-        settings, threads = campaign.settings, self.threads(campaign)
+        settings, threads = campaign.settings, campaign.settings.threads or default_threads()
         stated = recorded(settings, SERVER_PROGRAM)
         takes_mode = "-fa" in self.abilities.takes_value
         return replace(

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
@@ -22,60 +22,43 @@ _ANY_PORT = 0
 _PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launcher:
-    """Starts servers of one binary for a campaign. `port` finds a port that is free now."""
+def start(
+    arm: ArmPlan,
+    campaign: Campaign,
+    binary: Binary,
+    *,
+    limit_s: float,
+    port: Callable[[], int] = process.free_port,
+) -> ServerProcess | Failure:
+    """Start a server and wait until it is ready; on a failure no process is left.
 
-    campaign: Campaign
-    binary: Binary
-    startup_limit_s: float
-    port: Callable[[], int] = field(default=process.free_port)
+    `port` finds a port that is free now.
+    """
+    failure = Failure(reason="load-failed", detail="no port is free")
+    for _ in range(_PORTS_TO_TRY):
+        at = port()
+        argv = arguments(arm, campaign, abilities=binary.abilities, port=at)
+        started = argv if isinstance(argv, Failure) else _start(binary, argv, at, limit_s)
+        if not isinstance(started, Failure):
+            return started
+        failure = started
+        if _TAKEN not in failure.detail:
+            # A server that ends at once may lose the line of its log that says so.
+            if not process.is_taken(at):
+                break
+            detail = f"{failure.detail}; another program listens at port: {at}"
+            failure = Failure(reason="load-failed", detail=detail)
+    return failure
 
-    def arguments(self, arm: ArmPlan, *, port: int) -> tuple[str, ...] | Failure:
-        """The arguments after the program's name, or why this binary cannot run the arm."""
-        return arguments(
-            arm,
-            self.campaign,
-            abilities=self.binary.abilities,
-            port=port,
-            threads=self.binary.threads(self.campaign),
-        )
 
-    def shown(self, arm: ArmPlan) -> tuple[str, ...]:
-        """The arguments of an arm as they may be published."""
-        argv = self.arguments(arm, port=0)
-        return () if isinstance(argv, Failure) else without_places(argv)
-
-    def start(self, arm: ArmPlan) -> ServerProcess | Failure:
-        """Start a server and wait until it is ready; on a failure no process is left."""
-        failure = Failure(reason="load-failed", detail="no port is free")
-        for _ in range(_PORTS_TO_TRY):
-            port = self.port()
-            started = self._start(arm, port)
-            if not isinstance(started, Failure):
-                return started
-            failure = started
-            if _TAKEN not in failure.detail:
-                # A server that ends at once may lose the line of its log that says so.
-                if not process.is_taken(port):
-                    break
-                detail = f"{failure.detail}; another program listens at port: {port}"
-                failure = Failure(reason="load-failed", detail=detail)
-        return failure
-
-    def _start(self, arm: ArmPlan, port: int) -> ServerProcess | Failure:
-        argv = self.arguments(arm, port=port)
-        if isinstance(argv, Failure):
-            return argv
-        # Another server may answer at the port: only ours lists this name.
-        name = f"draftmap-{secrets.token_hex(8)}"
-        return process.start_ready(
-            self.binary.path,
-            (*argv, "-a", name),
-            port=port,
-            limit_s=self.startup_limit_s,
-            ask=lambda: _is_ours(port, name),
-        )
+def _start(
+    binary: Binary, argv: Sequence[str], port: int, limit_s: float
+) -> ServerProcess | Failure:
+    # Another server may answer at the port: only ours lists this name.
+    name = f"draftmap-{secrets.token_hex(8)}"
+    ask = partial(_is_ours, port, name)
+    words = (*argv, "-a", name)
+    return process.start_ready(binary.path, words, port=port, limit_s=limit_s, ask=ask)
 
 
 def _is_ours(port: int, name: str) -> None:
@@ -90,19 +73,14 @@ def _is_ours(port: int, name: str) -> None:
 
 def command_lines(campaign: Campaign, path: str | None) -> tuple[str, ...]:
     """One line for each arm; the port, 0 here, is a free one. Raises `BadInputError`."""
-    binary = find(path)
-    launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=0)
-    return tuple(
-        join_command((str(binary.path), *_arguments(launcher, arm))) for arm in campaign.arms
-    )
-
-
-def _arguments(launcher: Launcher, arm: ArmPlan) -> tuple[str, ...]:
-    argv = launcher.arguments(arm, port=_ANY_PORT)
-    if isinstance(argv, Failure):
-        message = f"{arm.id}: {argv.detail}; name another --server-binary or another --method"
-        raise BadInputError(message)
-    return argv
+    binary, lines = find(path), []
+    for arm in campaign.arms:
+        argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
+        if isinstance(argv, Failure):
+            message = f"{arm.id}: {argv.detail}; name another --server-binary or another --method"
+            raise BadInputError(message)
+        lines.append(join_command((str(binary.path), *argv)))
+    return tuple(lines)
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:

@@ -10,14 +10,14 @@ from dataclasses import replace
 from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.models.thinking import has_switch
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Session
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
 from harness.runners.failures import failure_in_log, reason_in_log
 from harness.runners.http.client import Client, ServerAddress
 from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import exchange
 from harness.runners.llama_server.binary import find
-from harness.runners.llama_server.launch import Launcher
+from harness.runners.llama_server.launch import start, without_places
 from harness.runners.llama_server.log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
 from harness.runners.placement import placement_of
@@ -26,11 +26,11 @@ from harness.runners.placement import placement_of
 class LlamaServerSession(ServerSession[Server]):
     """One server at a time, started with the arguments of the current arm."""
 
-    def __init__(self, launcher: Launcher, *, answer_limit_s: float) -> None:
-        super().__init__(launcher.campaign)
-        self._launcher = launcher
-        self._binary = launcher.binary
-        self._answer_limit_s = answer_limit_s
+    def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
+        """Raises `HarnessError` if there is no binary where the options say."""
+        super().__init__(campaign)
+        self._binary = find(options.binary)
+        self._limits = options
         self._prompts: dict[str, tuple[int, ...]] = {}
 
     def report(self) -> EngineReport:
@@ -59,7 +59,8 @@ class LlamaServerSession(ServerSession[Server]):
 
     def _start(self, arm: ArmPlan) -> Server | Failure:
         began = time.perf_counter()
-        process = self._launcher.start(arm)
+        limit_s = self._limits.startup_limit_s
+        process = start(arm, self._campaign, self._binary, limit_s=limit_s)
         if isinstance(process, Failure):
             return process
         log = process.log()
@@ -71,10 +72,10 @@ class LlamaServerSession(ServerSession[Server]):
             )
         address = ServerAddress(host=HOST, port=process.port)
         return Server(
-            client=Client(address=address, limit_s=self._answer_limit_s),
+            client=Client(address=address, limit_s=self._limits.answer_limit_s),
             process=process,
             load_s=time.perf_counter() - began,
-            argv=self._launcher.shown(arm),
+            argv=without_places(process.arguments),
         )
 
     def _ask(self, server: Server, prompt: ServerRequest) -> Generation:
@@ -108,11 +109,3 @@ class LlamaServerSession(ServerSession[Server]):
                 whole = filled(text, depth=depth, size_of=lambda each: len(tokens_of(each)))
             self._prompts[text] = tokens_of(whole)
         return self._prompts[text]
-
-
-def open_session(options: ConnectionOptions, campaign: Campaign) -> Session:
-    """A session on the binary that the options name. Raises `HarnessError` if there is none."""
-    launcher = Launcher(
-        campaign=campaign, binary=find(options.binary), startup_limit_s=options.startup_limit_s
-    )
-    return LlamaServerSession(launcher, answer_limit_s=options.answer_limit_s)

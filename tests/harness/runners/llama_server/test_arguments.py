@@ -32,14 +32,14 @@ SIMPLE = Method(type="ngram-simple", ngram_size=3, n_max=8, min_hits=1)
 def said(method: Method, abilities: Abilities) -> str:
     role = "baseline" if method.type == "none" else "speculation"
     arm = ArmPlan(id="arm", role=role, method=method)
-    found = arguments(arm, campaign(), abilities=abilities, port=8123, threads=3)
+    found = arguments(arm, campaign(), abilities=abilities, port=8123)
     assert not isinstance(found, Failure), found
     return " ".join(found)
 
 
 def refused(method: Method, abilities: Abilities) -> str:
     arm = ArmPlan(id="arm", role="speculation", method=method)
-    found = arguments(arm, campaign(), abilities=abilities, port=8123, threads=3)
+    found = arguments(arm, campaign(), abilities=abilities, port=8123)
     assert isinstance(found, Failure), found
     return found.detail
 
@@ -146,7 +146,7 @@ def test_the_baseline_says_that_it_does_not_speculate() -> None:
 def test_everything_shared_is_said_and_nothing_is_fitted_or_cached() -> None:
     line = said(NO_SPECULATION, NEW)
 
-    assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 3 -tb 3 -b 512 -ub 512 -ngl 999" in line
+    assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 1 -tb 1 -b 512 -ub 512 -ngl 999" in line
     assert "-fa auto -ctk f16 -ctv f16 --fit off --cache-ram 0 --no-webui --metrics -lv 4" in line
 
 
@@ -182,7 +182,7 @@ def with_settings(abilities: Abilities, **settings: object) -> str | Failure:
     plan = campaign()
     plan = replace(plan, settings=replace(plan.settings, **settings))  # type: ignore[arg-type]
     arm = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
-    found = arguments(arm, plan, abilities=abilities, port=8123, threads=3)
+    found = arguments(arm, plan, abilities=abilities, port=8123)
     return found if isinstance(found, Failure) else " ".join(found)
 
 

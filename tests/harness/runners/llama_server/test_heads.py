@@ -9,7 +9,7 @@ import pytest
 
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
-from harness.runners.llama_server.session import open_session
+from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
@@ -40,7 +40,7 @@ def session(binary: str, method: Method, target: Path, draft: Path) -> Iterator[
         draft=draft,
         context_tokens=512,
     )
-    opened = open_session(ConnectionOptions(binary=binary), plan)
+    opened = LlamaServerSession(ConnectionOptions(binary=binary), plan)
     try:
         yield opened
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
-from harness.runners.llama_server.session import open_session
+from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
@@ -71,7 +71,7 @@ def opened(program: Path, weights: Path, arms: tuple[ArmPlan, ...]) -> Iterator[
         draft=weights,
         context_tokens=512,
     )
-    session = open_session(ConnectionOptions(binary=str(program)), plan)
+    session = LlamaServerSession(ConnectionOptions(binary=str(program)), plan)
     yield session
     session.close()
 

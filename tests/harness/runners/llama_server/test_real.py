@@ -11,7 +11,7 @@ from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
 from harness.runners.inprocess import open_in_process
-from harness.runners.llama_server.session import open_session
+from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
@@ -63,7 +63,7 @@ def plan(weights: Path) -> Campaign:
 
 @pytest.fixture(scope="module")
 def session(plan: Campaign, binary: str) -> Iterator[Session]:
-    opened = open_session(ConnectionOptions(binary=binary), plan)
+    opened = LlamaServerSession(ConnectionOptions(binary=binary), plan)
     yield opened
     opened.close()
 

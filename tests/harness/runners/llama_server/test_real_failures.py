@@ -21,8 +21,7 @@ from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
-from harness.runners.llama_server.launch import Launcher
-from harness.runners.llama_server.session import open_session
+from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -65,15 +64,15 @@ def plan(target: Path, *arms: ArmPlan, draft: Path | None = None, **sizes: int) 
     )
 
 
-def launcher(
+def started(
     planned: Campaign, binary: str, port: Callable[[], int] = free_port, limit_s: float = PATIENCE_S
-) -> Launcher:
-    return Launcher(campaign=planned, binary=find(binary), startup_limit_s=limit_s, port=port)
+) -> ServerProcess | Failure:
+    return launch.start(BASELINE, planned, find(binary), limit_s=limit_s, port=port)
 
 
-def failure(started: ServerProcess | Failure) -> Failure:
-    assert isinstance(started, Failure), started
-    return started
+def failure(found: ServerProcess | Failure) -> Failure:
+    assert isinstance(found, Failure), found
+    return found
 
 
 def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
@@ -84,7 +83,7 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
     measured = run(
         planned,
         tmp_path / "work.jsonl",
-        runner=partial(open_session, ConnectionOptions(binary=binary)),
+        runner=partial(LlamaServerSession, ConnectionOptions(binary=binary)),
     )
 
     arms = {arm.id: arm for arm in measured.arms}
@@ -100,7 +99,7 @@ def test_a_broken_file_does_not_load_and_the_log_says_why(
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(nonsense.read_bytes()[:5_000_000])
 
-    found = failure(launcher(plan(broken), binary).start(BASELINE))
+    found = failure(started(plan(broken), binary))
 
     assert found.reason == "load-failed"
     assert "error loading model" in found.detail
@@ -114,7 +113,7 @@ def test_a_context_that_does_not_fit_is_out_of_memory(
     small.chmod(0o755)
 
     # 22.5 KiB of cache for a token: 6.4 GiB, where 2 GB are allowed.
-    found = failure(launcher(plan(weights, context_tokens=300_000), str(small)).start(BASELINE))
+    found = failure(started(plan(weights, context_tokens=300_000), str(small)))
 
     assert found.reason == "out-of-memory"
     assert "failed to allocate" in found.detail
@@ -125,10 +124,10 @@ def test_a_port_that_is_taken_is_left_for_another(binary: str, nonsense: Path) -
         taken.bind((HOST, 0))
         taken.listen()
         ports = chain((taken.getsockname()[1],), iter(free_port, None))
-        started = launcher(plan(nonsense), binary, ports.__next__).start(BASELINE)
+        found = started(plan(nonsense), binary, ports.__next__)
 
-    assert isinstance(started, ServerProcess), started
-    started.end()
+    assert isinstance(found, ServerProcess), found
+    found.end()
 
 
 def test_ports_that_are_all_taken_are_named(
@@ -139,7 +138,7 @@ def test_ports_that_are_all_taken_are_named(
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        found = failure(launcher(plan(nonsense), binary, lambda: port).start(BASELINE))
+        found = failure(started(plan(nonsense), binary, lambda: port))
 
     assert found.reason == "load-failed"
     assert f"port: {port}" in found.detail
@@ -148,7 +147,7 @@ def test_ports_that_are_all_taken_are_named(
 def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path) -> None:
     before = children()
 
-    found = failure(launcher(plan(nonsense), binary, limit_s=0.0).start(BASELINE))
+    found = failure(started(plan(nonsense), binary, limit_s=0.0))
 
     assert found.reason == "timed-out"
     assert "raise --startup-timeout" in found.detail
@@ -159,7 +158,7 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
     binary: str, nonsense: Path
 ) -> None:
     planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
-    session = open_session(ConnectionOptions(binary=binary), planned)
+    session = LlamaServerSession(ConnectionOptions(binary=binary), planned)
     request = TrialRequest(arm="baseline", prompt="code-1", max_output_tokens=4000)
     before = children()
     try:
