@@ -102,6 +102,7 @@ def as_json() -> dict[str, Any]:
             "all_tasks": ALL_TASKS,
             "helps_above": HELPS_ABOVE,
             "hurts_below": HURTS_BELOW,
+            "clear_of_one": CLEAR_OF_ONE,
             "default_runner": DEFAULT_RUNNER,
             "methods": METHODS,
             "tasks": TASKS,

@@ -3,6 +3,7 @@
 Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
 """
 
+import math
 from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
@@ -27,6 +28,13 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
 def about(value: float) -> str:
     """A number of which only two digits are known: 1,734 is `1,700`."""
     return f"{float(f'{value:.2g}'):,.0f}"
+
+
+def rate(tokens_per_s: float | None) -> str:
+    """Three significant digits, so that two printed rates divide to their speedup: `28.2`."""
+    if tokens_per_s is None:
+        return UNKNOWN
+    return f"{tokens_per_s:,.{max(0, 2 - math.floor(math.log10(tokens_per_s)))}f}"
 
 
 def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:

@@ -6,11 +6,12 @@ import shutil
 import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
-from estimates.requests import Costs, break_even_tokens, whole_request
+from estimates.requests import Costs, whole_request
 from pipeline.site.advice import (
     AdviceQuery,
     Knowledge,
@@ -107,7 +108,7 @@ def script(
     settings: list[WhatIfInputs],
     requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, list[object]]:
+) -> dict[str, list[Any]]:
     """What the page scripts make of the same inputs."""
     node = shutil.which("node")
     if node is None:
@@ -122,12 +123,12 @@ def script(
     done = subprocess.run(
         [node, folder / "run.mjs"], input=given, capture_output=True, check=True, timeout=120
     )
-    answered: dict[str, list[object]] = json.loads(done.stdout)
+    answered: dict[str, list[Any]] = json.loads(done.stdout)
     return answered
 
 
 def test_the_advisor_answers_alike(
-    script: dict[str, list[object]], known: Knowledge, questions: list[AdviceQuery]
+    script: dict[str, list[Any]], known: Knowledge, questions: list[AdviceQuery]
 ) -> None:
     expected = [
         [
@@ -156,17 +157,37 @@ def test_the_advisor_answers_alike(
 
 
 def test_whole_requests_take_as_long(
-    script: dict[str, list[object]], requests: list[tuple[Costs, int, int]]
+    script: dict[str, list[Any]], requests: list[tuple[Costs, int, int]]
 ) -> None:
     assert script["whole"] == [
-        [nearly(whole_request(costs, prompt, answer)), nearly(break_even_tokens(costs, prompt))]
+        [nearly(whole_request(costs, prompt, answer)), nearly(break_even(costs, prompt))]
         for costs, prompt, answer in requests
     ]
 
 
-def test_what_if_computes_alike(
-    script: dict[str, list[object]], settings: list[WhatIfInputs]
+def break_even(costs: Costs, prompt_tokens: int) -> float | None:
+    """The closed form: extra reading time over the time that each token saves, and the first one.
+
+    `None` where no token saves time, 1 where reading costs nothing more.
+    """
+    saved_ms = costs.baseline_token_ms - costs.token_ms
+    extra_ms = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * prompt_tokens
+    return None if saved_ms <= 0 else 1 + max(0.0, extra_ms) / saved_ms
+
+
+def test_at_the_break_even_both_requests_take_as_long(
+    script: dict[str, list[Any]], requests: list[tuple[Costs, int, int]]
 ) -> None:
+    lengths = [found[1] for found in script["whole"]]
+
+    assert [
+        whole_request(costs, prompt, length)
+        for (costs, prompt, _), length in zip(requests, lengths, strict=True)
+        if length is not None and length > 1
+    ] == pytest.approx([1.0] * sum(each is not None and each > 1 for each in lengths))
+
+
+def test_what_if_computes_alike(script: dict[str, list[Any]], settings: list[WhatIfInputs]) -> None:
     assert script["computed"] == [
         pytest.approx(
             [

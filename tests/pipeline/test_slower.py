@@ -1,6 +1,5 @@
 """The page "Why is it slower?" computes as the estimates do and names the likely reasons."""
 
-import math
 import random
 import re
 from pathlib import Path
@@ -9,19 +8,20 @@ from typing import Any
 import pytest
 
 from estimates.decomposition import tokens_per_round
-from estimates.intervals import t_interval
+from estimates.intervals import ratio_interval, time_ratio
 from estimates.model import Interval
+from estimates.verdicts import judge
 from pipeline.site.pages.slower import MOST_PAIRS, knowledge, reasons
 from schemas.submission import Trial
 from tests import scripts
 
 ROOT = Path(__file__).parents[2]
 COMPUTE = """
-import { geometric, judged, yieldOf } from "./arithmetic.js";
-const answer = ({ quantiles, words, ratios, runs }) => ({
-  intervals: ratios.map((each) => {
-    const found = geometric(each, quantiles);
-    return [found.low, found.high, judged(words, found)];
+import { judged, timeRatio, yieldOf } from "./arithmetic.js";
+const answer = ({ words, times, runs }) => ({
+  intervals: times.map(([writing, request]) => {
+    const [found, whole] = [writing, request].map((each) => timeRatio(each, words.quantiles));
+    return [found.middle, found.low, found.high, judged(words, found), judged(words, found, whole)];
   }),
   yields: runs.map(yieldOf),
 });
@@ -46,20 +46,23 @@ def trial(tokens: int, accepted: int) -> Trial:
     )
 
 
-def by_plain_bounds(interval: Interval | None) -> str:
+def drawn_times(rng: random.Random, prompts: int) -> list[tuple[float, float]]:
+    """Both times of some prompts, whose ratio lies anywhere between a gain and a loss."""
+    ratio = rng.lognormvariate(0, 0.4)
+    plain = [rng.uniform(5, 50) for _ in range(prompts)]
+    return [(each, each / ratio * rng.lognormvariate(0, 0.1)) for each in plain]
+
+
+def bounds(interval: Interval | None) -> list[object]:
     if interval is None:
-        return "too-few-prompts"
-    if interval.low > 1.02:
-        return "helps"
-    return "hurts" if interval.high < 0.98 else "no-clear-difference"
+        return [None, None]
+    return [pytest.approx(end, rel=1e-5) for end in (interval.low, interval.high)]
 
 
 def test_intervals_verdicts_and_yields_are_those_of_the_estimates(tmp_path: Path) -> None:
     rng = random.Random(12)  # noqa: S311 - inputs of a test
-    ratios = [
-        [rng.lognormvariate(rng.gauss(0, 0.3), 0.1) for _ in range(rng.randint(1, 12))]
-        for _ in range(1000)
-    ]
+    counts = [rng.randint(1, 12) for _ in range(1000)]
+    times = [(drawn_times(rng, count), drawn_times(rng, count)) for count in counts]
     runs = [
         [
             (tokens := rng.randint(2, 300), rng.randint(0, tokens - 1))
@@ -69,20 +72,20 @@ def test_intervals_verdicts_and_yields_are_those_of_the_estimates(tmp_path: Path
     ]
     known = knowledge(reasons())
     given = {
-        "quantiles": known["quantiles"],
-        "words": {name: known[name] for name in ("helps_above", "hurts_below")},
-        "ratios": ratios,
+        "words": known,
+        "times": times,
         "runs": [[{"tokens": n, "accepted": a} for n, a in run] for run in runs],
     }
 
     found = scripts.run(tmp_path, COMPUTE, given)
 
-    logs = [[math.log(ratio) for ratio in each] for each in ratios]
-    expected = [t_interval(each) for each in logs]
-    assert [each[2] for each in found["intervals"]] == [by_plain_bounds(each) for each in expected]
-    assert [each[:2] for each in found["intervals"]] == [
-        [None, None] if each is None else pytest.approx([each.low, each.high], rel=1e-4)
-        for each in expected
+    intervals = [(ratio_interval([each]), ratio_interval([whole])) for each, whole in times]
+    verdicts = [[judge(own), judge(own, whole)] for own, whole in intervals]
+    assert [each[3:] for each in found["intervals"]] == verdicts
+    assert {"slower-in-all", "helps", "hurts"} < {whole for _, whole in verdicts}
+    assert [each[:3] for each in found["intervals"]] == [
+        [pytest.approx(time_ratio([each])), *bounds(own)]
+        for (each, _), (own, _) in zip(times, intervals, strict=True)
     ]
     yields = [tokens_per_round([trial(*each) for each in run]) for run in runs]
     assert found["yields"] == [None if each is None else pytest.approx(each) for each in yields]

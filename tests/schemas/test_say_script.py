@@ -17,7 +17,7 @@ console.log(JSON.stringify(asked.map(([name, ...values]) => printers[name](...va
 """
 # Playwright brings its own Node.
 (NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
-NAMES = ("count", "number", "percent", "times", "bound", "interval", "withArticle")
+NAMES = ("about", "count", "number", "percent", "rate", "times", "bound", "interval", "withArticle")
 
 
 def questions() -> list[tuple[Any, ...]]:
@@ -30,7 +30,9 @@ def questions() -> list[tuple[Any, ...]]:
         asked += [("times", ratio), ("bound", ratio), ("interval", ratio, ratio * 1.3)]
         asked += [("percent", ratio / 10), ("percent", ratio / 10, 1)]
         asked += [("number", ratio * 1000), ("number", ratio, 3)]
-    asked += [(name, None) for name in ("number", "percent", "times")]
+    asked += [("about", 1 + ratio * 999) for ratio in ratios[:1000]]
+    asked += [("rate", ratio * 10) for ratio in ratios if ratio]
+    asked += [(name, None) for name in ("number", "percent", "rate", "times")]
     asked += [("count", value, "cell") for value in (0, 1, 2, 999, 1000, 1234567)]
     return asked
 

@@ -19,7 +19,14 @@ from estimates.intervals import t_reach
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
 from pipeline.site.rows import Row, grouped, read
-from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW, SERVER_LOG, VERDICTS, say
+from schemas.vocabulary import (
+    CLEAR_OF_ONE,
+    HELPS_ABOVE,
+    HURTS_BELOW,
+    SERVER_LOG,
+    VERDICTS,
+    say,
+)
 
 FOLDER = "assets/examples"
 MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
@@ -73,6 +80,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
         "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
         "helps_above": HELPS_ABOVE,
         "hurts_below": HURTS_BELOW,
+        "clear_of_one": CLEAR_OF_ONE,
         "bounds": document["bounds"] | {"rarely_fires": RARELY_FIRES},
         "verdicts": {
             name: {"label": verdict.label, "tile": verdict.tile}

@@ -100,27 +100,38 @@ export const breakEvenTokens = (costs, promptTokens) => {
   return lost <= 0 ? 1 : 1 + lost / saved;
 };
 
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+
 // ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them
-export const judged = (words, { low, high }) => {
-  if (low === null) return "too-few-prompts";
-  if (low > words.helps_above) return "helps";
-  return high < words.hurts_below ? "hurts" : "no-clear-difference";
+const clear = (words, { low, high }) => {
+  const reach = Math.exp((words.clear_of_one * Math.log(high / low)) / 2);
+  if (low > Math.max(words.helps_above, reach)) return 1;
+  return high < Math.min(words.hurts_below, 1 / reach) ? -1 : 0;
+};
+// `request` is the interval of the whole request, where prompt times are known.
+export const judged = (words, found, request = null) => {
+  if (found.low === null) return "too-few-prompts";
+  const direction = clear(words, found);
+  if (direction > 0) return request && request.low !== null && clear(words, request) < 0 ? "slower-in-all" : "helps";
+  return direction < 0 ? "hurts" : "no-clear-difference";
 };
 
-// Student's t interval of the geometric mean of ratios; no bounds with fewer than two of them.
-export const geometric = (ratios, quantiles) => {
-  const logs = ratios.map(Math.log);
-  const mean = logs.reduce((a, b) => a + b, 0) / logs.length;
-  const freedom = logs.length - 1;
-  if (freedom < 1) return { middle: Math.exp(mean), low: null, high: null };
-  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / freedom;
-  const half = (quantiles[Math.min(freedom, quantiles.length) - 1] ?? NaN) * Math.sqrt(variance / logs.length);
-  return { middle: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half) };
+export const mean = (values) => sum(values) / values.length;
+// Time without over time with speculation, from both times of each request, and its interval by
+// linearisation; no bounds with fewer than two requests.
+export const timeRatio = (pairs, quantiles) => {
+  const plain = mean(pairs.map((pair) => pair[0]));
+  const middle = plain / mean(pairs.map((pair) => pair[1]));
+  const freedom = pairs.length - 1;
+  if (freedom < 1) return { middle, low: null, high: null };
+  const residuals = pairs.map(([x, y]) => (x - middle * y) / plain); // their mean is 0
+  const variance = sum(residuals.map((each) => each ** 2)) / freedom;
+  const half = (quantiles[Math.min(freedom, quantiles.length) - 1] ?? NaN) * Math.sqrt(variance / pairs.length);
+  return { middle, low: middle * Math.exp(-half), high: middle * Math.exp(half) };
 };
 
 // ---- one run's counters, as `estimates/decomposition.py` has them: the first token belongs to the
 // prompt, and every round yields its accepted tokens and one more
-const sum = (values) => values.reduce((a, b) => a + b, 0);
 export const msPerToken = ({ tokens, ms }) => (tokens > 1 && ms > 0 ? ms / (tokens - 1) : null);
 export const rounds = ({ tokens, accepted }) => (tokens === null || accepted === null || tokens - 1 - accepted <= 0 ? null : tokens - 1 - accepted);
 export const yieldOf = (requests) => {

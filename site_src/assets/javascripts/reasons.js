@@ -2,7 +2,7 @@
 // of pipeline/site/slower.toml that they show (`found`) or leave open (`check`).
 "use strict";
 
-import { costOf, geometric, judged, msPerToken, neededAcceptance, perfect, rounds, yieldOf } from "./arithmetic.js";
+import { costOf, judged, mean, msPerToken, neededAcceptance, perfect, rounds, timeRatio, yieldOf } from "./arithmetic.js";
 
 const MS = 1000;
 const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -20,16 +20,16 @@ const samePrompts = (plain, spec) =>
 const speed = (plain, spec, typed, known) => {
   const [without, with_] = [timed(plain), timed(spec)];
   const paired = without.length > 0 && samePrompts(without, with_);
-  if (paired) return { paired, ...geometric(without.map((each, at) => msPerToken(each) / msPerToken(with_[at])), known.quantiles) };
+  if (paired) return { paired, ...timeRatio(without.map((each, at) => [msPerToken(each), msPerToken(with_[at])]), known.quantiles) };
   const [slow, fast] = [rate(plain, typed.plain), rate(spec, typed.spec)];
   return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
 };
 
-// Tokens per round over all rounds of a run, or as this site has it over pairs of prompts: the
-// geometric mean, which makes it the product of speedup and R.
+// Tokens per round over all rounds of a run, or over pairs of requests one over the mean of rounds
+// per token, weighted as the times of the speedup are.
 const yieldOver = (requests, paired) => {
   const each = requests.map((one) => yieldOf([one]));
-  return paired && each.every((value) => value !== null) ? geometric(each, []).middle : yieldOf(requests);
+  return paired && each.every((value) => value !== null) ? 1 / mean(each.map((value) => 1 / value)) : yieldOf(requests);
 };
 
 // Rounds, drafted and accepted tokens of the run with speculation, from the best source there is.

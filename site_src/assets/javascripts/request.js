@@ -2,13 +2,13 @@
 "use strict";
 
 import { breakEvenTokens, wholeRequest } from "./arithmetic.js";
-import { number, times } from "./say.js";
+import { about, times } from "./say.js";
 
 (() => {
   const say = (costs, prompt, answer) => {
     const ratio = times(wholeRequest(costs, prompt, answer));
     const from = breakEvenTokens(costs, prompt);
-    const pays = from === null ? "no answer is long enough to save time" : from > 1 ? `it saves time from ${number(from, 0)} tokens of answer on` : "it saves time at any length";
+    const pays = from === null ? "no answer is long enough to save time" : from > 1 ? `it saves time from about ${about(from)} tokens of answer on` : "it saves time at any length";
     return `${ratio} the speed of the plain model; with such a prompt ${pays}.`;
   };
 

@@ -22,6 +22,11 @@ export const count = (value, noun, plural = `${noun}s`) => `${grouped(String(val
 
 export const number = (value, digits = 1) => (value === null ? UNKNOWN : grouped(fixed(value, digits)));
 
+export const about = (value) => number(Number(value.toPrecision(2)), 0);
+
+// Three significant digits, so that two printed rates divide to their speedup.
+export const rate = (value) => number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value))));
+
 export const percent = (fraction, digits = 0) => (fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`);
 
 export const times = (ratio) => (ratio === null ? UNKNOWN : fixed(ratio, 2) + TIMES);

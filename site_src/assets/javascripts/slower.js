@@ -61,7 +61,7 @@ import { compiled, read } from "./serverlog.js";
     const list = el("dl", "dm-tiles");
     const tone = f.verdict === null ? "flat" : known.verdicts[f.verdict].tile;
     const note = f.verdict === null ? ["give both speeds"] : [pill(known, f.verdict)];
-    if (f.low !== null) note.push(" ", el("span", "dm-interval", interval(f.low, f.high)));
+    if (f.low !== null) note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
     else if (f.middle !== null) note.push(" one figure each: no interval");
     list.append(
       tile(tone, "Speedup", times(f.middle), ...note),
