@@ -250,6 +250,7 @@ class _Run:
             order=order,
             outcome="failed",
             reason=failure.reason,
+            wall_ms=None if failure.waited_ms is None else round(failure.waited_ms, 3),
         )
         self._journal.add(TrialFact(trial=trial, prompt=self._prompt(item.prompt, None)))
         self._observe(events.TrialEnded(trial=item, failure=failure))

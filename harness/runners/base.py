@@ -1,8 +1,8 @@
 """What an engine must offer to be measured: its session, and the values that pass through it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from harness.campaign.model import Campaign
 from harness.models.model_file import ServedModels
@@ -111,10 +111,18 @@ class Generation(Measured):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why an arm or a trial did not run: a reason of the format, and one line of detail."""
+    """Why an arm or a trial did not run: a reason of the format, and one line of detail.
+
+    `waited_ms`: how long a request had run when it was given up as too slow.
+    """
 
     reason: Reason
     detail: str
+    waited_ms: float | None = None
+
+    def given_up_after(self, limit_s: float) -> Self:
+        """With how long the request had run, if it was given up as too slow."""
+        return replace(self, waited_ms=1000 * limit_s) if self.reason == "timed-out" else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class FakeRig:
     multiplies the steps of arms that ask for so many layers of the target on the GPU. `noise` is
     the standard deviation of each round's log duration. A step that serves several streams is fed
     the tokens of all of them. With `power_w` the rig has an energy counter and always draws that
-    power.
+    power. A trial that would take longer than `answer_limit_s` is given up.
     """
 
     step_ms: float = 20.0
@@ -53,6 +53,7 @@ class FakeRig:
     layers_slowdown: dict[int, float] = field(default_factory=dict)
     failing_arms: dict[str, submission.Reason] = field(default_factory=dict)
     failing_trials: dict[int, submission.Reason] = field(default_factory=dict)
+    answer_limit_s: float | None = None
 
 
 def connect(_options: ConnectionOptions) -> base.Adapter:
@@ -129,7 +130,12 @@ class FakeSession:
             return base.Failure(reason=reason, detail="the fake rig is set to fail")
         factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
         arm = self._arms[request.arm]
-        return self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)
+        answer = self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)
+        limit_s = self._rig.answer_limit_s
+        if limit_s is None or answer.wall_ms <= 1000 * limit_s:
+            return answer
+        late = base.Failure(reason="timed-out", detail=f"no answer within {limit_s:g} s")
+        return late.given_up_after(limit_s)
 
     def probe(self) -> submission.Probes:
         """The rig's true costs."""

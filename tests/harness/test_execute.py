@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
+from estimates.summary import summarize
 from harness.cli.app import app
 from harness.errors import HarnessError, MachineError
 from harness.run.events import TrialEnded, TrialsPlanned
@@ -16,7 +17,7 @@ from harness.runners.base import Adapter
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from tests.harness.campaigns import campaign, run
+from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -81,6 +82,30 @@ def test_an_arm_that_fails_three_times_in_a_row_is_given_up(tmp_path: Path) -> N
     assert len(failed) >= 3
     assert {trial.arm for trial in failed[:3]} == {"draft-model-n4"}
     assert len([t for t in submission.trials if t.arm == "draft-model-n4"]) < 6
+
+
+@pytest.mark.parametrize(("prompts", "doubt"), [(12, "failures"), (32, None)])
+def test_slow_prompts_that_time_out_make_a_bound_or_where_many_do_no_verdict(
+    tmp_path: Path, prompts: int, doubt: str | None
+) -> None:
+    plan = campaign(arms=(BASELINE, DRAFT), prompts=prompts)
+    # A step takes 20 ms, a round of four tokens 36: with nothing accepted 11 of them take 396 ms,
+    # while the baseline writes in 220. Two prompts are so: 17 % of twelve, 6 % of thirty-two.
+    rig = FakeRig(
+        default_acceptance=0.9, acceptance={"code-2": 0.0, "code-9": 0.0}, answer_limit_s=0.4
+    )
+
+    submission = run(plan, tmp_path / "run.jsonl", rig=rig)
+    resumed = run(plan, tmp_path / "run.jsonl", rig=rig, resume=True)
+
+    failed = [trial for trial in submission.trials if trial.outcome == "failed"]
+    assert {(t.arm, t.reason, t.wall_ms) for t in failed} == {(DRAFT.id, "timed-out", 400.0)}
+    assert {trial.prompt for trial in failed} == {"code-2", "code-9"}
+    assert findings(canonical_bytes(encode(submission))) == ()
+    assert resumed.trials == submission.trials
+    found = next(each for each in summarize(submission).estimates if each.task == "code")
+    assert (found.prompts, found.at_most, found.doubt) == (prompts, True, doubt)
+    assert (found.verdict == "uncertain") is (doubt is not None)
 
 
 def test_ctrl_c_ends_the_file_with_what_there_is(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ class ServerSession(ABC, Generic[ServerT]):
         try:
             generation = self._ask(server, prompt)
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
-            return self._failure(server, error)
+            return self._failure(server, error).given_up_after(server.client.limit_s)
         if drawn is not None:  # no text to compare others with
             return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:

@@ -83,7 +83,7 @@ class IsolatedSession:
         try:
             answer: base.Generation | base.Failure = self._ask(call, limit_s=self._answer_limit_s)
         except _ChildLostError as error:
-            return self._replace_child(error.failure)
+            return self._replace_child(error.failure.given_up_after(self._answer_limit_s))
         return answer
 
     def probe(self) -> Probes | None:

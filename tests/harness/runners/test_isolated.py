@@ -102,7 +102,7 @@ def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
     silence = session.generate(TrialRequest(arm="baseline", prompt="code-2", max_output_tokens=8))
     session.close()
 
-    assert silence == Failure(reason="timed-out", detail="no answer within 0.5 s")
+    assert silence == Failure(reason="timed-out", detail="no answer within 0.5 s", waited_ms=500.0)
 
 
 def test_an_error_of_the_child_is_raised_here() -> None:

@@ -1,5 +1,7 @@
 """What goes wrong is a value with a reason and what to do, never a traceback."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.runners.base import Failure
@@ -62,6 +64,23 @@ def test_a_server_that_does_not_answer_in_time_is_late() -> None:
     assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"
     assert "raise --answer-timeout" in failure.detail
+
+
+def test_a_trial_that_is_given_up_says_how_long_it_had_run() -> None:
+    with serving(style="plain") as server:
+        session = open_session(
+            plan(),
+            base_url=server.url,
+            spec_base_urls=("http://127.0.0.1:9",),
+            answer_limit_s=0.5,
+        )
+        session.prepare("baseline")
+        server.state.behaviour = replace(server.state.behaviour, fault="silent")
+
+        failure = session.generate(request("baseline"))
+
+    assert isinstance(failure, Failure)
+    assert (failure.reason, failure.waited_ms) == ("timed-out", 500.0)
 
 
 def test_a_server_that_goes_away_fails_its_trials() -> None:
