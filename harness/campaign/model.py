@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from harness.models.model_file import ModelFile
 from schemas.axes import Axes, FlashAttention
@@ -12,6 +14,8 @@ from schemas.vocabulary import METHODS
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # after what another engine has its turn
+# The format's form of ids; a suite is checked before measuring, not after.
+Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
 ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048
 
@@ -20,10 +24,10 @@ DEFAULT_CONTEXT_TOKENS = 2048
 class SuitePrompt:
     """One prompt of a suite: what the user types, or a conversation that ends with it."""
 
-    id: str
+    id: Id
     task: Task
-    text: str
-    quick: bool
+    text: Annotated[str, Meta(pattern=r"\S")]
+    quick: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,41 +3,58 @@
 import fnmatch
 import hashlib
 import json
-import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import get_args
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
 
 from harness.campaign.conversation import messages
-from harness.campaign.model import PromptSuite, SuitePrompt
+from harness.campaign.model import Id, PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
-from schemas.submission import Task
-
-Table = dict[str, object]
 
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"
-# The format's forms of ids and versions; checked before measuring, not after.
-_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
-_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_ANYTHING = re.compile(r".*\S.*", re.DOTALL)
+# The format's form of versions; checked before measuring, not after.
+_Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
 # The first token comes out of the prompt; only the ones after it are timed.
-_SHORTEST_OUTPUT = 2
+_Tokens = Annotated[int, Meta(ge=2)]
+
+
+class _File(Struct, frozen=True):
+    """The keys that are read; others describe the suite for people."""
+
+    id: Id
+    version: _Version
+    max_output_tokens: _Tokens
+    quick_max_output_tokens: _Tokens
+    prompts: Annotated[tuple[SuitePrompt, ...], Meta(min_length=1)]
 
 
 def load(id_or_path: str) -> PromptSuite:
     """The suite with this id (`core`) or in this file. Raises `BadInputError` without one."""
     source = _find(id_or_path)
     try:
-        document = tomllib.loads(source.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        file = msgspec.convert(tomllib.loads(source.read_text(encoding="utf-8")), _File)
+        prompts = tuple(map(_read, file.prompts))
+        _require_different(prompts)
+    except (OSError, ValueError) as error:
         message = f"{source.name} is not a readable suite: {error}; {_SEE}"
         raise BadInputError(message) from error
-    return _suite(document, source.name)
+    return PromptSuite(
+        id=file.id,
+        version=file.version,
+        sha256=digest(file.id, file.version, prompts),
+        prompts=prompts,
+        max_output_tokens=file.max_output_tokens,
+        quick_max_output_tokens=file.quick_max_output_tokens,
+    )
 
 
 def known_ids() -> tuple[str, ...]:
@@ -95,80 +112,22 @@ def _find(id_or_path: str) -> Traversable:
     raise BadInputError(message)
 
 
-def _suite(document: Table, name: str) -> PromptSuite:
-    prompts = tuple(
-        _prompt(entry, f"{name}: prompt {number}", name)
-        for number, entry in enumerate(_entries(document, name), start=1)
-    )
-    suite_id = _text(document, "id", name, _ID)
-    version = _text(document, "version", name, _VERSION)
-    return PromptSuite(
-        id=suite_id,
-        version=version,
-        sha256=digest(suite_id, version, prompts),
-        prompts=_unique(prompts, name),
-        max_output_tokens=_tokens(document, "max_output_tokens", name),
-        quick_max_output_tokens=_tokens(document, "quick_max_output_tokens", name),
-    )
-
-
-def _entries(document: Table, name: str) -> list[Table]:
-    entries = document.get("prompts")
-    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
-    if not tables or not entries:
-        message = f"{name}: prompts must be [[prompts]] tables, at least one; {_SEE}"
-        raise BadInputError(message)
-    return entries  # type: ignore[return-value]  # checked above
-
-
-def _text(table: Table, key: str, where: str, form: re.Pattern[str]) -> str:
-    value = table.get(key)
-    if value is None:
-        message = f"{where}: {key!r} is missing; {_SEE}"
-        raise BadInputError(message)
-    if not isinstance(value, str) or not form.fullmatch(value):
-        message = f"{where}: {key!r} has the wrong form: {value!r}; {_SEE}"
-        raise BadInputError(message)
-    return value
-
-
-def _tokens(table: Table, key: str, where: str) -> int:
-    value = table.get(key)
-    if not isinstance(value, int) or value < _SHORTEST_OUTPUT:
-        found = f"an output length of {value!r}" if key in table else "missing"
-        message = f"{where}: {key!r} is {found}; it takes a whole number from {_SHORTEST_OUTPUT}"
-        raise BadInputError(message)
-    return value
-
-
-def _prompt(entry: Table, where: str, name: str) -> SuitePrompt:
-    prompt_id, task = _text(entry, "id", where, _ID), _text(entry, "task", where, _ANYTHING)
-    if task not in get_args(Task):
-        hint = suggestion(task, get_args(Task))
-        message = f"{name}: prompt {prompt_id!r} has the unknown task {task!r}.{hint}"
-        raise BadInputError(message)
+def _read(prompt: SuitePrompt) -> SuitePrompt:
+    """The prompt as it is asked. Raises `ValueError` for a conversation that is out of turn."""
     # TOML's closing quotes are on a line of their own; that line break is not part of the text.
-    text = _text(entry, "text", where, _ANYTHING).removesuffix("\n")
+    text = prompt.text.removesuffix("\n")
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
-        message = f"{where}: the user and the assistant must take turns, the user last; {_SEE}"
-        raise BadInputError(message)
-    return SuitePrompt(
-        id=prompt_id,
-        task=task,  # type: ignore[arg-type]  # checked above
-        text=text,
-        quick=entry.get("quick") is True,
-    )
+        message = f"{prompt.id}: the user and the assistant must take turns, the user last"
+        raise ValueError(message)
+    return replace(prompt, text=text)
 
 
-def _unique(prompts: tuple[SuitePrompt, ...], name: str) -> tuple[SuitePrompt, ...]:
-    seen: set[str] = set()
-    for prompt in prompts:
-        if prompt.id in seen:
-            message = f"{name}: the prompt id {prompt.id!r} occurs twice; ids must be unique"
-            raise BadInputError(message)
-        seen.add(prompt.id)
-    return prompts
+def _require_different(prompts: Sequence[SuitePrompt]) -> None:
+    (prompt_id, times), *_ = Counter(prompt.id for prompt in prompts).most_common(1)
+    if times > 1:
+        message = f"the prompt id {prompt_id!r} occurs twice; ids must be unique"
+        raise ValueError(message)
 
 
 def _of_tasks(
