@@ -6,7 +6,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInputError, unreadable
@@ -27,16 +27,11 @@ _ARM = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39})=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """One file as it was given: its name, its unpacked bytes, and the arm of `ARM=FILE`.
-
-    `objects` are the JSON objects that were opened in it, `seen` the keys that were looked up.
-    """
+    """One file as it was given: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
 
     name: str
     data: bytes
     arm: str | None = None
-    objects: list[object] = field(default_factory=list, compare=False, repr=False)
-    seen: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def stem(self) -> str:

@@ -42,8 +42,8 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
-    top = JsonObject.of(file, parse(text(file), file.name))
-    if isinstance(top.get("runs"), list):
+    top = JsonObject.of(file.name, parse(text(file), file.name))
+    if isinstance(top.fields.get("runs"), list):
         keyed = {id_of(file.stem): top}
     else:
         keys = top.child("runs")
@@ -51,8 +51,8 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
             top.refuse("runs", "the runs of this format")
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
-        if not isinstance(run.get("runs"), list):
-            means = ", its drafts are means without records" if run.has("drafts") else ""
+        if not isinstance(run.fields.get("runs"), list):
+            means = ", its drafts are means without records" if "drafts" in run.fields else ""
             left_out.append(f"{run.place}: another experiment; it has no runs with records{means}")
             continue
         yield from _by_backend(key, run, top, left_out)
@@ -95,13 +95,13 @@ def _arm(name: str, entry: JsonObject) -> ArmRead:
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
     if known not in (None, "none"):
         known = f"{known}:n_max={_DEPTH}"
-    has_records = bool(entry.get("records"))
+    has_records = bool(entry.fields.get("records"))
     failed = entry.text("status") not in (None, "ok") and not has_records
     return ArmRead(name=name, method=known, reason="load-failed" if failed else None)
 
 
 def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
-    if not isinstance(entry.get("records"), list):
+    if not isinstance(entry.fields.get("records"), list):
         return
     for record in entry.children("records"):
         prompt = record.text("id")
@@ -130,7 +130,7 @@ def _counters(arm: str, record: JsonObject) -> tuple[int | None, int | None]:
 
     The script then writes null; a record without these keys says nothing.
     """
-    answered = record.has("draft_n") and record.number("predicted_ms") is not None
+    answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
     if arm != BASELINE and answered and record.count("draft_n") is None:
         return 0, 0
     return record.count("draft_n"), record.count("draft_n_accepted")
@@ -166,7 +166,7 @@ def _hardware(
     hardware: JsonObject, label: str | None, backend: str | None, left_out: list[str]
 ) -> ImportedFacts:
     cpu = hardware.text("cpu")
-    cards = hardware.children("gpus") if hardware.get("gpus") else []
+    cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
     used = _used(cards, label)
     left_out.extend(
         f"{card.place}: a GPU that the run on {label or backend} did not use"

@@ -28,13 +28,13 @@ def lines(file: Given) -> Iterator[JsonObject]:
         for each in objects:
             if each.strip():
                 place = f"{file.name}: line {number}"
-                yield JsonObject.of(file, parse(each, place), place)
+                yield JsonObject.of(place, parse(each, place))
             number += each.count("\n") + 1
         return
     if isinstance(value, list):
-        yield from JsonObject.of(file, {"": value}).children("")
+        yield from JsonObject.of(file.name, {"": value}).children("")
     else:
-        yield JsonObject.of(file, value)
+        yield JsonObject.of(file.name, value)
 
 
 def is_stream(file: Given) -> bool:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NoReturn, Self, TypeGuard
 
 import orjson
 
 from harness.errors import BadInputError
-from harness.importers.files import Given
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 
@@ -33,66 +32,38 @@ def parse(found: str, place: str) -> Json:
     return value
 
 
-def unread(file: Given) -> tuple[str, ...]:
-    """The keys that nothing looked up, in order; nothing is listed below such a key."""
-    found: dict[str, None] = {}
-    waiting: list[object] = list(reversed(file.objects))
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += reversed(value)
-        elif isinstance(value, dict):
-            found |= dict.fromkeys(key for key in value if key not in file.seen)
-            waiting += [inner for key, inner in reversed(value.items()) if key in file.seen]
-    return tuple(found)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonObject:
     """One JSON object with its place. A key that is missing or null is `None`, never 0.
 
-    A list is an object with its positions for keys. `seen` collects the keys that are looked up in
-    the file.
+    A list is an object with its positions for keys.
     """
 
     source: str  # the file, or a line in it
     path: str
     fields: Mapping[str, Json]
     is_list: bool = False
-    seen: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @classmethod
-    def of(cls, file: Given, value: Json, line: str | None = None) -> Self:
+    def of(cls, source: str, value: Json) -> Self:
         """The outermost object of a file, or of one of its lines."""
-        file.objects.append(value)
-        whole = cls(source=line or file.name, path=ROOT, fields={"": value}, seen=file.seen)
-        return whole.required("")
+        return cls(source=source, path=ROOT, fields={"": value}).required("")
 
     @property
     def place(self) -> str:
         """Where this object is, for people."""
         return f"{self.source}: {self.path}"
 
-    def get(self, key: str) -> Json:
-        """The value of a key, whatever its type."""
-        self.seen.add(key)
-        return self.fields.get(key)
-
-    def has(self, key: str) -> bool:
-        """Whether the key is there, even if it is null."""
-        self.seen.add(key)
-        return key in self.fields
-
     def text(self, key: str) -> str | None:
         """A text that is not blank."""
-        value = self.get(key)
+        value = self.fields.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(key, "a text")
         return value.strip() or None if value else None
 
     def number(self, key: str) -> float | None:
         """A number from 0."""
-        value = self.get(key)
+        value = self.fields.get(key)
         if value is None:
             return None
         if not _is_number(value) or not 0 <= value <= _LARGEST:
@@ -106,7 +77,7 @@ class JsonObject:
 
     def count(self, key: str) -> int | None:
         """A whole number from 0."""
-        value = self.get(key)
+        value = self.fields.get(key)
         if value is None:
             return None
         if not _is_number(value) or not 0 <= value <= _LARGEST or value != int(value):
@@ -124,21 +95,21 @@ class JsonObject:
 
     def counts(self, key: str) -> list[int] | None:
         """A list of whole numbers from 0."""
-        if self.get(key) is None:
+        if self.fields.get(key) is None:
             return None
         inner = self.elements(key)
         return [inner.count(position) or 0 for position in inner.fields]
 
     def numbers(self, key: str) -> list[float | None] | None:
         """A list of numbers from 0; null among them is unknown."""
-        if self.get(key) is None:
+        if self.fields.get(key) is None:
             return None
         inner = self.elements(key)
         return [inner.number(position) for position in inner.fields]
 
     def elements(self, key: str) -> Self:
         """A list as an object with its positions for keys; it must be there."""
-        found = self.get(key)
+        found = self.fields.get(key)
         if not isinstance(found, list):
             self.refuse(key, "a list")
         fields = {str(number): each for number, each in enumerate(found)}
@@ -146,7 +117,7 @@ class JsonObject:
 
     def child(self, key: str) -> Self | None:
         """An object inside this one."""
-        return None if self.get(key) is None else self.required(key)
+        return None if self.fields.get(key) is None else self.required(key)
 
     def children(self, key: str) -> list[Self]:
         """A list of objects; it must be there."""

@@ -45,7 +45,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             if row.count("n_gen") == 0 or row.count("n_prompt"):
                 left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
                 continue
-            if any(row.get(key) not in _PLAIN for key in _DRAFTS):
+            if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
                 left_out.append(f"{row.place}: a test with speculation, which is no baseline")
                 continue
             groups.setdefault(_facts(row), []).append(row)
@@ -90,7 +90,7 @@ def _records(row: JsonObject) -> Iterator[Record]:
 
 
 def _facts(row: JsonObject) -> ImportedFacts:
-    parameters, layers = row.count("model_n_params"), row.get("n_gpu_layers")
+    parameters, layers = row.count("model_n_params"), row.fields.get("n_gpu_layers")
     known = ImportedFacts(
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
@@ -102,7 +102,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         threads=row.count("n_threads"),
         kv_type_k=row.text("type_k"),
         kv_type_v=row.text("type_v"),
-        flash_attention=_FLASH.get(str(row.get("flash_attn"))),
+        flash_attention=_FLASH.get(str(row.fields.get("flash_attn"))),
         split_mode=_SPLITS.get(row.text("split_mode") or ""),
         gpu_layers=layers if isinstance(layers, int) else None,
     )

@@ -166,7 +166,7 @@ def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Record:
 
 def _answered(row: JsonObject) -> Record:
     row = _unwrapped(row)
-    timings = row.child("timings") or (row if row.has("predicted_n") else None)
+    timings = row.child("timings") or (row if "predicted_n" in row.fields else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
     prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
@@ -189,7 +189,7 @@ def _unwrapped(row: JsonObject) -> JsonObject:
     """The answer itself where a script has saved it next to its prompt."""
     objects = ((key, each) for key, each in row.fields.items() if isinstance(each, dict))
     inner = next((key for key, each in objects if "timings" in each), "")
-    return row if row.has("timings") else row.child(inner) or row
+    return row if "timings" in row.fields else row.child(inner) or row
 
 
 def _require_same_number(found: Sequence[tuple[Given, Sequence[Record]]]) -> None:

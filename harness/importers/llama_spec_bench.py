@@ -136,7 +136,7 @@ def _listed(arm: str, file: Given) -> Iterator[_Row]:
     for entry in lines(file):
         if entry.text("row_type") != "attempt":
             continue
-        yield from _detailed(arm, entry) if entry.has("quality") else _compact(arm, entry)
+        yield from _detailed(arm, entry) if "quality" in entry.fields else _compact(arm, entry)
 
 
 def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
@@ -145,7 +145,7 @@ def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
         prompt=entry.text("task") or "",
         place=entry.place,
         category=entry.text("task"),
-        reason=None if entry.get("ok") is True else reason_of(entry.text("error")),
+        reason=None if entry.fields.get("ok") is True else reason_of(entry.text("error")),
         output_tokens=entry.count("generated"),
         decode_ms=entry.seconds_as_ms("decode_s"),
         finish="stop" if entry.text("stop") == "eog" else "length",
@@ -164,12 +164,12 @@ def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
         prompt=entry.text("task_id") or entry.text("task_name") or "",
         place=entry.place,
         category=entry.text("task_category") or entry.text("task_name"),
-        reason=None if quality.get("ok") is True else reason_of(quality.text("error")),
+        reason=None if quality.fields.get("ok") is True else reason_of(quality.text("error")),
         prompt_tokens=tokens.count("prompt"),
         prompt_ms=timing.seconds_as_ms("prompt_s"),
         output_tokens=tokens.count("generated"),
         decode_ms=timing.seconds_as_ms("decode_s"),
-        finish="stop" if quality.get("hit_eog") is True else "length",
+        finish="stop" if quality.fields.get("hit_eog") is True else "length",
     )
     run, stages = str(entry.count("repeat_index")), spec.children("stages") if spec else []
     yield from _staged(record, run, stages, "accepted_tokens")
@@ -226,7 +226,7 @@ def _facts(rows: Sequence[JsonObject]) -> ImportedFacts:
         max_output_tokens=_agreed(rows, "max_tokens"),
     )
     facts |= target_facts(agreed(each.text("model") for each in runtimes))
-    temperatures = {s.get("temp") for row in rows if (s := row.child("sampler")) is not None}
+    temperatures = {s.fields.get("temp") for row in rows if (s := row.child("sampler")) is not None}
     if not temperatures:
         return facts
     one = agreed(temperatures)

@@ -67,7 +67,7 @@ def vendor_of(gpu: str) -> Vendor | None:
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
     """Why an answer ended, in the words of the APIs of OpenAI and of llama-server."""
-    choices = answer.children("choices") if answer.get("choices") else []
+    choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):
         return "length"

@@ -3,17 +3,15 @@
 Other formats are recognised by words and keys that only one tool writes.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.files import Given, text
 from harness.importers.json_lines import lines
-from harness.importers.json_object import JsonObject, unread
+from harness.importers.json_object import JsonObject
 from harness.importers.records import ParsedFiles
 
-_MOST_NAMES, _LONGEST_NAME = 24, 40
 _OWN = frozenset({"format", "version", "trials", "arms"})
 _REPETITIONS = "which lacks the repetitions: run it with -o json"
 _SERVE = "run vllm bench serve with --save-result --save-detailed"
@@ -49,7 +47,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
     _require_different(files)
     try:
-        parsed = IMPORTERS[form].read(files)
+        return IMPORTERS[form].read(files)
     except BadInputError as error:
         for file in files:
             found = _looks_like(file)
@@ -58,17 +56,6 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
                 message = f"{error}. {file.name} looks like {option}"
                 raise BadInputError(message) from error
         raise
-    return replace(parsed, left_out=(*parsed.left_out, *_unread(files)))
-
-
-def _unread(files: Sequence[Given]) -> Iterator[str]:
-    """What the files hold and nothing asked for, a line for each file."""
-    for file in files:
-        names = [name for name in unread(file) if name]
-        if names:
-            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            shown = ", ".join(name[:_LONGEST_NAME] for name in names[:_MOST_NAMES])
-            yield f"{file.name}: fields that no result has: {shown}{more}"
 
 
 def _require_different(files: Sequence[Given]) -> None:

@@ -77,8 +77,8 @@ def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
 
 def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
     """The completion in a row, or the reason why it lacks one."""
-    response = row.child("response") if row.has("response") else row
-    error = row.get("error")
+    response = row.child("response") if "response" in row.fields else row
+    error = row.fields.get("error")
     if error is not None or response is None:
         return None, reason_of(str(error or ""))
     if response is row:

@@ -25,7 +25,7 @@ def is_result(row: JsonObject) -> bool:
 
 def records(arm: str, row: JsonObject) -> Iterator[Record]:
     """One record for every request. Refuses a result without the lists."""
-    if not row.has("itls"):
+    if "itls" not in row.fields:
         row.refuse("itls", _DETAILS)
     intervals, errors, firsts = map(row.elements, ("itls", "errors", "ttfts"))
     count = len(intervals.fields)
@@ -58,7 +58,7 @@ def concurrency(row: JsonObject) -> int | None:
     """The cap on requests in flight; all at once without cap and rate; else unknown."""
     cap = row.count("max_concurrency")
     # SGLang writes Infinity, which JSON lacks and is read as null.
-    if cap is None and row.has("request_rate") and row.get("request_rate") in ("inf", None):
+    if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
         return row.count("num_prompts") or row.count("completed")
     return cap
 

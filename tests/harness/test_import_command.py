@@ -96,25 +96,26 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> None:
-    result = call("vllm", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
+    result = call("llama-server", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
 
     submission = read((tmp_path / "out.json").read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
     assert "; never averaged with measured results" in result.stdout
-    assert "left out: vllm-baseline.jsonl: fields that no result has: id," in result.stderr
+    assert "left out: texts, and rates, which follow from times and tokens\n" in result.stderr
     assert f"Result: {tmp_path / 'out.json'}" in result.stderr
 
 
 def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
-    result = call("vllm", "--output", str(tmp_path), "--json")
+    result = call("llama-server", "--output", str(tmp_path), "--json")
 
     said = json.loads(result.stdout)
     assert said.keys() == {"results", "left_out"}
     assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
-    # Of each file the fields that were not read.
-    assert len(said["left_out"]) == 2
-    assert "vllm-spec.jsonl: fields that no result has: " in said["left_out"][1]
+    assert said["left_out"] == [
+        "texts, and rates, which follow from times and tokens",
+        "the statistics lines, which sum over all requests of a server",
+    ]
 
 
 def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: Path) -> None:
