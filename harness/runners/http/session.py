@@ -19,7 +19,6 @@ from harness.runners.failures import reason_in_answer
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
 from harness.runners.http.process import ServerProcess
 from harness.runners.http.values import BadAnswerError
-from schemas.method import limit
 from schemas.submission import Probes
 
 KEY_VARIABLE = "DRAFTMAP_API_KEY"
@@ -65,16 +64,6 @@ class ServerRequest:
     warm_up: bool = False
     thinking: bool = False
     sampling: Sampling | None = None
-
-    @property
-    def speculates(self) -> bool:
-        """Whether the server may draft."""
-        return self.arm.drafts
-
-    @property
-    def depth(self) -> int | None:
-        """The depth of the arm's method; unknown for a chain, whose depth is that of one part."""
-        return limit(self.arm.method)
 
 
 ServerT = TypeVar("ServerT", bound=Server)

@@ -147,7 +147,7 @@ def generate(
 
     Raises what the client raises, or `BadAnswerError`.
     """
-    before = _page(client) if prompt.speculates and counts else None
+    before = _page(client) if prompt.arm.drafts and counts else None
     began = time.perf_counter()
     body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
     answer = client.post("/completion", body)
@@ -166,7 +166,7 @@ def generate(
         rounds=totals(
             decode_ms=done.timings.predicted_ms,
             output_tokens=done.timings.predicted_n,
-            counted=counted_in(done, speculates=prompt.speculates, page=page),
+            counted=counted_in(done, speculates=prompt.arm.drafts, page=page),
             page=page,
         ),
         finish="length" if done.stop_type == "limit" or done.stopped_limit else "stop",

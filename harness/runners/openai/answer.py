@@ -6,8 +6,9 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from harness.runners.http.client import one_line, parsed
@@ -90,79 +91,41 @@ def read(
     chunks: Iterable[Mapping[str, Json]], *, began_s: float, clock: Callable[[], float]
 ) -> Answer:
     """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
-    reading = _Reading(began_s=began_s)
-    for chunk in chunks:
-        reading.take(chunk, clock())
-    return reading.done()
+    timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
+    written_s = [at_s for _, choice, at_s in timed if _says_something(choice)]
+    if not written_s:
+        message = "the server wrote nothing"
+        raise BadAnswerError(message)
+    ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
+    finish, ended_s = next((end for end in reversed(ends) if isinstance(end[0], str)), (None, 0.0))
+    if finish is None:
+        message = "the answer does not say why it ended (finish_reason)"
+        raise BadAnswerError(message)
+    usages = [each for chunk, _, _ in timed if isinstance(each := chunk.get("usage"), dict)]
+    prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
+    prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
+    ids = [own for _, choice, _ in timed if (own := whole_numbers(choice.get("token_ids")))]
+    tokens = tuple(chain.from_iterable(ids))
+    parts = chain.from_iterable((chunk, choice) for chunk, choice, _ in timed)
+    return Answer(
+        began_s=began_s,
+        first_s=written_s[0],
+        last_s=max(written_s[-1], ended_s),
+        prompt_tokens=prompt_tokens,
+        output_tokens=output_tokens,
+        finish="length" if finish == "length" else "stop",
+        # Ids that are not as many as the server counted are not the output.
+        tokens=tokens if len(tokens) == output_tokens else None,
+        prompt=next(filter(None, prompts), None),
+        chunk_tokens=tuple(map(len, ids)),
+        extras={name: part[name] for part in parts for name in _EXTRAS if part.get(name)},
+        usage=usages[-1],
+        reasoned=any(_has(choice.get("delta"), _THOUGHTS) for _, choice, _ in timed),
+    )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Reading:
-    began_s: float
-    first_s: float | None = None
-    last_s: float | None = None
-    finish: str | None = None
-    ids: list[int] = field(default_factory=list)
-    chunk_tokens: list[int] = field(default_factory=list)
-    prompt: tuple[int, ...] | None = None
-    usage: Mapping[str, Json] | None = None
-    extras: dict[str, Json] = field(default_factory=dict)
-    reasoned: bool = False
-
-    def take(self, chunk: Mapping[str, Json], at_s: float) -> None:
-        usage = chunk.get("usage")
-        if isinstance(usage, dict):
-            self.usage = usage
-        self.prompt = self.prompt or whole_numbers(chunk.get("prompt_token_ids"))
-        choice = choice_of(chunk)
-        for part in (chunk, choice):
-            self.extras |= {name: part[name] for name in _EXTRAS if part.get(name)}
-        self._take_choice(choice, at_s)
-
-    def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
-        delta = choice.get("delta")
-        ids = whole_numbers(choice.get("token_ids")) or ()
-        self.reasoned |= isinstance(delta, dict) and any(delta.get(name) for name in _THOUGHTS)
-        reason = choice.get("finish_reason")
-        if ids:
-            self.ids += ids
-            self.chunk_tokens.append(len(ids))
-        written = bool(ids) or _has_content(choice) or _has_content(delta)
-        if written and self.first_s is None:
-            self.first_s = at_s
-        if isinstance(reason, str):
-            self.finish = reason
-        if written or isinstance(reason, str):
-            self.last_s = at_s
-
-    def done(self) -> Answer:
-        if self.first_s is None or self.last_s is None:
-            message = "the server wrote nothing"
-            raise BadAnswerError(message)
-        if self.finish is None:
-            message = "the answer does not say why it ended (finish_reason)"
-            raise BadAnswerError(message)
-        prompt_tokens, output_tokens = _counted(self.usage)
-        return Answer(
-            began_s=self.began_s,
-            first_s=self.first_s,
-            last_s=self.last_s,
-            prompt_tokens=prompt_tokens,
-            output_tokens=output_tokens,
-            finish="length" if self.finish == "length" else "stop",
-            # Ids that are not as many as the server counted are not the output.
-            tokens=tuple(self.ids) if len(self.ids) == output_tokens else None,
-            prompt=self.prompt,
-            chunk_tokens=tuple(self.chunk_tokens),
-            extras=self.extras,
-            usage=self.usage or {},
-            reasoned=self.reasoned,
-        )
-
-
-def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
-    prompt = count(usage, "prompt_tokens") if usage else None
-    output = count(usage, "completion_tokens") if usage else None
+def _counted(usage: Mapping[str, Json]) -> tuple[int, int]:
+    prompt, output = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
     if prompt is None or not output:
         message = (
             "the answer has no usage: the server does not count its tokens "
@@ -178,8 +141,13 @@ def choice_of(chunk: Mapping[str, Json]) -> Mapping[str, Json]:
     return first if isinstance(first, dict) else {}
 
 
-def _has_content(part: object) -> bool:
-    return isinstance(part, dict) and any(part.get(name) for name in _CONTENT)
+def _says_something(choice: Mapping[str, Json]) -> bool:
+    ids = whole_numbers(choice.get("token_ids"))
+    return bool(ids) or _has(choice, _CONTENT) or _has(choice.get("delta"), _CONTENT)
+
+
+def _has(part: object, names: Sequence[str]) -> bool:
+    return isinstance(part, Mapping) and any(part.get(name) for name in names)
 
 
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:

@@ -42,11 +42,6 @@ class Connection(Server):
     has_counters: bool = False
     drafts_nothing: bool = False
 
-    @property
-    def model(self) -> str:
-        """What the server calls the target."""
-        return self.served.id
-
     def counters(self) -> Counters | None:
         """What its metrics page has counted so far; `None` where there is no such page."""
         return read_counters(_page(self.client)) if self.has_counters else None

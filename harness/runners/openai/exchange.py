@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
@@ -16,6 +16,7 @@ from harness.runners.openai.answer import Answer, ServerTimes, events, server_ti
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
 from schemas.codec import Json, token_digest
+from schemas.method import limit
 
 # LM Studio drafts when a request names a draft model; the others as they were started.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
@@ -36,18 +37,13 @@ _TOLERANCE = 1.001
 _SLACK_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchanged:
-    """A generation, and whether its server states its own times."""
+def exchange(
+    connection: Connection, prompt: ServerRequest, *, server_clock: bool
+) -> tuple[Generation, bool]:
+    """A generation, and whether its server states its own times.
 
-    generation: Generation
-    tells_times: bool
-
-
-def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: bool) -> Exchanged:
-    """Ask one prompt. Raises as `Client` does, and `BadAnswerError`.
-
-    With `server_clock` the server's own times count: every arm's server states them.
+    Raises as `Client` does, and `BadAnswerError`. With `server_clock` the server's own times count:
+    every arm's server states them.
     """
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
@@ -59,7 +55,7 @@ def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: boo
     found = stated or page
     times = server_times(answer, salted=connection.identity.name in SALTED)
     check_answer(answer, times, limit=prompt.limit)
-    check_drafts(found, speculates=prompt.speculates)
+    check_drafts(found, speculates=prompt.arm.drafts)
     by_server = times if server_clock else None
     generation = Generation(
         tokens=answer.tokens,
@@ -80,8 +76,8 @@ def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: boo
         finish=answer.finish,
     )
     depth = found.depth if found else None
-    check_depth(generation, stated=depth, asked=prompt.depth)
-    return Exchanged(generation=generation, tells_times=times is not None)
+    check_depth(generation, stated=depth, asked=limit(prompt.arm.method))
+    return generation, times is not None
 
 
 def margins(
@@ -102,7 +98,7 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     began = time.perf_counter()
     lines = client.lines(f"{client.address.api}/chat/completions", body)
     answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
-    wants_more = engine == "SGLang" and prompt.speculates and prompt.alone
+    wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
     return _with_meta_info(connection, prompt, answer) if wants_more else answer
 
 
@@ -126,7 +122,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     salt: dict[str, Json] = {"cache_salt": uuid.uuid4().hex} if engine in SALTED else {}
     drafts = engine in DRAFTS_BY_REQUEST and prompt.draft is not None
     return {
-        "model": connection.model,
+        "model": connection.served.id,
         "messages": [{**each} for each in messages(prompt.text)],
         **_sampling(prompt.sampling),
         "max_tokens": prompt.limit,

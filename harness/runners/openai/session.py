@@ -70,10 +70,10 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
         server_clock = not prompt.warm_up and all(self._tells_times.values())
-        done = exchange.exchange(server, prompt, server_clock=server_clock)
+        generation, tells_times = exchange.exchange(server, prompt, server_clock=server_clock)
         if prompt.warm_up:
-            self._tells_times.setdefault(prompt.arm.id, done.tells_times)
-        return done.generation
+            self._tells_times.setdefault(prompt.arm.id, tells_times)
+        return generation
 
     def _margins(
         self, server: Connection, prompt: ServerRequest, known: Generation
@@ -105,7 +105,7 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
         )
     if not is_same_model(found.served, base.served):
         return _not_comparable(
-            f"this server offers {found.model}, the baseline's {base.model}; "
+            f"this server offers {found.served.id}, the baseline's {base.served.id}; "
             "start both with the same model, under the same name"
         )
     if ours.name in DRAFTS_BY_REQUEST:
