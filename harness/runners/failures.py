@@ -6,7 +6,7 @@ from harness.runners.base import Failure
 from schemas.submission import Reason
 
 # The first phrase that occurs decides, so specific phrases come before general ones.
-_MEMORY: tuple[tuple[str, Reason], ...] = (
+_IN_LOGS: tuple[tuple[str, Reason], ...] = (
     ("out of memory", "out-of-memory"),
     ("failed to allocate", "out-of-memory"),
     ("unable to allocate", "out-of-memory"),
@@ -16,9 +16,6 @@ _MEMORY: tuple[tuple[str, Reason], ...] = (
     ("kv cache allocation is less than requested", "out-of-memory"),
     ("no available memory for the cache blocks", "out-of-memory"),
     ("is less than desired gpu memory utilization", "out-of-memory"),
-)
-_IN_LOGS: tuple[tuple[str, Reason], ...] = (
-    *_MEMORY,
     ("vocabs are not compatible", "vocabulary-mismatch"),
     ("vocab type must match", "vocabulary-mismatch"),
     ("vocab special tokens must match", "vocabulary-mismatch"),
@@ -59,7 +56,7 @@ def reason_in_answer(message: str) -> Reason | None:
 
 def is_out_of_memory(log: str) -> bool:
     """Whether a log reports a failed allocation."""
-    return _decisive(log, _MEMORY) is not None
+    return reason_in_log(log) == "out-of-memory"
 
 
 def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:

@@ -74,24 +74,20 @@ class ServerProcess:
 
         `ask` sends it a request, and raises as a client does until it is ready.
         """
+        until = time.monotonic() + limit_s
         with ExitStack() as undo:
             undo.callback(self.end)  # after Ctrl-C, too: nothing else knows of this server yet
-            failure = self._wait(limit_s, ask)
-            if failure is None:
-                undo.pop_all()
-        return failure
-
-    def _wait(self, limit_s: float, healthy: Callable[[], object]) -> Failure | None:
-        until = time.monotonic() + limit_s
-        while time.monotonic() < until:
-            if not self.running():
-                return self._died_while_loading()
-            with suppress(ServerSilentError, ServerRefusedError):
-                healthy()
-                return None
-            time.sleep(_POLL_S)
-        what = f"{self.program.name} was not ready within {limit_s:.0f} s; raise --startup-timeout"
-        return failure_in_log(self.log(), otherwise="timed-out", what=what)
+            while time.monotonic() < until:
+                if not self.running():
+                    return self._died_while_loading()
+                with suppress(ServerSilentError, ServerRefusedError):
+                    ask()
+                    undo.pop_all()
+                    return None
+                time.sleep(_POLL_S)
+            late = f"was not ready within {limit_s:.0f} s; raise --startup-timeout"
+            what = f"{self.program.name} {late}"
+            return failure_in_log(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
         """End it and what it started: SIGTERM first, then SIGKILL."""

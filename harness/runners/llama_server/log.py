@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from schemas.submission import DeviceMemory
 
@@ -12,25 +11,14 @@ _LOADS = re.compile(r"load_tensors: loading model tensors")
 _SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resident:
-    """Layers on a GPU, target first, then the draft if one was loaded."""
-
-    target: int | None
-    draft: int | None
-
-
-def resident_layers(text: str) -> Resident:
-    """Layers that really are on a GPU.
+def resident_layers(text: str) -> tuple[int | None, int | None]:
+    """Layers of the target and of the draft, if one was loaded, that really are on a GPU.
 
     The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
     of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.
     """
-    counts = [_layers(part) for part in _loads(text)]
-    return Resident(
-        target=counts[0] if counts else None,
-        draft=counts[1] if len(counts) > 1 else None,
-    )
+    target, draft, *_ = (*map(_layers, _loads(text)), None, None)
+    return target, draft
 
 
 def _layers(text: str) -> int | None:

@@ -45,14 +45,14 @@ class LlamaServerSession(ServerSession[Server]):
         if isinstance(prepared, Failure) or self._started is None or not self._started.process:
             return prepared
         log = self._started.process.log()
-        resident = resident_layers(log)
+        target_layers, draft_layers = resident_layers(log)
         return replace(
             prepared,
             placement=placement_of(
                 self._arms[arm],
                 self._campaign,
-                target_layers=resident.target,
-                draft_layers=resident.draft,
+                target_layers=target_layers,
+                draft_layers=draft_layers,
             ),
             peak_memory=in_use(log, before_mib=free_mib, after_mib=self._binary.free_mib()),
         )
