@@ -26,7 +26,7 @@ from harness.run.journal import (
     TrialFact,
     WarmupFact,
 )
-from harness.run.passes import Answered, Passes
+from harness.run.passes import Answered, answers
 from harness.run.record import assemble, trial_of
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
@@ -96,14 +96,7 @@ def by_blocks(
         except KeyboardInterrupt:
             ended = "interrupted"
         context.observe(events.Finished())
-        return assemble(
-            campaign,
-            journal.facts,
-            machine=context.machine,
-            commit=context.commit,
-            measured_until=context.now(),
-            ended=ended,
-        )
+        return run.submission(ended)
 
 
 class _Run:
@@ -119,7 +112,7 @@ class _Run:
             journal,
             clock=context.clock,
             observe=context.observe,
-            so_far=self._so_far,
+            so_far=self.submission,
             prune=context.prune,
         )
         self._failed_arms: set[str] = set()
@@ -144,7 +137,6 @@ class _Run:
         return early
 
     def _blocks(self, session: Session, left: Blocks) -> Generator[int, None, Early | None]:
-        answers = Passes(self._campaign, session, skip=self._is_skipped, observe=self._observe)
         turns = passes(
             (item for items in left.values() for item in items), self._campaign.interleaved
         )
@@ -161,7 +153,9 @@ class _Run:
                     return early
                 self._snapshot("during")
             before = block
-            for answered in answers.run(turn):
+            for answered in answers(
+                turn, self._campaign, session, skip=self._is_skipped, observe=self._observe
+            ):
                 self._record(answered)
                 following = answered.trial.order + 1
                 if self._pauses_after(answered.trial.arm) and following <= turn[-1].order:
@@ -176,13 +170,15 @@ class _Run:
     def _is_skipped(self, arm: str) -> bool:
         return arm in self._failed_arms or arm in self._stopping.dropped
 
-    def _so_far(self) -> Submission:
+    def submission(self, ended: Ended = "completed") -> Submission:
+        """What was measured so far. Raises `NothingMeasuredError`."""
         return assemble(
             self._campaign,
             self._journal.facts,
             machine=self._context.machine,
+            commit=self._context.commit,
             measured_until=self._context.now(),
-            ended="completed",
+            ended=ended,
         )
 
     def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:

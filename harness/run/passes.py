@@ -20,62 +20,39 @@ class Answered:
     started_ms: float | None = None
 
 
-class Passes:
-    """Gives the trials of a campaign to a session. `skip(arm)` is asked before each trial."""
+def answers(
+    trials: Iterable[PlannedTrial],
+    campaign: Campaign,
+    session: Session,
+    *,
+    skip: Callable[[str], bool],
+    observe: Observer,
+) -> Iterator[Answered]:
+    """Every trial with its result, as soon as it is there; `skip(arm)` is asked before each.
 
-    def __init__(
-        self,
-        campaign: Campaign,
-        session: Session,
-        *,
-        skip: Callable[[str], bool],
-        observe: Observer,
-    ) -> None:
-        self._output_tokens = campaign.settings.max_output_tokens
-        self._concurrency = {arm.id: arm.concurrency for arm in campaign.arms}
-        self._session = session
-        self._skip = skip
-        self._observe = observe
-
-    def run(self, trials: Iterable[PlannedTrial]) -> Iterator[Answered]:
-        """Every trial with its result, as soon as it is there.
-
-        Raises `BadInputError` when several requests at once are planned and the session answers one
-        at a time.
-        """
-        for arm, turn in groupby(trials, key=lambda trial: trial.arm):
-            concurrency = self._concurrency[arm]
-            if concurrency == 1:
-                yield from self._in_turn(turn)
-            else:
-                yield from self._in_flight(arm, tuple(turn), concurrency)
-
-    def _in_turn(self, trials: Iterable[PlannedTrial]) -> Iterator[Answered]:
-        for trial in trials:
-            if not self._skip(trial.arm):
-                self._observe(events.TrialStarted(trial=trial))
-                result = self._session.generate(self._request(trial))
-                yield Answered(trial=trial, result=result)
-
-    def _in_flight(
-        self, arm: str, trials: tuple[PlannedTrial, ...], concurrency: int
-    ) -> Iterator[Answered]:
-        if not isinstance(self._session, ConcurrentSession):
+    Raises `BadInputError` when several requests at once are planned and the session answers one
+    at a time.
+    """
+    levels = {arm.id: arm.concurrency for arm in campaign.arms}
+    limit = campaign.settings.max_output_tokens
+    for arm, turn in groupby(trials, key=lambda trial: trial.arm):
+        asked = {_request(trial, limit): trial for trial in turn}
+        if levels[arm] == 1:
+            for request, trial in asked.items():
+                if not skip(arm):
+                    observe(events.TrialStarted(trial=trial))
+                    yield Answered(trial=trial, result=session.generate(request))
+        elif not isinstance(session, ConcurrentSession):
             message = f"{arm}: this runner answers one request at a time; leave out --concurrency"
             raise BadInputError(message)
-        if self._skip(arm):
-            return
-        self._observe(events.TrialStarted(trial=trials[0]))
-        trial_of = {self._request(trial): trial for trial in trials}
-        for done in self._session.generate_together(tuple(trial_of), concurrency):
-            yield Answered(
-                trial=trial_of[done.request], result=done.result, started_ms=done.started_ms
-            )
+        elif not skip(arm):
+            observe(events.TrialStarted(trial=next(iter(asked.values()))))
+            for done in session.generate_together(tuple(asked), levels[arm]):
+                trial, started_ms = asked[done.request], done.started_ms
+                yield Answered(trial=trial, result=done.result, started_ms=started_ms)
 
-    def _request(self, trial: PlannedTrial) -> TrialRequest:
-        return TrialRequest(
-            arm=trial.arm,
-            prompt=trial.prompt,
-            max_output_tokens=self._output_tokens,
-            block=trial.block,
-        )
+
+def _request(trial: PlannedTrial, limit: int) -> TrialRequest:
+    return TrialRequest(
+        arm=trial.arm, prompt=trial.prompt, max_output_tokens=limit, block=trial.block
+    )

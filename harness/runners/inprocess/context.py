@@ -6,7 +6,7 @@ logits are read in place, and a rollback is checked.
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import llama_cpp
 import numpy as np
@@ -17,7 +17,6 @@ from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
 from harness.runners.inprocess.weights import LoadedWeights
-from schemas.axes import FlashAttention
 
 _SEQUENCE = 0
 _NO_SLOT = 1
@@ -38,56 +37,26 @@ class RollbackError(Exception):
     """The engine cannot forget the end of the text (recurrent state)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """How a context keeps and reads its keys and values."""
-
-    type_k: str = "f16"
-    type_v: str = "f16"
-    flash: FlashAttention = "auto"
-
-
-USUAL = Attention()
-
-
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
     def __init__(
-        self,
-        weights: LoadedWeights,
-        settings: RunSettings,
-        *,
-        name: str,
-        outputs: int,
-        attention: Attention = USUAL,
+        self, weights: LoadedWeights, settings: RunSettings, *, name: str, outputs: int
     ) -> None:
         """Reserve a context for the campaign's tokens, with at most `outputs` logit rows a step.
 
-        Contexts with the same name are alike: the state of one fits the other. A draft's attention
-        is the usual one, as a server's is by default.
+        Contexts with the same name are alike: the state of one fits the other.
 
         Raises `MachineError` when the memory for it cannot be had.
         """
-        params = llama_cpp.llama_context_default_params()
-        params.n_ctx = settings.context_tokens
-        params.n_batch = params.n_ubatch = settings.batch_tokens
-        params.n_outputs_max = outputs
-        params.no_perf = True
-        if weights.keeps_recurrent_state:
-            params.n_rs_seq = outputs
-        params.type_k, params.type_v = (
-            getattr(llama_cpp, f"GGML_TYPE_{name.upper()}", _BF16)
-            for name in (attention.type_k, attention.type_v)
-        )
-        params.flash_attn_type = _FLASH[attention.flash]
-        params.n_threads = params.n_threads_batch = settings.threads or default_threads()
         self.name = name
         self.weights = weights
+        params = _params(settings, outputs, recurrent=weights.keeps_recurrent_state)
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
             why = log.last_error()
-            remedy = "lower --context" if attention == USUAL else _OTHER_REMEDY
+            usual = with_usual_attention(settings) == settings
+            remedy = "lower --context" if usual else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
             message = f"no memory for {size} ({why}); {remedy}"
             raise MachineError(message)
@@ -209,3 +178,27 @@ class Context:
         self._rows = np.ctypeslib.as_array(logits, (rows, self.weights.vocabulary_size))
         choices: list[int] = self._rows.argmax(axis=1).tolist()
         return choices
+
+
+def with_usual_attention(settings: RunSettings) -> RunSettings:
+    """The settings with the engine's usual attention, which a server gives a draft, too."""
+    return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
+
+
+def _params(
+    settings: RunSettings, outputs: int, *, recurrent: bool
+) -> llama_cpp.llama_context_params:
+    params: llama_cpp.llama_context_params = llama_cpp.llama_context_default_params()
+    params.n_ctx = settings.context_tokens
+    params.n_batch = params.n_ubatch = settings.batch_tokens
+    params.n_outputs_max = outputs
+    params.no_perf = True
+    if recurrent:
+        params.n_rs_seq = outputs
+    params.type_k, params.type_v = (
+        getattr(llama_cpp, f"GGML_TYPE_{name.upper()}", _BF16)
+        for name in (settings.kv_type_k, settings.kv_type_v)
+    )
+    params.flash_attn_type = _FLASH[settings.flash_attention]
+    params.n_threads = params.n_threads_batch = settings.threads or default_threads()
+    return params

@@ -6,7 +6,7 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
 from harness.runners.inprocess import log
-from harness.runners.inprocess.context import Attention, Context
+from harness.runners.inprocess.context import Context, with_usual_attention
 from harness.runners.inprocess.drafters import (
     ModelDrafter,
     NoDrafter,
@@ -37,17 +37,8 @@ class LoadedModels:
             campaign.target.on_disk, gpu_layers=gpu_layers, split_mode=settings.split_mode
         )
         try:
-            self.target = Context(
-                self.weights,
-                settings,
-                name=f"target at {gpu_layers}",
-                outputs=widest(campaign),
-                attention=Attention(
-                    type_k=settings.kv_type_k,
-                    type_v=settings.kv_type_v,
-                    flash=settings.flash_attention,
-                ),
-            )
+            name = f"target at {gpu_layers}"
+            self.target = Context(self.weights, settings, name=name, outputs=widest(campaign))
         except HarnessError:
             self.weights.close()
             raise
@@ -62,7 +53,7 @@ class LoadedModels:
         draft = arm.method.draft
         if draft is None or draft in self.drafts:
             return None
-        settings = self._campaign.settings
+        settings = with_usual_attention(self._campaign.settings)
         path = next(each.on_disk for each in self._campaign.drafts if each.model.id == draft)
         try:
             weights = LoadedWeights(path, gpu_layers=settings.draft_gpu_layers)
