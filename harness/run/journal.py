@@ -201,31 +201,23 @@ def began(path: Path) -> str | None:
 
 
 def make_way(path: Path, *, say: Callable[[str], None]) -> None:
-    """Rename an earlier journal so that a new one does not replace it."""
-    with usable():
-        earlier = set_aside(path) if path.exists() else None
-    if earlier is not None:
-        aside, trials = earlier
-        say(
-            f"An earlier run with these options stopped after {count(trials, 'trial')}; "
-            f"--resume would continue it. This run starts over; the earlier one is now {aside}"
-        )
-
-
-def set_aside(path: Path) -> tuple[Path, int] | None:
-    """Rename a journal that holds trials; returns its new path and how many, `None` without any.
+    """Rename an earlier journal that holds trials, and say so.
 
     A new run would replace it, and a forgotten --resume would cost hours.
     """
     try:
-        trials = sum(isinstance(fact, TrialFact) for fact in read(path))
-    except BadInputError:  # of another version, so that it cannot be resumed
-        return None
-    if trials == 0:
-        return None
-    aside = path.replace(path.with_suffix(".replaced.jsonl"))
-    sync_directory(path.parent)
-    return aside, trials
+        with usable():
+            trials = sum(isinstance(fact, TrialFact) for fact in read(path))
+            if trials == 0:
+                return
+            aside = path.replace(path.with_suffix(".replaced.jsonl"))
+            sync_directory(path.parent)
+    except BadInputError:  # there is none, or one of another version, which cannot be resumed
+        return
+    say(
+        f"An earlier run with these options stopped after {count(trials, 'trial')}; "
+        f"--resume would continue it. This run starts over; the earlier one is now {aside}"
+    )
 
 
 def fingerprint(campaign: Campaign) -> str:

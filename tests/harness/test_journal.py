@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.run.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, read, set_aside
+from harness.run.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, make_way, read
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, run
 
@@ -101,11 +101,14 @@ def test_a_forgotten_resume_loses_no_trial(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     run(campaign(prompts=1, blocks=1), path)
 
-    kept = set_aside(path)
+    said: list[str] = []
+    make_way(path, say=said.append)
 
-    assert kept == (tmp_path / "run.replaced.jsonl", 3)  # one prompt with each of three arms
+    aside = tmp_path / "run.replaced.jsonl"
+    assert "stopped after 3 trials" in said[0]  # one prompt with each of three arms
+    assert said[0].endswith(str(aside))
     assert not path.exists()
-    assert sum(isinstance(fact, TrialFact) for fact in read(kept[0])) == 3
+    assert sum(isinstance(fact, TrialFact) for fact in read(aside)) == 3
 
 
 def test_a_journal_without_trials_is_not_kept(tmp_path: Path) -> None:
@@ -113,11 +116,11 @@ def test_a_journal_without_trials_is_not_kept(tmp_path: Path) -> None:
     with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
 
-    assert set_aside(path) is None
+    make_way(path, say=pytest.fail)
 
 
 def test_a_journal_of_another_version_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"fact": {"type": "unheard-of"}}\n')
 
-    assert set_aside(path) is None
+    make_way(path, say=pytest.fail)
