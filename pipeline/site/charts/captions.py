@@ -7,6 +7,7 @@ from statistics import median
 
 from pipeline.site.charts.axes import cut_off
 from pipeline.site.charts.theme import Row
+from schemas.vocabulary import VERDICTS
 from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
@@ -244,7 +245,8 @@ def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
     loss = f"the lowest clear loss is {words(min(hurts, key=_speedup))}" if hurts else ""
     slower = [row for row in rows if row["verdict"] == "slower-in-all"]
-    whole = f"faster to write, slower in all: {words(max(slower, key=_speedup))}" if slower else ""
+    name = VERDICTS["slower-in-all"].word
+    whole = f"{name}: {words(max(slower, key=_speedup))}" if slower else ""
     found = (
         "; ".join(filter(None, (gain, loss, whole)))
         or f"no figure{scope} is clearly above or below 1"
