@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,14 +276,7 @@ class _Paired:
 
 def to_json(found: Comparison) -> dict[str, Json]:
     """The verdict, and what it follows from, for machines."""
-    return {
-        "verdict": found.verdict,
-        "base": found.base,
-        "head": found.head,
-        "threshold": found.threshold,
-        "level": found.level,
-        "arms": encode(found.arms),
-    }
+    return {"verdict": found.verdict} | cast("dict[str, Json]", encode(found))
 
 
 def _outputs(pairs: Sequence[PromptPairs]) -> Outputs:
