@@ -53,6 +53,11 @@ class Setting:
     task_choices: int
 
     @property
+    def alone(self) -> bool:
+        """Whether one request at a time was answered."""
+        return (self.arm.concurrency or 1) == 1
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict over all tasks, if this is the setting that is picked."""
         return _picked(self.whole, self.choices)
@@ -202,7 +207,7 @@ def _rates(best: Setting) -> str:
 def _request(best: Setting) -> str:
     whole = best.whole
     if whole.whole_request is None:
-        return "Prompt time was not recorded."
+        return "Prompt time was not recorded." if best.alone else ""
     interval = _corrected(whole.whole_request_interval, whole.whole_request, best.choices)
     return f"Whole answers, prompt included: {_figure(whole.whole_request, interval)}."
 

@@ -16,7 +16,7 @@ from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
-from harness.report import answer, use
+from harness.report import answer, use, words
 from harness.report.answer import Setting
 from harness.report.use import COLUMNS, INDENT, folded
 from schemas.submission import Submission
@@ -88,7 +88,8 @@ def _table(found: Sequence[Setting], most: int) -> list[str]:
         lines.append(f"{short:{width + 2}}{_cells(_figures(row))}")
     if len(rows) > most:
         lines.append(f"and {len(rows) - most} more")
-    if any(row.estimate.speedup and row.estimate.whole_request is None for row in rows[:most]):
+    ran = [each.whole for each in found if each.alone and each.whole.speedup is not None]
+    if any(whole.whole_request is None for whole in ran):
         lines.append(f"{say.UNKNOWN} prompt time not recorded")
     return [INDENT + line for line in lines]
 
@@ -107,7 +108,7 @@ def _rows(found: Sequence[Setting]) -> Iterator[_Row]:
 
 def _figures(row: _Row) -> tuple[str, ...]:
     each = row.estimate
-    bound = "≤" if each.at_most else ""
+    bound = words.AT_MOST if each.at_most else ""
     return (
         say.rate(each.baseline_tps),
         f"{bound}{say.rate(each.tps)}",
