@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness import files
-from harness.errors import BadInputError, MachineError, suggestion
+from harness.errors import BadInputError, suggestion
 from harness.models import embedded, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
@@ -104,27 +104,21 @@ def _derivation(preset: Preset) -> str | None:
     return f"layers {first} to {last} removed from Q4_1"
 
 
-def located(name: str) -> Path:
-    """The file that a path, a preset or `owner/repo:quant` names.
+def on_disk(name: str) -> Path | None:
+    """The file that a path, a preset or `owner/repo:quant` names, if it is on this disk.
 
-    Raises `BadInputError` for an unknown name. For a model that is not on this disk it raises
-    `MachineError` with the command that fetches it.
+    Raises `BadInputError` for an unknown name.
     """
     path = Path(name).expanduser()
     if path.is_file():
         return path
     preset = presets().get(name.lower())
-    match = hub_names.REFERENCE.fullmatch(name)
     if preset is not None:
-        found = preset_path(preset)
-    elif match is not None:
-        found = hub.cached(match["repository"], match["quantisation"])
-    else:
+        return preset_path(preset)
+    match = hub_names.REFERENCE.fullmatch(name)
+    if match is None:
         raise refuse_unknown(name)
-    if found is None:
-        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
-        raise MachineError(message)
-    return found
+    return hub.cached(match["repository"], match["quantisation"])
 
 
 def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
@@ -140,12 +134,12 @@ def planned(name: str) -> ModelFile | None:
 
     Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
     """
+    if on_disk(name) is not None:
+        return None
     preset = presets().get(name.lower())
     if preset is None:
-        _refuse_absent(name)
-        return None
-    if preset_path(preset) is not None:
-        return None
+        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
+        raise BadInputError(message)
     model = Model(
         id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
         name=preset.model,
@@ -155,12 +149,3 @@ def planned(name: str) -> ModelFile | None:
         repository=preset.repository,
     )
     return ModelFile(path=Path(preset.name), model=model)
-
-
-def _refuse_absent(name: str) -> None:
-    match = hub_names.REFERENCE.fullmatch(name)
-    if match is None or Path(name).is_file():
-        return
-    if hub.cached(match["repository"], match["quantisation"]) is None:
-        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
-        raise BadInputError(message)
