@@ -18,7 +18,7 @@ _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
-def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> WeightsFile:
+def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     """The weights that `value` names; they are fetched or made if need be.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
@@ -28,9 +28,9 @@ def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None
         return WeightsFile(path=path)
     preset = presets().get(value.lower())
     if preset is not None:
-        return from_preset(preset, say=say, client=client)
+        return _from_preset(preset, say)
     if hub_names.REFERENCE.fullmatch(value):
-        return hub.fetch(value, client=client or hub.default_client(), say=say)
+        return hub.fetch(value, client=hub.default_client(), say=say)
     raise refuse_unknown(value)
 
 
@@ -54,14 +54,11 @@ def _preset_of(stem: str) -> Preset | None:
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
-def from_preset(
-    preset: Preset, *, say: Callable[[str], None], client: Hub | None = None
-) -> WeightsFile:
+def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
-        found = hub.fetch(reference, client=client or hub.default_client(), say=say)
-        path = found.path
+        path = hub.fetch(reference, client=hub.default_client(), say=say).path
     else:
         path = _made(preset, say)
     return WeightsFile(
