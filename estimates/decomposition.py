@@ -1,7 +1,6 @@
 """The two parts of a speedup: how many tokens a round yields, and what it costs.
 
-`speedup = tokens_per_round / round_cost`, for a prompt and, because the means over prompts are
-geometric, for a task and over tasks too.
+`speedup = tokens_per_round / round_cost`, for a prompt, for a task and over tasks.
 """
 
 from bisect import bisect_right
@@ -37,8 +36,7 @@ def yielded(pairs: PromptPairs) -> float | None:
 def round_cost(pairs: PromptPairs) -> float | None:
     """R: what one round costs, in units of one baseline token.
 
-    Tokens per round over the speedup. Where the output is the same in all blocks this is the
-    median over the blocks of a round's duration in tokens of the baseline's paired trial.
+    Tokens per round over the speedup, so that the three printed figures agree.
     """
     tokens = yielded(pairs)
     return None if tokens is None else tokens / pairs.speedup

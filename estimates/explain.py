@@ -137,7 +137,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
         return _control(estimate, arm)
     if arm.role == "alternative":
         return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."
-    if _rarely_fired(estimate) and estimate.verdict != "helps":
+    if _rarely_fired(estimate) and estimate.verdict not in {"helps", "slower-in-all"}:
         share = say.percent(estimate.fire_rate or 0.0)
         return f"It drafted in only {share} of rounds, so little could change."
     if estimate.tokens_per_round is None or estimate.round_cost is None:
@@ -154,13 +154,13 @@ def _balance(
     """What a round costs against what it yields."""
     depth = limit(arm.method)
     costs, yields = _apart(cost, yielded)
-    if estimate.verdict == "helps":
-        return f"One round costs {costs} plain tokens and yields {yields}, so this arm wins."
-    if estimate.verdict == "no-clear-difference":
-        return (
-            f"One round costs {costs} plain tokens and yields {yields}; "
-            f"{_how_uncertain(estimate.interval)}."
-        )
+    endings = {
+        "helps": ", so this arm wins",
+        "slower-in-all": ", but reading the prompt costs more than that saves",
+        "no-clear-difference": f"; {_how_uncertain(estimate.interval)}",
+    }
+    if ending := endings.get(estimate.verdict):
+        return f"One round costs {costs} plain tokens and yields {yields}{ending}."
     if depth is not None and cost > depth + 1:
         return (
             f"One round costs {costs} plain tokens and can yield {depth + 1} at most, "

@@ -44,7 +44,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
-        pairs = pair(submission, arm)
+        pairs = [each for each in pair(submission, arm) if each.trials]
         found = [each for each in map(parts.round_cost, pairs) if each is not None]
         if not found or len(found) < len(pairs):
             continue

@@ -2,8 +2,8 @@
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
 partner does not count: averages over different prompts or blocks are not comparable. Only where the
-arm failed after a known time and the baseline finished, that time stands for the arm: prompts that
-are too slow to finish are not missing at random.
+arm ran out of time and the baseline finished, the time limit stands for the arm: prompts that are
+too slow to finish are not missing at random.
 """
 
 import math
@@ -103,14 +103,14 @@ def stream_tps(submission: Submission, arm: str) -> float | None:
 
     The mean over tasks of the mean over prompts of the median over blocks, as in a speedup.
     """
-    tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
-    times: dict[Task, dict[str, list[float]]] = {}
-    for trial in submission.trials:
-        ms = ms_per_token(trial) if trial.arm == arm else None
-        if ms is not None:
-            times.setdefault(tasks[trial.prompt], {}).setdefault(trial.prompt, []).append(ms)
-    means = [fmean(map(median, prompts.values())) for prompts in times.values()]
-    return 1000 / fmean(means) if means else None
+    timed = _timed(submission.trials, arm)
+    times: dict[Task, list[float]] = {}
+    for prompt in submission.suite.prompts:
+        if prompt.id in timed.by_prompt:
+            trials = tuple(timed.by_prompt[prompt.id].values())
+            ms = median(_all_ms(trials, clock(trials), timed.excess))
+            times.setdefault(prompt.task, []).append(ms)
+    return 1000 / fmean(map(fmean, times.values())) if times else None
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
@@ -166,8 +166,8 @@ class PromptPairs:
 
     Many figures are made of these, so each is computed once. `clock_half_width` is the
     error that both excesses bring to the logarithm of every ratio of the arm; 0 by the wall clock.
-    `failed` has the same two times of the blocks in which the arm failed: its own is at least what
-    it had taken by then.
+    `failed` has the same two times of the blocks in which the arm ran out of time: its own is at
+    least what it had taken by then.
     """
 
     arm: Arm
@@ -202,8 +202,8 @@ class PromptPairs:
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """The same by processor time; `None` where a trial did not record it."""
-        return self.times(cpu_ms_per_token)
+        """The same by processor time; `None` where a trial failed or did not record it."""
+        return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
         """Baseline's and arm's median by any clock; `None` if one does not have it."""
@@ -244,13 +244,14 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
 
 
 def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
-    """Ms per token that an arm's failed trials took at least, by prompt and block.
+    """Ms per token that an arm's trials took at least which ran out of time, by prompt and block.
 
-    The time until a trial was given up, over all the tokens that it might have written.
+    The time until a trial was given up, over all the tokens that it might have written. Trials that
+    failed for another reason say nothing about speed.
     """
     found: dict[str, dict[int, float]] = {}
     for trial in trials:
-        if trial.arm == arm and trial.outcome == "failed" and trial.wall_ms and most_steps > 0:
+        if trial.arm == arm and trial.reason == "timed-out" and trial.wall_ms and most_steps > 0:
             found.setdefault(trial.prompt, {})[trial.block] = trial.wall_ms / most_steps
     return found
 

@@ -224,12 +224,12 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
     if ours is None or theirs is None:
         return None
     both, rival = together(first, other, ours, theirs)
-    pairs = pair(both, rival)
-    if not pairs:
+    groups = by_task(pair(both, rival))
+    if not groups:
         return None
-    times = [[(each.baseline_ms, each.arm_ms) for each in group] for group in by_task(pairs)]
+    times = [[(each.baseline_ms, each.arm_ms) for each in group] for group in groups]
     interval = widened(ratio_interval(times), both, rival)
-    return EngineRatio(ratio=time_ratio(times), interval=interval, prompts=len(pairs))
+    return EngineRatio(ratio=time_ratio(times), interval=interval, prompts=sum(map(len, groups)))
 
 
 def together(

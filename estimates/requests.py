@@ -160,10 +160,10 @@ class Readings:
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
         """How the prompt was read, for one request at a time; `None` where that is not known."""
-        if (pairs.arm.concurrency or 1) > 1:
-            return None
-        baseline = self._finished[pairs.arm.baseline or "", pairs.prompt.id]
+        baseline = self._finished.get((pairs.arm.baseline or "", pairs.prompt.id))
         own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
+        if baseline is None or (pairs.arm.concurrency or 1) > 1:
+            return None
         read = self._read(pairs, baseline, own)
         if read is None:
             return None

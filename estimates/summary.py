@@ -99,7 +99,7 @@ def _estimate(
 
 def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
     """The fields that every arm and task has, even without a pair of answers."""
-    once = interval is None and single_pass(scope.submission) and len(scope.prompts) > 1
+    once = scope.complete and single_pass(scope.submission) and len(scope.prompts) > 1
     judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
         arm=scope.arm.id,

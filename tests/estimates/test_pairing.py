@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.pairing import median_half_width, pair
+from estimates.pairing import median_half_width, pair, plain_tps
 from tests.estimates.campaigns import SPEC, campaign, failed, trial
 
 if TYPE_CHECKING:
     from estimates.pairing import PromptPairs
+    from schemas.submission import Submission
 
 
 def blocks(baseline: tuple[float, ...], spec: tuple[float, ...]) -> PromptPairs:
@@ -22,17 +24,14 @@ def blocks(baseline: tuple[float, ...], spec: tuple[float, ...]) -> PromptPairs:
     return pairs
 
 
-def test_the_speedup_is_the_median_of_the_ratios_within_blocks() -> None:
-    # Ratios 2, 4 and 3. The ratio of the medians, 200 / 50 = 4, takes two different blocks.
-    pairs = blocks((100.0, 200.0, 300.0), (50.0, 50.0, 100.0))
-
-    assert pairs.speedup == pytest.approx(3.0)
-    assert math.exp(pairs.log_ratio) == pytest.approx(3.0)
+def test_the_speedup_is_the_ratio_of_the_medians_over_the_blocks() -> None:
+    # 200 / 50: the two times that are printed. Within blocks the ratios are 2, 4 and 3.
+    assert blocks((100.0, 200.0, 300.0), (50.0, 50.0, 100.0)).speedup == pytest.approx(4.0)
 
 
-def test_with_two_blocks_it_is_their_geometric_mean() -> None:
-    # Ratios 2 and 8.
-    assert blocks((100.0, 400.0), (50.0, 50.0)).speedup == pytest.approx(4.0)
+def test_with_two_blocks_it_is_the_ratio_of_their_means() -> None:
+    # 250 / 50.
+    assert blocks((100.0, 400.0), (50.0, 50.0)).speedup == pytest.approx(5.0)
 
 
 def test_a_machine_that_halves_its_speed_between_blocks_changes_nothing() -> None:
@@ -46,11 +45,57 @@ def test_one_disturbed_block_of_three_changes_nothing() -> None:
     assert blocks((100.0, 100.0, 100.0), (50.0, 900.0, 50.0)).speedup == pytest.approx(2.0)
 
 
-def test_rates_are_medians_over_the_blocks_of_each_arm_by_itself() -> None:
-    pairs = blocks((300.0, 100.0, 200.0), (50.0, 900.0, 100.0))
+def timed_out(block: int, reason: str = "timed-out") -> Submission:
+    """Plain decoding takes 10 ms a token; the arm 5, and in one block it is given up after 4 s."""
+    given = trial("baseline"), trial("spec", decode_ms=50.0), trial("baseline", block=block)
+    gone = replace(failed("spec", block=block), reason=reason, wall_ms=4000.0)
+    made = campaign([*given, gone])
+    return replace(made, settings=replace(made.settings, max_output_tokens=41))
 
-    assert pairs.baseline_ms == pytest.approx(20.0)
-    assert pairs.arm_ms == pytest.approx(10.0)
+
+def test_a_trial_that_ran_out_of_time_counts_with_its_limit() -> None:
+    # 4,000 ms over 40 tokens after the first: at least 100 ms a token. Mean of 5 and 100: 52.5.
+    (pairs,) = pair(timed_out(block=1), SPEC)
+
+    assert pairs.failed == ((10.0, 100.0),)
+    assert pairs.speedup == pytest.approx(10 / 52.5)
+    assert len(pairs.block_log_ratios) == 1
+
+
+def test_a_trial_that_crashed_says_nothing_about_speed() -> None:
+    (pairs,) = pair(timed_out(block=1, reason="crashed"), SPEC)
+
+    assert pairs.speedup == pytest.approx(2.0)
+
+
+def test_processor_time_is_unknown_where_a_trial_ran_out_of_time() -> None:
+    (pairs,) = pair(timed_out(block=1), SPEC)
+
+    assert pairs.cpu_ms is None
+    assert pairs.wall_ms == pytest.approx((10.0, 52.5))
+
+
+def test_the_rate_of_an_arm_alone_is_that_of_its_speedup() -> None:
+    # Code: medians 10 and 30 ms a token; chat: 40. (20 + 40) / 2 = 30 ms a token.
+    trials = [
+        trial("baseline", "code-1", block=0, decode_ms=90.0),
+        trial("baseline", "code-1", block=1, decode_ms=100.0),
+        trial("baseline", "code-1", block=2, decode_ms=900.0),
+        trial("baseline", "code-2", decode_ms=300.0),
+        trial("baseline", "chat-1", decode_ms=400.0),
+    ]
+
+    found = plain_tps(campaign(trials, prompts=("code-1", "code-2", "chat-1")))
+
+    assert found == pytest.approx(1000 / 30)
+
+
+def test_its_rate_has_the_stalls_that_all_of_its_trials_have() -> None:
+    # Ten rounds of 10 ms in a trial of 150 ms: the excess is 1.5, the rate that of the wall clock.
+    rounds = {"drafted_histogram": (10,), "round_ms_median": (10.0,)}
+    made = campaign([trial("baseline", decode_ms=150.0, **rounds)])
+
+    assert plain_tps(made) == pytest.approx(1000 / 15)
 
 
 def test_a_block_without_the_baseline_is_counted_out() -> None:

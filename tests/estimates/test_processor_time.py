@@ -45,14 +45,10 @@ def test_an_arm_that_waits_half_its_time_is_twice_as_fast_by_processor_time() ->
     assert found.cpu_speedup == pytest.approx(2 * found.speedup, rel=1e-9)
 
 
-def test_without_waiting_both_clocks_agree_with_their_intervals() -> None:
+def test_without_waiting_both_clocks_agree() -> None:
     found = overall(with_processor_time(ON_CPU, share={}))
 
     assert found.cpu_speedup == pytest.approx(found.speedup, rel=1e-9)
-    assert found.interval is not None
-    assert found.cpu_interval is not None
-    assert found.cpu_interval.low == pytest.approx(found.interval.low, rel=1e-9)
-    assert found.cpu_interval.high == pytest.approx(found.interval.high, rel=1e-9)
 
 
 def test_on_a_gpu_the_processor_says_nothing() -> None:

@@ -42,6 +42,13 @@ def test_a_winner_yields_more_than_a_round_costs() -> None:
     )
 
 
+def test_what_writing_saves_reading_may_cost() -> None:
+    assert reason(replace(ESTIMATE, verdict="slower-in-all"), QUIET) == (
+        "One round costs 1.9 plain tokens and yields 2.7, "
+        "but reading the prompt costs more than that saves."
+    )
+
+
 def test_a_loser_yields_less() -> None:
     assert reason(LOSES, QUIET) == (
         "One round costs 2.6 plain tokens and yields only 1.4, so this arm loses."

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
 
-from estimates.explain import costs_of
+from estimates.explain import answer_length, costs_of
 from estimates.explain import whole_request as sentence
-from estimates.model import Estimate
-from estimates.requests import Costs, break_even_tokens, whole_request
+from estimates.model import AnswerLength, Estimate, Interval
+from estimates.requests import Costs, pays_from, whole_request
 from estimates.summary import summarize
 from schemas.submission import Placement, Prompt, Submission, Suite, Trial
-from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, trial
+from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, failed, trial
 
 # 10 ms a token for the baseline, 11.36 for the arm; the target reads a token in 5 ms, the draft in
 # 11.6: a default prompt of 217 tokens takes 1,085 ms and 2,517 ms more.
@@ -38,16 +37,40 @@ def test_the_closed_form_adds_reading_and_writing() -> None:
     assert whole_request(COSTS, 0, 500) == pytest.approx(10 / 11.36)
 
 
+READS_200_MS_MORE = {"baseline_reading_ms": 100.0, "reading_ms": 300.0}
+TWICE = [[(10.0, 5.0)]]  # ms per token without and with the arm
+
+
 def test_the_arm_saves_time_from_the_answer_on_whose_gain_pays_for_the_reading() -> None:
-    # Reading costs 100 * 2 = 200 ms more, every token after the first saves 5 ms: 40 of them.
-    gains = Costs(
+    # Every token after the first saves 5 ms, so that 40 of them pay for 200 ms. At 4 times as fast
+    # one saves 7.5 ms (26.7 tokens), at 1.25 times 2 ms (100).
+    found = pays_from(READS_200_MS_MORE, TWICE, Interval(low=1.25, high=4.0))
+
+    assert found is not None
+    assert found.tokens == pytest.approx(1 + 40)
+    assert found.low == pytest.approx(1 + 200 / 7.5)
+    assert found.high == pytest.approx(1 + 100)
+    # There the whole requests are equal: 100 + 40 x 10 and 300 + 40 x 5.
+    costs = Costs(
         baseline_prompt_token_ms=1.0, prompt_token_ms=3.0, baseline_token_ms=10.0, token_ms=5.0
     )
+    assert whole_request(costs, 100, found.tokens) == pytest.approx(1.0)
 
-    assert break_even_tokens(gains, 100) == pytest.approx(41)
-    assert whole_request(gains, 100, 41) == pytest.approx(1.0)
-    assert break_even_tokens(COSTS, 100) is None
-    assert break_even_tokens(replace(gains, prompt_token_ms=1.0), 100) == 1
+
+def test_an_arm_that_may_be_no_faster_pays_perhaps_never() -> None:
+    found = pays_from(READS_200_MS_MORE, TWICE, Interval(low=0.9, high=4.0))
+
+    assert found is not None
+    assert found.high is None
+    assert answer_length(found) == "41 tokens (28 to perhaps never)"
+    assert pays_from(READS_200_MS_MORE, TWICE, None) == AnswerLength(tokens=pytest.approx(41))
+
+
+def test_without_more_to_read_or_without_a_gain_there_is_no_such_length() -> None:
+    reads_the_same = {"baseline_reading_ms": 100.0, "reading_ms": 100.0}
+
+    assert pays_from(reads_the_same, TWICE, None) is None
+    assert pays_from(READS_200_MS_MORE, [[(10.0, 11.0)]], None) is None
 
 
 def test_what_the_draft_read_stands_in_whichever_trial_read_it() -> None:
@@ -140,7 +163,7 @@ def test_several_requests_at_once_have_no_whole_request() -> None:
     assert of(made).whole_request is None
 
 
-def test_over_prompts_it_is_the_geometric_mean() -> None:
+def test_over_prompts_it_is_the_ratio_of_the_summed_times() -> None:
     arm = replace(SPEC, method=LOOKUP)
     made = campaign(
         [
@@ -153,8 +176,33 @@ def test_over_prompts_it_is_the_geometric_mean() -> None:
         prompts=("code-1", "code-2"),
     )
 
-    # 200 / 150 and 400 / 400
-    assert of(made).whole_request == pytest.approx(math.sqrt(200 / 150))
+    # 200 and 400 ms with the baseline, 150 and 400 with the arm.
+    found = of(made)
+    assert found.whole_request == pytest.approx(600 / 550)
+    assert (found.baseline_request_ms, found.request_ms) == (300.0, 275.0)
+    # With answers of 256 tokens: reading takes 100 and 300 ms, a token 10 ms, or 5 and 10.
+    assert found.stated_request == pytest.approx((200 + 2550) / (200 + 255 * 7.5))
+    # d = (200 - 12/11 x 150) / 300 and (400 - 12/11 x 400) / 300: 4/33 and -4/33. t = 12.7062.
+    assert found.whole_request_interval is not None
+    assert found.whole_request_interval.log_half_width == pytest.approx(12.7062 * 4 / 33, rel=1e-4)
+
+
+def test_a_failed_trial_is_in_the_whole_request_with_its_time_limit() -> None:
+    # Given up after 900 ms with 11 tokens at most: 90 ms a token; the prompt was read in 50 ms.
+    arm = replace(SPEC, method=LOOKUP)
+    gone = replace(failed("spec"), wall_ms=900.0)
+    made = campaign([trial("baseline", prompt_ms=50.0), gone], arms=(BASELINE, arm))
+    made = replace(made, settings=replace(made.settings, max_output_tokens=11))
+
+    assert of(made).whole_request == pytest.approx((50 + 100) / (50 + 900))
+    assert of(made).at_most
+
+
+def test_arms_whose_baseline_answered_several_requests_at_once_have_no_whole_request() -> None:
+    arms = (replace(BASELINE, concurrency=4), replace(SPEC, method=LOOKUP))
+    made = campaign([trial("baseline", prompt_ms=20.0), trial("spec")], arms=arms)
+
+    assert of(made).whole_request is None
 
 
 def test_the_sentence_names_both_figures_and_other_lengths() -> None:
@@ -175,7 +223,7 @@ def test_the_sentence_names_both_figures_and_other_lengths() -> None:
         "included (per token 2.00\N{MULTIPLICATION SIGN}), with prompts of 100 and answers of 11 "
         "tokens on average. For answers of 24, 96, 384 and 1,536 tokens: "
         "1.06\N{MULTIPLICATION SIGN}, 1.60\N{MULTIPLICATION SIGN}, 1.88\N{MULTIPLICATION SIGN} and "
-        "1.97\N{MULTIPLICATION SIGN}. It saves time from 21 tokens of answer on."
+        "1.97\N{MULTIPLICATION SIGN}. It saves time from about 21 tokens of answer on."
     )
 
 

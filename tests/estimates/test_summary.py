@@ -30,28 +30,48 @@ def eight_tasks(speedup: float, **others: float) -> Submission:
     return campaign(table(rows), prompts=tuple(rows))
 
 
-def test_ratios_of_two_and_eight_make_four() -> None:
+def test_the_times_of_all_prompts_are_added_up() -> None:
     rows = {"code-1": (100.0, 50.0), "code-2": (80.0, 10.0)}
 
     estimate = of(campaign(table(rows), prompts=tuple(rows)))
 
-    assert estimate.speedup == pytest.approx(4.0)
+    # 180 / 60. The geometric mean of 2 and 8 would be 4, which no clock shows.
+    assert estimate.speedup == pytest.approx(3.0)
     assert estimate.prompts == 2
     assert estimate.trials == 2
-    # The log ratios differ by ln 4, so their standard error is ln 2; t(0.975, 1) = 12.7062.
+    # d = (10 - 3 x 5) / 9 and (8 - 3 x 1) / 9: -5/9 and 5/9, a standard error of 5/9, more than
+    # that of the repeats. t(0.975, 1) = 12.7062.
     assert estimate.interval is not None
-    assert estimate.interval.low == pytest.approx(4 / 2**12.7062, rel=1e-4)
-    assert estimate.interval.high == pytest.approx(4 * 2**12.7062, rel=1e-4)
+    assert estimate.interval.low == pytest.approx(3 * math.exp(-12.7062 * 5 / 9), rel=1e-4)
+    assert estimate.interval.high == pytest.approx(3 * math.exp(12.7062 * 5 / 9), rel=1e-4)
 
 
-def test_rates_are_medians_over_prompts() -> None:
-    rows = {"code-1": (100.0, 50.0), "code-2": (200.0, 20.0), "code-3": (400.0, 10.0)}
+def test_the_printed_rates_divide_to_the_speedup() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (200.0, 20.0), "code-3": (300.0, 20.0)}
 
     estimate = of(campaign(table(rows), prompts=tuple(rows)))
 
-    # 10, 20 and 40 ms per token; 5, 2 and 1 ms per token.
-    assert estimate.baseline_tps == pytest.approx(50.0)
-    assert estimate.tps == pytest.approx(500.0)
+    # 10, 20 and 30 ms per token: 20 on average; 5, 2 and 2 ms: 3.
+    assert estimate.baseline_tps == pytest.approx(1000 / 20)
+    assert estimate.tps == pytest.approx(1000 / 3)
+    assert estimate.speedup == pytest.approx(20 / 3)
+
+
+def test_tokens_per_round_have_the_weights_of_the_times() -> None:
+    # 10 tokens in 10 rounds and in 2: 1 and 0.2 rounds a token, 0.6 on average, so 1 / 0.6 tokens
+    # a round. Plain 20 ms a token against 15 and 5: 2.0, and R = (1 / 0.6) / 2.
+    trials = [
+        trial("baseline", "code-1", decode_ms=200.0),
+        trial("spec", "code-1", decode_ms=150.0, rounds=10),
+        trial("baseline", "code-2", decode_ms=200.0),
+        trial("spec", "code-2", decode_ms=50.0, rounds=2),
+    ]
+
+    estimate = of(campaign(trials, prompts=("code-1", "code-2")))
+
+    assert estimate.speedup == pytest.approx(2.0)
+    assert estimate.tokens_per_round == pytest.approx(1 / 0.6)
+    assert estimate.round_cost == pytest.approx(1 / 1.2)
 
 
 def test_the_verdict_follows_the_interval() -> None:
@@ -65,7 +85,6 @@ def test_one_prompt_has_a_speedup_but_no_interval() -> None:
 
     assert estimate.speedup == pytest.approx(2.0)
     assert estimate.interval is None
-    assert estimate.bootstrap is None
     assert estimate.verdict == "too-few-prompts"
 
 
@@ -124,9 +143,30 @@ def rounds_of(ms: float) -> dict[str, tuple[float, ...]]:
 
 
 def test_over_tasks_every_task_weighs_the_same() -> None:
-    estimate = of(eight_tasks(1.0, code=256.0), task=None)
+    # Seven tasks at 100 ms and one at 1: 800 / 701.
+    estimate = of(eight_tasks(1.0, code=100.0), task=None)
 
-    assert estimate.speedup == pytest.approx(2.0)
+    assert estimate.speedup == pytest.approx(800 / 701)
+
+
+def test_over_all_tasks_the_floor_is_that_of_all_repeats() -> None:
+    # One prompt a task, two blocks whose log ratios are ln 2 - 0.1 and ln 2 + 0.1: a deviation of
+    # 0.1 x sqrt 2. The prompts agree, so 1.96 x 0.1414 x sqrt(8 x 1) / 8 = 0.098.
+    prompts = tuple(f"{task}-1" for task in TASKS)
+    trials = [
+        each
+        for prompt in prompts
+        for block, log in enumerate((-0.1, 0.1))
+        for each in (
+            trial("baseline", prompt, block),
+            trial("spec", prompt, block, decode_ms=50.0 * math.exp(log)),
+        )
+    ]
+
+    found = of(campaign(trials, prompts=prompts), task=None).interval
+
+    assert found is not None
+    assert found.log_half_width == pytest.approx(1.96 * 0.1 * math.sqrt(2) / math.sqrt(8))
 
 
 def test_a_missing_task_leaves_no_figure_over_tasks() -> None:
@@ -171,8 +211,8 @@ def test_without_noise_measured_and_predicted_speedup_agree() -> None:
         assert each.unexplained == pytest.approx(0.0, abs=0.01)
 
 
-def test_a_control_is_the_geometric_mean_over_its_prompts() -> None:
-    # 200/100 and 800/100: 2 and 8, so 4.
+def test_a_control_is_the_time_ratio_over_its_prompts() -> None:
+    # (200 + 800) / (100 + 100).
     trials = [
         trial("baseline", "code-1", decode_ms=200.0),
         trial("control", "code-1", decode_ms=100.0),
@@ -184,7 +224,7 @@ def test_a_control_is_the_geometric_mean_over_its_prompts() -> None:
         campaign(trials, prompts=("code-1", "code-2"), arms=(BASELINE, CONTROL))
     ).controls
 
-    assert found.ratio == pytest.approx(4.0)
+    assert found.ratio == pytest.approx(5.0)
 
 
 def test_controls_and_alternatives_are_estimated_and_baselines_are_not() -> None:

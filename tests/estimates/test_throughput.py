@@ -100,18 +100,37 @@ def test_a_speedup_of_the_total_is_paired_by_block() -> None:
     assert interval.high == pytest.approx(0.8)
 
 
-def test_blocks_are_averaged_geometrically() -> None:
-    # 600/1200 in the first block and 1200/600 in the second: half as fast, twice as fast, 1.
+def test_totals_are_compared_by_the_time_of_all_passes() -> None:
+    # Passes of 1,200 and 2,400 ms against 2,400 and 1,600 ms: 3,600 / 4,000. The geometric mean of
+    # 1/2 and 3/2 would be 0.87.
     trials = (
         *pass_of_three(CROWD, wall=600, block=0),
         *pass_of_three(DRAFTS, wall=1200, block=0),
         *pass_of_three(CROWD, wall=1200, block=1),
-        *pass_of_three(DRAFTS, wall=600, block=1),
+        *pass_of_three(DRAFTS, wall=800, block=1),
     )
 
     found = {each.arm: each for each in throughput(campaign((CROWD, DRAFTS), *trials))}
 
-    assert found[DRAFTS.id].total_speedup == pytest.approx(1.0)
+    assert found[DRAFTS.id].total_speedup == pytest.approx(0.9)
+
+
+def test_the_printed_totals_divide_whatever_passes_are_missing() -> None:
+    # The arm lacks the second pass, so that the baseline's does not count: 33 tokens in 1,200 ms
+    # and in 1,500 ms.
+    trials = (
+        *pass_of_three(CROWD, wall=600, block=0),
+        *pass_of_three(DRAFTS, wall=750, block=0),
+        *pass_of_three(CROWD, wall=6000, block=1),
+        *pass_of_three(DRAFTS, wall=750, block=1)[:2],
+    )
+
+    found = {each.arm: each for each in throughput(campaign((CROWD, DRAFTS), *trials))}
+
+    assert found[CROWD.id].total_tps == pytest.approx(27.5)
+    assert found[DRAFTS.id].total_tps == pytest.approx(22.0)
+    assert found[DRAFTS.id].total_speedup == pytest.approx(22.0 / 27.5)
+    assert found[DRAFTS.id].passes == 1
 
 
 def test_a_pass_that_lacks_a_prompt_does_not_count() -> None:

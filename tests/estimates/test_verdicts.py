@@ -9,7 +9,7 @@ from estimates.verdicts import judge, verdict
 from schemas.method import Method
 from tests.estimates.campaigns import CONTROL, SPEC, failed, trial
 
-WINS = Interval(low=1.5, high=1.6)
+CLEAR, LOSES = Interval(low=1.5, high=1.6), Interval(low=0.5, high=0.6)
 BASE = [trial("baseline")]
 
 
@@ -35,34 +35,42 @@ def test_the_whole_interval_of_a_file_must_lie_beyond_two_percent_and_a_quarter_
 
 
 def test_without_an_interval_there_were_too_few_prompts() -> None:
-    assert verdict(SPEC, [trial()], BASE, None) == "too-few-prompts"
+    assert judge(None) == "too-few-prompts"
+
+
+def test_an_arm_whose_whole_request_is_clearly_slower_does_not_help() -> None:
+    assert judge(CLEAR, LOSES) == "slower-in-all"
+    # Not clearly slower: "helps" needs a gain per token and no clear loss in all.
+    assert judge(CLEAR, Interval(low=0.8, high=1.1)) == "helps"
+    assert judge(CLEAR, None) == "helps"
+    assert judge(LOSES, LOSES) == "hurts"
 
 
 def test_an_arm_that_drafted_nothing_is_not_judged_by_its_ratio() -> None:
-    assert verdict(SPEC, [trial(drafted=0), failed()], BASE, WINS) == "never-drafted"
-    assert verdict(SPEC, [trial(drafted=0), trial(drafted=3)], BASE, WINS) == "helps"
+    assert verdict(SPEC, [trial(drafted=0), failed()], BASE, "helps") == "never-drafted"
+    assert verdict(SPEC, [trial(drafted=0), trial(drafted=3)], BASE, "helps") == "helps"
 
 
 def test_unknown_counters_do_not_mean_that_nothing_was_drafted() -> None:
-    assert verdict(SPEC, [trial()], BASE, WINS) == "helps"
+    assert verdict(SPEC, [trial()], BASE, "helps") == "helps"
 
 
 def test_an_empty_drafter_is_meant_to_draft_nothing() -> None:
     empty = replace(CONTROL, method=Method(type="empty-draft"))
 
-    assert verdict(empty, [trial(drafted=0)], BASE, WINS) == "helps"
+    assert verdict(empty, [trial(drafted=0)], BASE, "helps") == "helps"
 
 
 def test_a_failed_arm_is_failed_whatever_its_trials_say() -> None:
     arm = replace(SPEC, outcome="failed", reason="out-of-memory")
 
-    assert verdict(arm, [trial()], BASE, WINS) == "failed"
+    assert verdict(arm, [trial()], BASE, "helps") == "failed"
 
 
 def test_an_arm_or_baseline_of_which_nothing_finished_is_failed() -> None:
-    assert verdict(SPEC, [failed()], BASE, None) == "failed"
-    assert verdict(SPEC, [trial()], [failed("baseline")], None) == "failed"
+    assert verdict(SPEC, [failed()], BASE, "too-few-prompts") == "failed"
+    assert verdict(SPEC, [trial()], [failed("baseline")], "too-few-prompts") == "failed"
 
 
 def test_what_never_ran_did_not_fail() -> None:
-    assert verdict(SPEC, [], [], None) == "too-few-prompts"
+    assert verdict(SPEC, [], [], "too-few-prompts") == "too-few-prompts"

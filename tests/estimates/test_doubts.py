@@ -1,0 +1,167 @@
+"""Why a figure has no verdict although it has an interval."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.explain import reason
+from estimates.pairing import pair
+from estimates.summary import summarize
+from estimates.verdicts import failed_share, few_decide
+from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, failed, table, trial
+from tests.samples import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from estimates.model import Estimate
+    from schemas.submission import Submission
+
+FIVE = tuple(f"code-{number}" for number in range(1, 6))
+TEN = tuple(f"code-{number}" for number in range(10))
+
+
+def of(submission: Submission, task: str | None = "code") -> Estimate:
+    return next(each for each in summarize(submission).estimates if each.task == task)
+
+
+def on(prompts: Sequence[str], fired: Sequence[int] = (), speedup: float = 2.0) -> Submission:
+    """Two blocks with 1 % of noise; `fired` of twenty rounds drafted four tokens."""
+    rng = random.Random(5)  # noqa: S311 - made-up noise
+    trials = [
+        trial(arm, prompt, block, decode_ms=ms * rng.gauss(1, 0.01), output_tokens=25, **counters)
+        for block in (0, 1)
+        for place, prompt in enumerate(prompts)
+        for arm, ms, counters in (
+            ("baseline", 2400.0, {}),
+            ("spec", 2400.0 / speedup, counted(fired[place]) if fired else {}),
+        )
+    ]
+    return campaign(trials, prompts=tuple(prompts), arms=(BASELINE, replace(SPEC, method=LOOKUP)))
+
+
+def counted(fired: int) -> Mapping[str, object]:
+    """24 tokens after the first in twenty rounds."""
+    return {"rounds": 20, "drafted_histogram": (20 - fired, 0, 0, 0, fired)}
+
+
+def test_a_task_on_which_most_prompts_fire_has_a_sign() -> None:
+    found = of(on(FIVE, fired=(1, 1, 5, 9, 2), speedup=1.15))
+
+    assert (found.verdict, found.doubt) == ("helps", None)
+
+
+def test_a_task_on_which_few_prompts_fire_has_none() -> None:
+    submission = on(FIVE, fired=(1, 1, 1, 9, 2), speedup=1.15)
+    found = of(submission)
+
+    assert (found.verdict, found.doubt) == ("uncertain", "few-prompts-fire")
+    assert reason(found, submission) == (
+        "No verdict: it hardly drafted on most of these prompts, so others may differ."
+    )
+
+
+def test_over_all_tasks_few_prompts_that_fire_do_not_hide_the_sign() -> None:
+    prompts = [f"{task}-{number}" for task in TASKS for number in (1, 2)]
+
+    found = of(on(prompts, fired=(9, *(1,) * 15), speedup=1.15), task=None)
+    assert found.verdict == "helps"
+
+
+@pytest.mark.parametrize(
+    ("arm_ms", "expected"),
+    [
+        # Saved of 100 ms a token: 20, 10, 10 and 41 of 81; then 40 of 80; then a loss of 50 of 90.
+        ((80.0, 90.0, 90.0, 59.0), "one-prompt-decides"),
+        ((80.0, 90.0, 90.0, 60.0), None),
+        ((110.0, 120.0, 110.0, 150.0), "one-prompt-decides"),
+    ],
+)
+def test_a_prompt_that_makes_more_than_half_of_the_difference_decides(
+    arm_ms: tuple[float, ...], expected: str | None
+) -> None:
+    rows = {prompt: (1000.0, 10 * ms) for prompt, ms in zip(FIVE[:4], arm_ms, strict=True)}
+
+    assert few_decide(pair(campaign(table(rows), prompts=FIVE[:4]), SPEC)) == expected
+
+
+def test_two_prompts_are_too_few() -> None:
+    found = of(on(FIVE[:2]))
+
+    assert (found.verdict, found.doubt) == ("uncertain", "few-prompts")
+
+
+def giving_up(
+    prompts: Sequence[str], blocks: Sequence[int] = (0, 1), *, arm: str = "spec", **fields: str
+) -> Submission:
+    """Ten prompts in two blocks; an arm gives some up after 4 s, where 40 tokens were to follow."""
+    made = on(TEN)
+    gone = replace(failed(arm), wall_ms=4000.0, **fields)  # type: ignore[arg-type]
+    trials = tuple(
+        replace(gone, prompt=each.prompt, block=each.block, order=each.order)
+        if each.arm == arm and each.prompt in prompts and each.block in blocks
+        else each
+        for each in made.trials
+    )
+    settings = replace(made.settings, max_output_tokens=41)
+    return replace(made, trials=trials, settings=settings)
+
+
+@pytest.mark.parametrize("cause", ["timed-out", "crashed"])
+def test_an_arm_that_fails_on_a_tenth_of_the_prompts_has_no_verdict(cause: str) -> None:
+    submission = giving_up(["code-3"], reason=cause)
+    found = of(submission)
+
+    assert (found.verdict, found.doubt) == ("uncertain", "failures")
+    assert "those that are left are no sample of all" in reason(found, submission)
+    assert of(giving_up([])).verdict == "helps"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "share"), [((0,), 0.1), ((0, 1), 0.1), ((), 0.0)], ids=["half", "all", "none"]
+)
+def test_a_prompt_counts_as_failed_from_half_of_its_blocks_on(
+    blocks: tuple[int, ...], share: float
+) -> None:
+    trials = giving_up(["code-3"], blocks).trials
+    own, base = ([each for each in trials if each.arm == arm] for arm in ("spec", "baseline"))
+
+    assert failed_share(own, base) == pytest.approx(share)
+
+
+def test_a_prompt_that_the_baseline_gives_up_is_no_failure_of_the_arm() -> None:
+    found = of(giving_up(["code-3"], arm="baseline"))
+
+    assert (found.verdict, found.doubt) == ("helps", None)
+    assert (found.prompts, found.at_most) == (9, False)
+
+
+def test_a_trial_that_ran_out_of_time_makes_the_figure_a_bound() -> None:
+    # 100 ms a token by the limit and 50 in the other block: 75 on one prompt, 50 on nine, so 52.5
+    # on average where plain decoding takes 100.
+    found = of(giving_up(["code-3"], blocks=(0,)))
+
+    assert found.at_most
+    assert found.failed_trials == 1
+    assert found.speedup == pytest.approx(100 / 52.5, rel=0.01)
+
+
+def test_faster_to_write_and_slower_in_all_is_a_verdict_of_its_own() -> None:
+    # A token takes 50 ms and not 100, but reading takes 30 s and not 0.5: requests of 25 tokens
+    # take 2.9 s and 31.2 s, and those of 1 + 29,500 / 50 = 591 tokens are equal.
+    plain = on(FIVE)
+    trials = tuple(
+        replace(each, ttft_ms=500.0 if each.arm == "baseline" else 30_000.0)
+        for each in plain.trials
+    )
+    arms = (BASELINE, SPEC)  # its draft reads, and nobody says for how long
+    found = of(replace(plain, trials=trials, arms=arms))
+
+    assert found.verdict == "slower-in-all"
+    assert found.whole_request == pytest.approx(2.9 / 31.2, rel=0.01)
+    assert found.pays_from is not None
+    assert found.pays_from.tokens == pytest.approx(591, rel=0.02)
