@@ -75,7 +75,15 @@ def _figures(ours: Estimate, page: recompute.Figure) -> Iterator[tuple[float | N
     yield ours.wall_speedup, page.wall
     yield (ours.interval.low if ours.interval else None), page.low
     yield (ours.interval.high if ours.interval else None), page.high
+    yield ours.baseline_tps, page.baseline_tps
+    yield ours.tps, page.tps
+    yield ours.tokens_per_round, page.tokens_per_round
     yield ours.whole_request, page.whole
+    whole = ours.whole_request_interval
+    yield (whole.low if whole else None), page.whole_low
+    yield (whole.high if whole else None), page.whole_high
+    yield ours.stated_request, page.stated
+    yield (ours.pays_from.tokens if ours.pays_from else None), page.pays_from
 
 
 def _contains(estimate: Estimate) -> bool:

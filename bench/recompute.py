@@ -11,49 +11,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean, median, stdev, variance
+from statistics import fmean, stdev, variance
 from typing import Any
 
 import scipy
 
-Trial = dict[str, Any]
+from bench.recompute_trials import Prompt, Times, prompts_of
+
 FIXED = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
 FULL = 0.9
-# Drafting with these reads no prompt: nothing, the text itself, or the answer that is known.
-LOOK_UP = (
-    *("none", "empty-draft", "oracle", "prompt-lookup", "suffix"),
-    *("ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A speedup with its interval, and the ratio by the wall clock."""
+    """What the page says of an arm and task: steps 3 to 5 with the intervals of steps 6 to 11."""
 
     arm: str
     task: str | None
     speedup: float
     wall: float
+    baseline_tps: float
+    tps: float
+    tokens_per_round: float | None
     low: float | None
     high: float | None
     whole: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """The log ratios of one prompt by block, by the steady clock where it has one.
-
-    `whole` is the log ratio of whole requests, `None` where a part of them is not known; `plain`
-    the logarithm of the baseline's time in the first block, `order` when that ran.
-    """
-
-    task: str
-    ratios: dict[int, float]
-    walls: dict[int, float]
-    clock: float
-    whole: float | None
-    plain: float
-    order: int
+    whole_low: float | None
+    whole_high: float | None
+    stated: float | None
+    pays_from: float | None
 
 
 def main(paths: list[str]) -> None:
@@ -70,12 +56,13 @@ def figures(document: dict[str, Any]) -> Iterator[Figure]:
     for arm in document["arms"]:
         if arm["role"] == "baseline":
             continue
-        prompts = list(_prompts(document, arm))
+        prompts = list(prompts_of(document, arm))
         every = tuple(suite) if own else FIXED
         for name, tasks in (*((task, (task,)) for task in suite), (None, every)):
             groups = [[each for each in prompts if each.task == task] for task in tasks]
             if all(groups):
-                yield _figure(document, arm["id"], name, groups, prompts)
+                finished = [each for each in prompts if each.ratios]
+                yield _figure(document, arm["id"], name, groups, finished)
 
 
 def _figure(
@@ -85,31 +72,122 @@ def _figure(
     groups: list[list[Prompt]],
     prompts: list[Prompt],
 ) -> Figure:
-    logs = [[median(each.ratios.values()) for each in group] for group in groups]
-    walls = [[median(each.walls.values()) for each in group] for group in groups]
-    values = logs[0] if len(logs) == 1 else [fmean(group) for group in logs]
-    centre, wall = fmean(values), fmean(fmean(group) for group in walls)
-    whole = [[each.whole for each in group if each.whole is not None] for group in groups]
-    known = [len(each) for each in whole] == [len(each) for each in groups]
-    half_width = _half_width(values, 0.95) if len(values) > 1 else None
-    by_passes = document["design"].get("interleaved") == "block"
-    if half_width is not None and task is not None and not by_passes:
-        half_width = max(half_width, _repeats(document, prompts) / math.sqrt(len(values)))
-    if half_width is not None and by_passes:
-        passes = _passes(document, prompts)
-        half_width = None if passes is None else math.hypot(half_width, passes)
-    if half_width is not None:
-        half_width = math.hypot(half_width, _load(document))
-        half_width = math.hypot(half_width, max(each.clock for group in groups for each in group))
+    times = [[each.times for each in group] for group in groups]
+    walls = [[each.walls for each in group] for group in groups]
+    plain, own = _means(times)
+    low, high = _interval(document, times, _ratio(walls), groups, prompts)
+    rounds = [[each.rounds for each in group if each.rounds] for group in groups]
+    known = [len(each) for each in rounds] == [len(each) for each in groups]
+    whole, stated = _request(groups, "times", None), _request(groups, "times", 255)
+    bounds: tuple[float | None, float | None] = (None, None)
+    if whole:
+        by_wall = _ratio(_request(groups, "walls", None))
+        bounds = _interval(document, whole, by_wall, groups, prompts)
     return Figure(
         arm=arm,
         task=task,
-        speedup=math.exp(centre),
-        wall=math.exp(wall),
-        low=None if half_width is None else math.exp(min(centre - half_width, wall)),
-        high=None if half_width is None else math.exp(max(centre + half_width, wall)),
-        whole=math.exp(fmean(fmean(each) for each in whole)) if known else None,
+        speedup=plain / own,
+        wall=_ratio(walls),
+        baseline_tps=1000 / plain,
+        tps=1000 / own,
+        tokens_per_round=1 / fmean(fmean(each) for each in rounds) if known else None,
+        low=low,
+        high=high,
+        whole=_ratio(whole) if whole else None,
+        whole_low=bounds[0],
+        whole_high=bounds[1],
+        stated=_ratio(stated) if stated else None,
+        pays_from=_pays_from(groups, plain, own),
     )
+
+
+def _means(groups: list[list[Times]]) -> Times:
+    """Mean over the tasks of the mean over the prompts, of both times."""
+    plain = fmean(fmean(plain for plain, _ in group) for group in groups)
+    return plain, fmean(fmean(own for _, own in group) for group in groups)
+
+
+def _ratio(groups: list[list[Times]]) -> float:
+    plain, own = _means(groups)
+    return plain / own
+
+
+def _request(groups: list[list[Prompt]], clock: str, answer: float | None) -> list[list[Times]]:
+    """Both times of each whole request, with the measured answer or another; empty if unknown."""
+    found = []
+    for group in groups:
+        found.append([])
+        for each in group:
+            if each.reading is None:
+                return []
+            per_token, written = getattr(each, clock), answer or each.answer
+            found[-1].append(
+                (
+                    each.reading[0] + written * per_token[0],
+                    each.reading[1] + written * per_token[1],
+                )
+            )
+    return found
+
+
+def _pays_from(groups: list[list[Prompt]], plain: float, own: float) -> float | None:
+    """N* of the page: one more than extra reading over what a token saves."""
+    reading = [[each.reading for each in group if each.reading] for group in groups]
+    if [len(each) for each in reading] != [len(each) for each in groups]:
+        return None
+    before, after = _means(reading)
+    return 1 + (after - before) / (plain - own) if after > before and plain > own else None
+
+
+def _interval(
+    document: dict[str, Any],
+    times: list[list[Times]],
+    by_wall: float,
+    groups: list[list[Prompt]],
+    prompts: list[Prompt],
+) -> tuple[float | None, float | None]:
+    """Steps 6 to 11 of the page, around the ratio of these times."""
+    half_width = _linearised(times)
+    by_passes = document["design"].get("interleaved") == "block"
+    if half_width is None:
+        return None, None
+    if not by_passes:
+        weights = sum(1 / len(group) for group in groups)
+        floor = _repeats(document, prompts) * math.sqrt(weights) / len(groups)
+        half_width = max(half_width, floor)
+    if by_passes:
+        passes = _passes(document, prompts)
+        if passes is None:
+            return None, None
+        half_width = math.hypot(half_width, passes)
+    half_width = math.hypot(half_width, _load(document))
+    half_width = math.hypot(half_width, max(each.clock for group in groups for each in group))
+    ratio = _ratio(times)
+    return (
+        min(ratio * math.exp(-half_width), by_wall),
+        max(ratio * math.exp(half_width), by_wall),
+    )
+
+
+def _linearised(groups: list[list[Times]]) -> float | None:
+    """Half-width of the logarithm of the ratio, by the spread within tasks."""
+    plain, own = _means(groups)
+    spread = [[(x - plain / own * y) / plain for x, y in group] for group in groups]
+    single = [each for each in spread if len(each) == 1]
+    others = sorted((each for each in spread if len(each) > 1), key=len)
+    if len(single) == 1 and others:
+        single.append(others.pop(0))
+    if len(single) == 1:
+        return None
+    parts = [(variance(each) / len(each), len(each) - 1) for each in others]
+    if single:
+        merged = [value for each in single for value in each]
+        parts.append((variance(merged) * sum(1 / len(each) for each in single), len(merged) - 1))
+    total = sum(part for part, _ in parts)
+    if total == 0:
+        return 0.0
+    freedom = total**2 / sum(part**2 / free for part, free in parts)
+    return float(scipy.stats.t.ppf(0.975, freedom)) * math.sqrt(total) / len(groups)
 
 
 def _repeats(document: dict[str, Any], prompts: list[Prompt]) -> float:
@@ -167,126 +245,6 @@ def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
 def _half_width(values: list[float], level: float) -> float:
     quantile = float(scipy.stats.t.ppf((1 + level) / 2, len(values) - 1))
     return quantile * stdev(values) / math.sqrt(len(values))
-
-
-def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
-    done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
-    excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
-    error = math.hypot(*(_excess_error(done, name) for name in (arm["id"], arm["baseline"])))
-    for prompt in document["suite"]["prompts"]:
-        of_prompt = [trial for trial in done if trial["prompt"] == prompt["id"]]
-        own = {t["block"]: t for t in of_prompt if t["arm"] == arm["id"]}
-        base = {t["block"]: t for t in of_prompt if t["arm"] == arm["baseline"]}
-        blocks = sorted(own.keys() & base.keys())
-        if not blocks:
-            continue
-        pairs = [(own[block], base[block]) for block in blocks]
-        steady = all(_median_ms(trial) is not None for pair in pairs for trial in pair)
-        ratios, walls = {}, {}
-        for block, (mine, theirs) in zip(blocks, pairs, strict=True):
-            walls[block] = math.log(_wall(theirs) / _wall(mine))
-            ratios[block] = walls[block]
-            if steady:
-                ratios[block] = math.log(_steady(theirs, excess) / _steady(mine, excess))
-        whole = _whole(document, arm, pairs)
-        first = pairs[0][1]
-        plain = math.log(_steady(first, excess) if steady else _wall(first))
-        clock = error if steady else 0.0
-        yield Prompt(prompt["task"], ratios, walls, clock, whole, plain, first["order"])
-
-
-def _whole(
-    document: dict[str, Any], arm: dict[str, Any], pairs: list[tuple[Trial, Trial]]
-) -> float | None:
-    """Log ratio of whole requests: P + d (m - 1) over P + Q + e (m - 1), the median over blocks."""
-    read = _reading(document, arm, pairs)
-    if read is None or arm.get("concurrency", 1) > 1:
-        return None
-    written = median(_tokens(base) for _, base in pairs)
-    return median(
-        math.log((read[0] + _wall(base) * written) / (read[1] + _wall(own) * written))
-        for own, base in pairs
-    )
-
-
-def _reading(
-    document: dict[str, Any], arm: dict[str, Any], pairs: list[tuple[Trial, Trial]]
-) -> tuple[float, float] | None:
-    """What reading the prompt takes the baseline and the arm; else what comes before a token."""
-    arms = {each["id"]: each for each in document["arms"]}
-    prompt, baseline = pairs[0][0]["prompt"], arms[arm["baseline"]]
-    done = [
-        t
-        for t in document["trials"]
-        if t["prompt"] == prompt and t["outcome"] == "ok"
-        if arms[t["arm"]].get("concurrency", 1) == 1
-    ]
-
-    def by_target(own: dict[str, Any]) -> list[float]:
-        same = [t for t in done if _placed(arms[t["arm"]]) == _placed(own)]
-        return [t["prompt_ms"] for t in same if "prompt_ms" in t]
-
-    drafts = [t for t in done if _draft(arms[t["arm"]]) == _draft(arm)]
-    drafted = [t["draft_prompt_ms"] for t in drafts if "draft_prompt_ms" in t]
-    drafted = [0.0] if arm["method"]["type"] in LOOK_UP else drafted
-    if by_target(baseline) and by_target(arm) and drafted:
-        return median(by_target(baseline)), median(by_target(arm)) + median(drafted)
-    sides = [[_before_first(pair[at]) for pair in pairs] for at in (1, 0)]
-    known = [[each for each in side if each is not None] for side in sides]
-    return (median(known[0]), median(known[1])) if known == sides else None
-
-
-def _placed(arm: dict[str, Any]) -> int | None:
-    layers: int | None = arm.get("placement", {}).get("target_gpu_layers_requested")
-    return layers
-
-
-def _draft(arm: dict[str, Any]) -> str:
-    return str(arm["method"].get("draft") or arm["id"])
-
-
-def _before_first(trial: Trial) -> float | None:
-    if "ttft_ms" in trial:
-        return float(trial["ttft_ms"])
-    if "prompt_ms" in trial and "wall_ms" in trial:
-        return max(float(trial["prompt_ms"]), float(trial["wall_ms"] - trial["decode_ms"]))
-    return None
-
-
-def _tokens(trial: Trial) -> int:
-    """Tokens after the first."""
-    return max(0, (trial.get("output_tokens") or 0) - 1)
-
-
-def _wall(trial: Trial) -> float:
-    return float(trial["decode_ms"]) / _tokens(trial)
-
-
-def _steady(trial: Trial, excess: dict[str, float]) -> float:
-    return (_median_ms(trial) or 0.0) * excess[trial["arm"]] / _tokens(trial)
-
-
-def _median_ms(trial: Trial) -> float | None:
-    histogram, medians = trial.get("drafted_histogram"), trial.get("round_ms_median")
-    counts = [count for count in histogram or () if count]
-    if not counts or medians is None or len(counts) != len(medians):
-        return None
-    return float(sum(count * ms for count, ms in zip(counts, medians, strict=True)))
-
-
-def _excess(trials: list[Trial], arm: str) -> float:
-    return median(_excesses(trials, arm) or [1.0])
-
-
-def _excess_error(trials: list[Trial], arm: str) -> float:
-    found = _excesses(trials, arm) or [1.0]
-    place = max(0, math.floor((len(found) - 1.96 * math.sqrt(len(found))) / 2))
-    return (math.log(found[len(found) - 1 - place]) - math.log(found[place])) / 2
-
-
-def _excesses(trials: list[Trial], arm: str) -> list[float]:
-    own = [trial for trial in trials if trial["arm"] == arm]
-    return sorted(trial["decode_ms"] / ms for trial in own if (ms := _median_ms(trial)))
 
 
 if __name__ == "__main__":

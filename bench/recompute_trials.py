@@ -1,0 +1,190 @@
+"""The paired times of each prompt of a result file, by the words of the Methodology page alone.
+
+Steps 1 and 2 of the page, and what it says about reading the prompt; `bench.recompute` has the
+others. Nothing of `estimates` is imported.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+Trial = dict[str, Any]
+Times = tuple[float, float]  # without and with the arm
+# Drafting with these reads no prompt: nothing, the text itself, or the answer that is known.
+LOOK_UP = (
+    *("none", "empty-draft", "oracle", "prompt-lookup", "suffix"),
+    *("ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One prompt: both times per token by the steady clock, or the wall clock where it has none.
+
+    `ratios` are the log ratios by block, `rounds` the arm's rounds per token, `plain` the logarithm
+    of the baseline's time in the first block and `order` when that ran. `reading` and `answer`: the
+    ms in which both read the prompt, `None` where it is not known, and the tokens after the first.
+    """
+
+    task: str
+    times: Times
+    walls: Times
+    ratios: dict[int, float]
+    rounds: float | None
+    clock: float
+    reading: Times | None
+    answer: float
+    plain: float
+    order: int
+
+
+def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
+    """The prompts that the arm and its baseline share, in the order of the suite."""
+    done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
+    excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
+    error = math.hypot(*(_excess_error(done, name) for name in (arm["id"], arm["baseline"])))
+    for prompt in document["suite"]["prompts"]:
+        of_prompt = [trial for trial in done if trial["prompt"] == prompt["id"]]
+        own = {t["block"]: t for t in of_prompt if t["arm"] == arm["id"]}
+        base = {t["block"]: t for t in of_prompt if t["arm"] == arm["baseline"]}
+        limits = _limits(document, arm["id"], prompt["id"])
+        ended, given_up = sorted(own.keys() & base.keys()), sorted(limits.keys() & base.keys())
+        if not ended and not given_up:
+            continue
+        compared = [own[block] for block in ended] + [base[block] for block in ended + given_up]
+        steady = all(_median_ms(trial) is not None for trial in compared)
+
+        def time(trial: Trial, *, steady: bool = steady) -> float:
+            return _steady(trial, excess) if steady else _wall(trial)
+
+        beyond = [limits[block] for block in given_up]
+        first = base[(ended or given_up)[0]]
+        yield Prompt(
+            task=prompt["task"],
+            times=(
+                median(time(base[block]) for block in ended + given_up),
+                median([*(time(own[block]) for block in ended), *beyond]),
+            ),
+            walls=(
+                median(
+                    [
+                        *(_wall(base[block]) for block in ended),
+                        *(time(base[block]) for block in given_up),
+                    ]
+                ),
+                median([*(_wall(own[block]) for block in ended), *beyond]),
+            ),
+            ratios={block: math.log(time(base[block]) / time(own[block])) for block in ended},
+            rounds=_rounds_per_token([own[block] for block in ended]),
+            clock=error if steady else 0.0,
+            reading=_reading(document, arm, prompt["id"]),
+            answer=median(_tokens(t) for t in of_prompt if t["arm"] == arm["baseline"]),
+            plain=math.log(time(first)),
+            order=first["order"],
+        )
+
+
+def _limits(document: dict[str, Any], arm: str, prompt: str) -> dict[int, float]:
+    """By block, the ms per token of trials that ran out of time: all that time over all tokens."""
+    most = document["settings"].get("max_output_tokens", 1) - 1
+    return {
+        trial["block"]: trial["wall_ms"] / most
+        for trial in document["trials"]
+        if (trial["arm"], trial["prompt"]) == (arm, prompt)
+        if trial.get("reason") == "timed-out" and trial.get("wall_ms") and most > 0
+    }
+
+
+def _rounds_per_token(trials: list[Trial]) -> float | None:
+    counted = []
+    for trial in trials:
+        counted.append(trial.get("rounds"))
+        if counted[-1] is None and "accepted" in trial and _tokens(trial) > trial["accepted"]:
+            counted[-1] = _tokens(trial) - trial["accepted"]
+    known = [each for each in counted if each is not None]
+    if not known or len(known) < len(trials):
+        return None
+    return sum(known) / sum(map(_tokens, trials))
+
+
+def _reading(document: dict[str, Any], arm: dict[str, Any], prompt: str) -> Times | None:
+    """What reading the prompt takes the baseline and the arm; else what comes before a token."""
+    arms = {each["id"]: each for each in document["arms"]}
+    baseline = arms[arm["baseline"]]
+    done = [
+        t
+        for t in document["trials"]
+        if t["prompt"] == prompt and t["outcome"] == "ok"
+        if arms[t["arm"]].get("concurrency", 1) == 1
+    ]
+    if arm.get("concurrency", 1) > 1 or not [t for t in done if t["arm"] == baseline["id"]]:
+        return None
+
+    def by_target(own: dict[str, Any]) -> list[float]:
+        same = [t for t in done if _placed(arms[t["arm"]]) == _placed(own)]
+        return [t["prompt_ms"] for t in same if "prompt_ms" in t]
+
+    drafts = [t for t in done if _draft(arms[t["arm"]]) == _draft(arm)]
+    drafted = [t["draft_prompt_ms"] for t in drafts if "draft_prompt_ms" in t]
+    drafted = [0.0] if arm["method"]["type"] in LOOK_UP else drafted
+    if by_target(baseline) and by_target(arm) and drafted:
+        return median(by_target(baseline)), median(by_target(arm)) + median(drafted)
+    sides = [[_before_first(t) for t in done if t["arm"] == each["id"]] for each in (baseline, arm)]
+    sides[1] = sides[1] or sides[0]
+    known = [[each for each in side if each is not None] for side in sides]
+    return (median(known[0]), median(known[1])) if known == sides else None
+
+
+def _placed(arm: dict[str, Any]) -> int | None:
+    layers: int | None = arm.get("placement", {}).get("target_gpu_layers_requested")
+    return layers
+
+
+def _draft(arm: dict[str, Any]) -> str:
+    return str(arm["method"].get("draft") or arm["id"])
+
+
+def _before_first(trial: Trial) -> float | None:
+    if "ttft_ms" in trial:
+        return float(trial["ttft_ms"])
+    if "prompt_ms" in trial and "wall_ms" in trial:
+        return max(float(trial["prompt_ms"]), float(trial["wall_ms"] - trial["decode_ms"]))
+    return None
+
+
+def _tokens(trial: Trial) -> int:
+    """Tokens after the first."""
+    return max(0, (trial.get("output_tokens") or 0) - 1)
+
+
+def _wall(trial: Trial) -> float:
+    return float(trial["decode_ms"]) / _tokens(trial)
+
+
+def _steady(trial: Trial, excess: dict[str, float]) -> float:
+    return (_median_ms(trial) or 0.0) * excess[trial["arm"]] / _tokens(trial)
+
+
+def _median_ms(trial: Trial) -> float | None:
+    histogram, medians = trial.get("drafted_histogram"), trial.get("round_ms_median")
+    counts = [count for count in histogram or () if count]
+    if not counts or medians is None or len(counts) != len(medians):
+        return None
+    return float(sum(count * ms for count, ms in zip(counts, medians, strict=True)))
+
+
+def _excess(trials: list[Trial], arm: str) -> float:
+    return median(_excesses(trials, arm) or [1.0])
+
+
+def _excess_error(trials: list[Trial], arm: str) -> float:
+    found = _excesses(trials, arm) or [1.0]
+    place = max(0, math.floor((len(found) - 1.96 * math.sqrt(len(found))) / 2))
+    return (math.log(found[len(found) - 1 - place]) - math.log(found[place])) / 2
+
+
+def _excesses(trials: list[Trial], arm: str) -> list[float]:
+    own = [trial for trial in trials if trial["arm"] == arm]
+    return sorted(trial["decode_ms"] / ms for trial in own if (ms := _median_ms(trial)))
