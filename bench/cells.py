@@ -153,7 +153,7 @@ def medians(repetitions: int) -> Iterator[str]:
 def _covered(samples: Sequence[Figures]) -> float:
     """How often the interval of a sample, on logarithms, contains 0."""
     votes = (
-        Vote(pool=str(number), voter=str(at), speedup=math.exp(log))
+        Vote(pool=str(number), voter=str(at), ratio=math.exp(log))
         for number, logs in enumerate(samples)
         for at, log in enumerate(logs)
     )
@@ -177,7 +177,7 @@ def _votes(
         Vote(
             pool=f"{cell:02}",
             voter=str(person),
-            speedup=math.exp(logs[cell, person]),
+            ratio=math.exp(logs[cell, person]),
             half_width=float(half_width[cell, person]),
             prompts=PROMPTS,
             machines=machines,
@@ -202,7 +202,7 @@ def _squares(drawn: Sequence[Sequence[Vote]]) -> list[Square]:
 def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:
     logs: dict[str, list[float]] = {}
     for vote in votes:
-        logs.setdefault(vote.pool, []).append(math.log(vote.speedup))
+        logs.setdefault(vote.pool, []).append(math.log(vote.ratio))
     own = list(islice(intervals, len(logs)))
     return Square(
         figures=np.array([float(np.median(each)) for each in logs.values()]),
@@ -214,7 +214,7 @@ def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:
 def _covered_before(votes: Sequence[Vote]) -> bool:
     """The first cell with the estimator of before: one vote's own interval, t over several."""
     cell = [vote for vote in votes if vote.pool == votes[0].pool]
-    logs = [math.log(vote.speedup) for vote in cell]
+    logs = [math.log(vote.ratio) for vote in cell]
     if len(cell) == 1:
         return abs(logs[0]) <= (cell[0].half_width or 0.0)
     half_width = t_quantile(len(cell) - 1, 0.975) * float(np.std(logs, ddof=1))

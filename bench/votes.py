@@ -16,7 +16,9 @@ VOTE = pa.schema(
     {
         "pool": pa.string(),
         "voter": pa.string(),
-        "speedup": pa.float64(),
+        "ratio": pa.float64(),
+        "measure": pa.string(),
+        "known": pa.bool_(),
         "cell": pa.bool_(),
         "tier": pa.string(),
         "shared": pa.bool_(),
@@ -34,7 +36,9 @@ class Vote(NamedTuple):
 
     pool: str
     voter: str
-    speedup: float
+    ratio: float
+    measure: str = "speedup"
+    known: bool = True
     cell: bool = True
     tier: str = "measured"
     shared: bool = False
@@ -49,6 +53,8 @@ class PoolInterval(NamedTuple):
     """A row of the table `pool_interval`."""
 
     pool: str
+    measure: str
+    voters: str
     low: float
     high: float
     kind: str
@@ -56,11 +62,11 @@ class PoolInterval(NamedTuple):
 
 
 def pool_intervals(votes: Iterable[Vote]) -> list[PoolInterval]:
-    """The intervals of all pools of these votes."""
+    """The intervals of all pools and measures from all of these votes."""
     with duckdb.connect() as connection:
         prepare(connection)
         rows = pa.Table.from_pylist([vote._asdict() for vote in votes], VOTE)
         connection.from_arrow(rows).create("vote")
         make(connection, "pool_interval", view_queries()["pool_interval"])
-        found = connection.table("pool_interval").fetchall()
+        found = connection.table("pool_interval").filter("voters = 'all'").fetchall()
     return list(map(PoolInterval._make, found))

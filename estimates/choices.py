@@ -17,6 +17,8 @@ from estimates.student_t import t_quantile
 
 ERROR = 0.02
 FREEDOM = 7
+# Above this many, choices count in steps of two digits: 123 as 130.
+EXACT = 100
 
 
 @cache
@@ -24,8 +26,15 @@ def choice_factor(choices: int) -> float:
     """How many times as far the lower bound lies below a figure that is the best of so many."""
     if choices <= 1:
         return 1.0
+    choices = counted(choices)
     alone = t_quantile(FREEDOM, (1 + CONFIDENCE) / 2)
     return t_quantile(FREEDOM, 1 - ERROR / choices) / alone
+
+
+def counted(choices: int) -> int:
+    """The number of choices, rounded up to two digits if it is above `EXACT`."""
+    step = 10 ** max(0, len(str(choices - 1)) - 2) if choices > EXACT else 1
+    return -(-choices // step) * step
 
 
 def corrected(interval: Interval, speedup: float, choices: int) -> Interval:

@@ -239,9 +239,8 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Everything that is derived from one submission; `estimator` names how."""
+    """Everything that is derived from one submission."""
 
-    estimator: str = ESTIMATOR
     estimates: tuple[Estimate, ...]
     prompts: tuple[PromptEstimate, ...]
     flags: tuple[Flag, ...]

@@ -49,8 +49,10 @@ class _RefusedError(ValueError):
 
 def load(data: bytes) -> Json | tuple[Finding, ...]:
     """The document, or the findings that keep it from being read. Never raises."""
+    found = _before_parsing(data)
+    if found is not None:
+        return (found,)
     try:
-        _check_bytes(data)
         document: Json = orjson.loads(data)
         json.loads(
             data,
@@ -73,21 +75,24 @@ def _is_plain(data: bytes) -> bool:
     return data.isascii() and b"\\" not in data and b"\x7f" not in data
 
 
-def _check_bytes(data: bytes) -> None:
-    """Refuse what no parser should see."""
+def _before_parsing(data: bytes) -> Finding | None:
     if len(data) > MAX_BYTES:
-        _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
+        return _finding(
+            "size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks"
+        )
     if not data.strip():
-        _refuse("json", "the file is empty; let the harness write it again")
+        return _finding("json", "the file is empty; let the harness write it again")
     if data.startswith(_BOM):
-        _refuse("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
+        return _finding("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        start = error.start
-        _refuse("encoding", f"not UTF-8 at byte {start}; use the file as the harness wrote it")
+        return _finding(
+            "encoding", f"not UTF-8 at byte {error.start}; use the file as the harness wrote it"
+        )
     if _is_too_deep(data):
-        _refuse("depth", f"nested deeper than {MAX_DEPTH} levels")
+        return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
+    return None
 
 
 def _is_too_deep(data: bytes) -> bool:

@@ -30,7 +30,6 @@ NAMED = {
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with
-    "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
     "harness/runners/openai/recorded.toml": {"draft-model"},  # an option of servers
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof

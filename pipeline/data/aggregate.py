@@ -18,10 +18,13 @@ from schemas import vocabulary
 
 # Degrees of freedom of a pool: 6 of its votes, 4 of the prior, at most 20 of other pools.
 MOST_FREEDOM = 6 + 4 + 20 + 1
+# From so many votes on, the interval of a pool is that of a median.
+MANY_VOTES = 8
 # Tables that only others are made of: two fifths of the memory of all.
 DROP_STEPS = """
 drop table submission_document;
 drop table pool_member;
+drop table candidate;
 drop table advice_member;
 drop table advice_left_out;
 """
@@ -111,8 +114,11 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     counts = connection.sql(query).fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("incoming_t_quantile", t_quantiles(freedoms))
-    sizes = connection.sql("select count(*) as votes from vote group by pool having votes >= 8")
-    positions = median_positions({votes for (votes,) in sizes.fetchall()})
+    sizes = connection.sql(
+        "select unnest([count(*), count(*) filter (known)]) as votes from vote"
+        " group by pool, measure"
+    )
+    positions = median_positions({votes for (votes,) in sizes.fetchall() if votes >= MANY_VOTES})
     connection.register("incoming_median", positions)
 
 
@@ -137,7 +143,9 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
     "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
-    "vocabulary_bound": pa.schema({"helps_above": pa.float64(), "hurts_below": pa.float64()}),
+    "vocabulary_bound": pa.schema(
+        dict.fromkeys(("helps_above", "hurts_below", "clear_of_one"), pa.float64())
+    ),
 }
 
 
@@ -162,6 +170,10 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
         ),
         "choice_factor": choice_factors(),
         "vocabulary_bound": [
-            {"helps_above": vocabulary.HELPS_ABOVE, "hurts_below": vocabulary.HURTS_BELOW}
+            {
+                "helps_above": vocabulary.HELPS_ABOVE,
+                "hurts_below": vocabulary.HURTS_BELOW,
+                "clear_of_one": vocabulary.CLEAR_OF_ONE,
+            }
         ],
     }

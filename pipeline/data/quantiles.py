@@ -6,10 +6,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import bdtr
 
-from estimates.choices import choice_factor
+from estimates.choices import EXACT, choice_factor
 from estimates.intervals import CONFIDENCE, t_reach
-
-MOST_CHOICES = 1000
 
 
 def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
@@ -39,7 +37,6 @@ def _median_position(count: int) -> float:
 
 def choice_factors() -> list[dict[str, object]]:
     """How far the bound of a figure moves that is the best of so many (`estimates.choices`)."""
-    return [
-        {"choices": choices, "factor": choice_factor(choices)}
-        for choices in range(1, MOST_CHOICES + 1)
-    ]
+    beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
+    listed = sorted({*range(1, EXACT + 1), *beyond})
+    return [{"choices": each, "factor": choice_factor(each)} for each in listed]

@@ -69,6 +69,11 @@ def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
     return f"{times(ratio)} {interval(low, high)}"
 
 
+def best_of(choices: int) -> str:
+    """How many settings a figure was picked from: `best of 13`."""
+    return "the only setting" if choices == 1 else f"best of {choices:,}"
+
+
 def listed(names: Sequence[str]) -> str:
     """A list in a sentence: `a`, `a and b` or `a, b and c`."""
     *first, last = names

@@ -14,6 +14,7 @@ import msgspec
 
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
+from estimates.verdicts import judge
 from pipeline.data import aggregate
 from pipeline.data.database import open_database
 from pipeline.data.load import AcceptedSubmission, TextEntry, load
@@ -50,22 +51,31 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     speedup: float | None,
     *,
     within: tuple[float, float] | None = None,
-    verdict: Verdict = "no-clear-difference",
+    request: float | None = None,
+    request_within: tuple[float, float] | None = None,
+    verdict: Verdict | None = None,
     task: Task | None = "code",
     tier: str = "measured",
     depth: int = 4,
     tokens_per_round: float | None = None,
     round_cost: float | None = None,
+    at_most: bool = False,
     flags: tuple[Flag, ...] = (),
     **machine: Any,  # noqa: ANN401 - what `sample` takes
 ) -> Example:
-    """One submission that says one thing about one arm on one task."""
+    """One submission that says one thing about one arm on one task.
+
+    Its verdict is what its intervals say, unless another is given. `request` is the stated one.
+    """
     whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
     submission = replace(
         _with_one_arm(whole, depth),
         tier=tier,
         origin=Origin(format="inventivehq", sha256="0" * 64) if tier == "imported" else None,
     )
+    interval, of_request = _interval(within), _interval(request_within)
+    if verdict is None:
+        verdict = judge(interval, of_request) if interval else "no-clear-difference"
     estimate = Estimate(
         arm=ARM,
         baseline="baseline",
@@ -75,12 +85,19 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
         trials=12,
         failed_trials=0,
         speedup=speedup,
-        interval=None if within is None else Interval(low=within[0], high=within[1]),
+        interval=interval,
+        stated_request=request,
+        stated_request_interval=of_request,
+        at_most=at_most,
         tokens_per_round=tokens_per_round,
         round_cost=round_cost,
         exactness=ExactnessCounts(identical=2, diverged_near_tie=1, diverged=1, not_compared=0),
     )
     return entry(submission, Summary(estimates=(estimate,), prompts=(), flags=flags))
+
+
+def _interval(within: tuple[float, float] | None) -> Interval | None:
+    return None if within is None else Interval(low=within[0], high=within[1])
 
 
 def _with_one_arm(submission: Submission, depth: int) -> Submission:

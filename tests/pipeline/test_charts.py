@@ -234,8 +234,8 @@ def test_arms_that_share_method_and_depth_are_told_apart_by_their_ids() -> None:
 
 def test_the_break_even_counts_what_cannot_win() -> None:
     connection = database(
-        campaign(0.4, task=None, tokens_per_round=2.0, round_cost=5.5, quantisation="Q8_0"),
-        campaign(1.25, task=None, tokens_per_round=2.5, round_cost=2.0),
+        campaign(0.4, task=None, tokens_per_round=2.2, quantisation="Q8_0"),
+        campaign(1.25, task=None, tokens_per_round=2.5),
     )
 
     assert draw(connection, "break_even").takeaway == (

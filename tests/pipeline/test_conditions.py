@@ -67,7 +67,7 @@ def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
 ) -> None:
     found = non_default(replace(SETTINGS, **changed))  # type: ignore[arg-type]
 
-    assert (found.label, found.measured_with) == (label, options)
+    assert (found.label, found.options) == (label, options)
 
 
 def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
@@ -101,7 +101,7 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
-        "select device, task, speedup, cells from map_cell order by all",
+        "select device, task, choice, shown, speedup, cells from map_square order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
         "select task, method, speedup, submissions from task_view order by all",
         "select method, depth, speedup, submissions from method_view order by all",

@@ -71,7 +71,7 @@ def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_tasks(
           and target_label like '%14B%'
     """
 
-    assert rows(everything, query) == [("own", 1.286)]
+    assert rows(everything, query) == [("own", 1.237)]
 
 
 def test_a_figure_over_own_tasks_is_in_no_cell(everything: duckdb.DuckDBPyConnection) -> None:

@@ -24,20 +24,33 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        ("1.0201", "1.5", "helps"),
-        ("1.02", "1.5", "no-clear-difference"),
-        ("0.5", "0.9799", "hurts"),
-        ("0.5", "0.98", "no-clear-difference"),
+        ("1.0201", "1.1", "helps"),
+        ("1.02", "1.1", "no-clear-difference"),
+        ("0.9", "0.9799", "hurts"),
+        ("0.9", "0.98", "no-clear-difference"),
         ("0.5", "2.0", "no-clear-difference"),
         ("null", "1.5", "too-few-prompts"),
+        # A quarter of the half-width: (1.5 / 1.05) ^ (1 / 8) = 1.0456.
+        ("1.05", "1.5", "helps"),
+        ("1.04", "1.5", "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_cell_must_lie_beyond_two_percent(
+def test_the_whole_interval_of_a_cell_must_lie_clear_of_one(
     empty: duckdb.DuckDBPyConnection, low: str, high: str, verdict: str
 ) -> None:
-    query = f"select verdict_of({low}::double, {high}::double)"
+    query = f"select verdict_of({low}::double, {high}::double, null::double, null::double)"
 
     assert one(empty, query) == (verdict,)
+
+
+def test_a_gain_per_token_that_whole_requests_lose_is_slower_in_all(
+    empty: duckdb.DuckDBPyConnection,
+) -> None:
+    query = "select verdict_of(1.1, 1.2, {}::double, {}::double)"
+
+    assert one(empty, query.format(0.5, 0.6)) == ("slower-in-all",)
+    assert one(empty, query.format(0.9, 1.1)) == ("helps",)
+    assert one(empty, query.format("null", "null")) == ("helps",)
 
 
 @pytest.mark.parametrize(

@@ -1,66 +1,77 @@
--- One row is one vote in one pool: all evidence of one contributor, as one figure. Evidence that
--- supports no verdict votes only where there is no other, evidence under a serious flag only where
--- all of it is; then there is a figure and no verdict. Whoever names nobody shares one vote, and
--- machines cast none: anybody can make up a machine, not an account.
--- A vote's speedup is the geometric mean over its machines, each the geometric mean of its files.
+-- One row is one vote in one pool about one measure: all evidence of one contributor as one figure
+-- (`ratio`), of the speedup per token or of the stated request. Evidence that supports no verdict votes
+-- only where there is no other, evidence under a serious flag only where all of it is; then there is a
+-- figure and no verdict. Whoever names nobody shares one vote, and machines cast none: anybody can make
+-- up a machine, not an account. `known`: maintainers have looked at who it is.
+-- A vote is the median over its machines of the median over their files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
 -- answered the same prompts, so that more of them do not narrow it; `deviation` is the standard
 -- deviation of their figures, as a logarithm.
 create table vote as
 with cast_votes as (
-  select
-    * exclude (voter),
-    coalesce(lower(contributor), 'anonymous') as voter,
-    ln(interval_high / interval_low) / 2 as own_half_width
+  select * exclude (voter), coalesce(lower(contributor), 'anonymous') as voter
   from pool_member
   where speedup is not null and speedup > 0
   qualify trust_in(verdict, doubt) = max(trust_in(verdict, doubt)) over (partition by pool)
 ),
+measured as (
+  select
+    *,
+    unnest([
+      {'measure': 'speedup', 'ratio': speedup, 'low': interval_low, 'high': interval_high},
+      {'measure': 'stated_request', 'ratio': stated_request, 'low': stated_request_low,
+        'high': stated_request_high}
+    ], recursive := true)
+  from cast_votes
+),
 by_machine as (
   select
-    pool_kind, pool, tier, voter, machine,
+    pool_kind, pool, measure, tier, voter, machine,
     count(*) as files,
-    sum(ln(speedup)) as summed,
-    sum(ln(speedup) ** 2) as summed_squares,
+    sum(ln(ratio)) as summed,
+    sum(ln(ratio) ** 2) as summed_squares,
     min(prompts) as prompts,
     min(task) as task,
-    avg(own_half_width ** 2) as squared,
-    avg(ln(speedup)) as speedup,
-    avg(ln(baseline_tps)) as baseline_tps,
-    avg(ln(tps)) as tps,
-    avg(tokens_per_round) as tokens_per_round,
-    avg(round_cost) as round_cost,
-    avg(acceptance_rate) as acceptance_rate,
-    avg(sequence_acceptance) as sequence_acceptance,
-    avg(fire_rate) as fire_rate,
-    avg(predicted_speedup) as predicted_speedup
-  from cast_votes
+    avg((ln(high / low) / 2) ** 2) as squared,
+    median(ratio) as ratio,
+    median(baseline_tps) as baseline_tps,
+    median(tokens_per_round) as tokens_per_round,
+    median(acceptance_rate) as acceptance_rate,
+    median(sequence_acceptance) as sequence_acceptance,
+    median(fire_rate) as fire_rate,
+    median(predicted_speedup) as predicted_speedup
+  from measured
+  where ratio is not null
   group by all
+),
+by_voter as (
+  select
+    pool,
+    measure,
+    voter,
+    pool_kind = 'cell' as cell,
+    tier,
+    min(task) = 'all' as shared,
+    count(*) as machines,
+    sum(files)::bigint as files,
+    min(prompts) as prompts,
+    median(ratio) as ratio,
+    sqrt(avg(squared)) as half_width,
+    if(
+      sum(files) > 1,
+      sqrt(greatest(0, sum(summed_squares) - sum(summed) ** 2 / sum(files)) / (sum(files) - 1)),
+      null
+    ) as deviation,
+    median(baseline_tps) as baseline_tps,
+    median(tokens_per_round) as tokens_per_round,
+    median(acceptance_rate) as acceptance_rate,
+    median(sequence_acceptance) as sequence_acceptance,
+    median(fire_rate) as fire_rate,
+    median(predicted_speedup) as predicted_speedup
+  from by_machine
+  group by pool_kind, pool, measure, tier, voter
 )
-select
-  pool,
-  voter,
-  pool_kind = 'cell' as cell,
-  tier,
-  min(task) = 'all' as shared,
-  count(*) as machines,
-  sum(files)::bigint as files,
-  min(prompts) as prompts,
-  exp(avg(speedup)) as speedup,
-  sqrt(avg(squared)) as half_width,
-  if(
-    sum(files) > 1,
-    sqrt(greatest(0, sum(summed_squares) - sum(summed) ** 2 / sum(files)) / (sum(files) - 1)),
-    null
-  ) as deviation,
-  exp(avg(baseline_tps)) as baseline_tps,
-  exp(avg(tps)) as tps,
-  avg(tokens_per_round) as tokens_per_round,
-  avg(round_cost) as round_cost,
-  avg(acceptance_rate) as acceptance_rate,
-  avg(sequence_acceptance) as sequence_acceptance,
-  avg(fire_rate) as fire_rate,
-  avg(predicted_speedup) as predicted_speedup
-from by_machine
-group by pool_kind, pool, tier, voter
-order by pool, voter;
+select by_voter.*, coalesce(contributor.known, false) and voter <> 'anonymous' as known
+from by_voter
+left join contributor on contributor.contributor = by_voter.voter
+order by pool, measure, voter;

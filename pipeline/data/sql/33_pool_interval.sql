@@ -1,4 +1,5 @@
--- One row is the 95 % interval of one pool, from its votes: contributors are clusters, their machines
+-- One row is the 95 % interval of one measure of one pool, from the votes of `all` voters or of the
+-- `known` ones alone, where those are several: contributors are clusters, their machines
 -- and files are nested in them. A cell has too few votes to estimate how much contributors differ, so
 -- that is estimated over all other cells of its tier with several votes, in front of a prior: 6 % (2.5 %
 -- for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
@@ -6,12 +7,14 @@
 -- contributors differ more than usual shows it. From 8 votes on, the interval of the median lies between
 -- two values of the ordered sample, interpolated (Hettmansperger and Sheather 1986, Statistics &
 -- Probability Letters 4, 75-79). `contributor_spread` is by how much independent contributors are
--- expected to differ. All is computed on logarithms; `python -m bench.cells` measures the coverage.
+-- expected to differ in this measure. All is computed on logarithms; `python -m bench.cells` measures
+-- the coverage.
 create table pool_interval as
 with voted as (
   select
     *,
-    ln(speedup) as figure,
+    unnest(if(known, ['all', 'known'], ['all'])) as voters,
+    ln(ratio) as figure,
     -- Standard error over the prompts; 0 where it is unknown.
     coalesce(if(prompts > 1, half_width / t_reach(prompts - 1), 0), 0) as error
   from vote
@@ -19,6 +22,8 @@ with voted as (
 pooled as (
   select
     pool,
+    measure,
+    voters,
     any_value(cell) as cell,
     any_value(tier) as tier,
     count(*) as votes,
@@ -33,48 +38,60 @@ pooled as (
     any_value(deviation) as deviation,
     list(figure order by figure) as figures
   from voted
-  group by pool
+  group by pool, measure, voters
+  having voters = 'all' or count(*) > 1
 ),
 several as (
-  select pool, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
+  select pool, measure, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
   from pooled
-  where cell and votes > 1
+  where cell and votes > 1 and voters = 'all'
 ),
 tiers as (
-  select tier, fsum(squares) as squares, sum(freedom)::bigint as freedom from several group by tier
+  select tier, measure, fsum(squares) as squares, sum(freedom)::bigint as freedom
+  from several
+  group by tier, measure
 ),
-voters as (
-  select distinct tier, voter from vote semi join several using (pool)
+comparing as (
+  select distinct tier, measure, voter from vote semi join several using (pool, measure)
 ),
 -- How many contributors other than those of the pool there are in cells of several votes.
 others as (
   select
     vote.pool,
-    (select count(*) from voters as every where every.tier = any_value(vote.tier))
-      - count(voters.voter) as contributors
+    vote.measure,
+    (
+      select count(*) from comparing as every
+      where every.tier = any_value(vote.tier) and every.measure = vote.measure
+    ) - count(comparing.voter) as contributors
   from vote
-  left join voters using (tier, voter)
-  group by vote.pool
+  left join comparing using (tier, measure, voter)
+  group by vote.pool, vote.measure
 ),
-known as (
+seen as (
   select
-    pooled.*,
+    pooled.pool,
+    pooled.measure,
+    pooled.prior,
     least(tiers.freedom - coalesce(several.freedom, 0), others.contributors, 20) as seen_freedom,
     greatest(0, tiers.squares - coalesce(several.squares, 0))
-      / (tiers.freedom - coalesce(several.freedom, 0)) as seen
+      / (tiers.freedom - coalesce(several.freedom, 0)) as squared
   from pooled
-  join others using (pool)
-  left join tiers using (tier)
-  left join several using (pool)
+  join others using (pool, measure)
+  left join tiers using (tier, measure)
+  left join several using (pool, measure)
+  where pooled.voters = 'all'
 ),
-expected as (
+spread as (
   select
-    *,
+    pool,
+    measure,
     4 + coalesce(seen_freedom, 0) as freedom,
     -- The root of what is seen is rounded up to 0.1 %: else each new vote would move all cells.
-    (4 * prior + if(seen_freedom > 0, seen_freedom * (ceil(sqrt(seen) / 0.001 - 1e-9) * 0.001) ** 2, 0))
-      / (4 + coalesce(seen_freedom, 0)) as between
-  from known
+    (
+      4 * prior
+        + if(seen_freedom > 0, seen_freedom * (ceil(sqrt(squared) / 0.001 - 1e-9) * 0.001) ** 2, 0)
+    ) / (4 + coalesce(seen_freedom, 0)) as between
+  from seen
 ),
 reached as (
   select
@@ -99,13 +116,15 @@ reached as (
         t_reach(votes - 1) ** 2 * variance
       ) / votes
         + if(same_tasks, coalesce(half_width, 0) ** 2, 0)
-    ) as together,
-    position
-  from expected
+    ) as together
+  from pooled
+  join spread using (pool, measure)
   left join incoming_median using (votes)
 )
 select
   pool,
+  measure,
+  voters,
   case interval_kind
     when 'one-contributor' then exp(centre - alone)
     when 't' then exp(centre - together)
@@ -120,4 +139,4 @@ select
   sqrt(between) as contributor_spread
 from reached
 where votes > 1 or half_width is not null
-order by pool;
+order by pool, measure, voters;

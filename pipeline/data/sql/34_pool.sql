@@ -1,5 +1,10 @@
--- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
--- `confirmed`: two contributors whom maintainers know support it, so that nobody confirms alone.
+-- One row is one pool of comparable evidence: the median over votes, with its intervals and verdict.
+-- `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
+-- `tokens_per_round` over the speedup, so that all of them divide.
+-- `confirmed`: contributors whom maintainers know, at least two of them, show the same sign by
+-- themselves, so that nobody confirms alone. `slower_request`: all files agree that whole requests are
+-- clearly slower, as measured or as stated. A pool of one file claims nothing that the file does not,
+-- and a cell whose engine builds differ by more than twice what contributors do differs by build.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
 -- contributors that all cells show; order = order statistics of the median (8 or more); null = none.
@@ -7,19 +12,16 @@ create table pool as
 with voted as (
   select
     pool,
-    count(*) as votes,
-    count(*) filter (known and voter <> 'anonymous') as known_votes,
-    exp(median(ln(speedup))) as speedup,
-    median(baseline_tps) as baseline_tps,
-    median(tps) as tps,
-    median(tokens_per_round) as tokens_per_round,
-    median(round_cost) as round_cost,
-    median(acceptance_rate) as acceptance_rate,
-    median(sequence_acceptance) as sequence_acceptance,
-    median(fire_rate) as fire_rate,
-    median(predicted_speedup) as predicted_speedup
+    count(*) filter (measure = 'speedup') as votes,
+    median(ratio) filter (measure = 'speedup') as speedup,
+    median(ratio) filter (measure = 'stated_request') as stated_request,
+    median(baseline_tps) filter (measure = 'speedup') as baseline_tps,
+    median(tokens_per_round) filter (measure = 'speedup') as tokens_per_round,
+    median(acceptance_rate) filter (measure = 'speedup') as acceptance_rate,
+    median(sequence_acceptance) filter (measure = 'speedup') as sequence_acceptance,
+    median(fire_rate) filter (measure = 'speedup') as fire_rate,
+    median(predicted_speedup) filter (measure = 'speedup') as predicted_speedup
   from vote
-  left join contributor on contributor.contributor = vote.voter
   group by pool
 ),
 counted as (
@@ -34,6 +36,7 @@ counted as (
     sum(prompts)::bigint as prompts,
     sum(trials)::bigint as trials,
     sum(failed_trials)::bigint as failed_trials,
+    bool_or(at_most) as at_most,
     sum(identical)::bigint as identical,
     sum(diverged_near_tie)::bigint as diverged_near_tie,
     sum(diverged)::bigint as diverged,
@@ -42,36 +45,87 @@ counted as (
     max(measured_from) as last_measured,
     bool_and(verdict = 'never-drafted') as never_drafted,
     bool_or(verdict = 'too-few-prompts') as too_few,
-    bool_or(is_firm(verdict)) as firm,
-    bool_or(verdict = 'uncertain') as uncertain
+    count(*) filter (is_firm(verdict)) as firm,
+    any_value(verdict) filter (is_firm(verdict)) as firm_verdict,
+    bool_or(verdict = 'uncertain') as uncertain,
+    coalesce(
+      bool_and(
+        coalesce(clearly_below(whole_request_low, whole_request_high), false)
+          or coalesce(clearly_below(stated_request_low, stated_request_high), false)
+      ) filter (is_firm(verdict)),
+      false
+    ) as slower_request
   from pool_member
   group by pool
+),
+by_build as (
+  select pool, median(ln(speedup)) as figure
+  from pool_member
+  where pool_kind = 'cell' and is_firm(verdict) and speedup > 0 and engine_build is not null
+  group by pool, engine_build
+),
+builds as (
+  select pool, max(figure) - min(figure) as build_difference from by_build group by pool
+),
+ranges as (
+  select
+    pool,
+    voters,
+    any_value(interval_low) filter (measure = 'speedup') as interval_low,
+    any_value(interval_high) filter (measure = 'speedup') as interval_high,
+    any_value(interval_kind) filter (measure = 'speedup') as interval_kind,
+    any_value(contributor_spread) filter (measure = 'speedup') as contributor_spread,
+    any_value(interval_low) filter (measure = 'stated_request') as stated_request_low,
+    any_value(interval_high) filter (measure = 'stated_request') as stated_request_high
+  from pool_interval
+  group by pool, voters
+),
+verdicts as (
+  select
+    *, verdict_of(interval_low, interval_high, stated_request_low, stated_request_high) as shown
+  from ranges
 ),
 judged as (
   select
     counted.pool,
     counted.pool_kind,
     voted.speedup,
-    pool_interval.interval_low,
-    pool_interval.interval_high,
-    pool_interval.interval_kind,
-    pool_interval.contributor_spread,
+    own.interval_low,
+    own.interval_high,
+    own.interval_kind,
+    own.contributor_spread,
+    voted.stated_request,
+    own.stated_request_low,
+    own.stated_request_high,
     case
       when never_drafted then 'never-drafted'
       when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
-      when not firm and uncertain then 'uncertain'
-      when not firm and too_few then 'too-few-prompts'
-      when not firm then 'never-drafted'
-      else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
+      when firm = 0 and uncertain then 'uncertain'
+      when firm = 0 and too_few then 'too-few-prompts'
+      when firm = 0 then 'never-drafted'
+      when build_difference > 2 * own.contributor_spread then 'differs-by-build'
+      when own.shown is null then 'too-few-prompts'
+      when slower_request and own.shown = 'helps' then 'slower-in-all'
+      when firm = 1 and is_signed(own.shown) and firm_verdict <> 'helps' then firm_verdict
+      else own.shown
     end as verdict,
-    firm and coalesce(voted.known_votes, 0) >= 2 as confirmed,
+    known.shown as known_verdict,
     coalesce(voted.votes, 0) as votes,
-    counted.* exclude (pool, pool_kind, never_drafted, too_few, firm, uncertain),
-    voted.* exclude (pool, votes, known_votes, speedup)
+    counted.* exclude (pool, pool_kind, never_drafted, too_few, firm, firm_verdict, uncertain),
+    voted.baseline_tps,
+    voted.baseline_tps * voted.speedup as tps,
+    voted.tokens_per_round,
+    voted.tokens_per_round / voted.speedup as round_cost,
+    voted.* exclude (pool, votes, speedup, stated_request, baseline_tps, tokens_per_round)
   from counted
   left join voted using (pool)
-  left join pool_interval using (pool)
+  left join builds using (pool)
+  left join verdicts as own on own.pool = counted.pool and own.voters = 'all'
+  left join verdicts as known on known.pool = counted.pool and known.voters = 'known'
 )
-select *, mark_of(verdict, confirmed) as mark
+select
+  * exclude (known_verdict),
+  is_signed(verdict) and coalesce(known_verdict = verdict, false) as confirmed,
+  mark_of(verdict, confirmed) as mark
 from judged
 order by pool_kind, pool;

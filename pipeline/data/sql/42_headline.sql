@@ -9,8 +9,10 @@ judged as (
     tier,
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helping_cells,
-    count(*) filter (verdict = 'hurts') as losing_cells,
-    count(*) filter (verdict in ('no-clear-difference', 'uncertain', 'too-few-prompts')) as unclear_cells,
+    count(*) filter (loses(verdict)) as losing_cells,
+    count(*) filter (
+      verdict in ('no-clear-difference', 'uncertain', 'too-few-prompts', 'differs-by-build')
+    ) as unclear_cells,
     count(*) filter (verdict in ('failed', 'never-drafted')) as failed_cells,
     count(*) filter (confirmed) as confirmed_cells
   from cell

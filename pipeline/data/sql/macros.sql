@@ -17,13 +17,30 @@ create macro parameters_label(parameters) as
     else parameters::varchar
   end;
 
-create macro verdict_of(interval_low, interval_high) as
+-- Does an interval lie clear of 1? As `estimates.verdicts.judge`: beyond the least that anyone would
+-- notice, and beyond a share of the interval's own half-width, both as logarithms.
+create macro clearly_above(low, high) as low > greatest(
+  (select helps_above from vocabulary_bound),
+  (high / low) ** ((select clear_of_one from vocabulary_bound) / 2)
+);
+create macro clearly_below(low, high) as high < least(
+  (select hurts_below from vocabulary_bound),
+  (low / high) ** ((select clear_of_one from vocabulary_bound) / 2)
+);
+
+-- The verdict of the intervals of the speedup per token and of the stated request.
+create macro verdict_of(interval_low, interval_high, request_low, request_high) as
   case
     when interval_low is null or interval_high is null then 'too-few-prompts'
-    when interval_low > (select helps_above from vocabulary_bound) then 'helps'
-    when interval_high < (select hurts_below from vocabulary_bound) then 'hurts'
-    else 'no-clear-difference'
+    when clearly_below(interval_low, interval_high) then 'hurts'
+    when not clearly_above(interval_low, interval_high) then 'no-clear-difference'
+    when clearly_below(request_low, request_high) then 'slower-in-all'
+    else 'helps'
   end;
+
+-- A verdict with a sign: all others claim nothing.
+create macro is_signed(verdict) as verdict in ('helps', 'hurts', 'slower-in-all');
+create macro loses(verdict) as verdict in ('hurts', 'slower-in-all');
 
 -- What is printed of a verdict: its sign is filled where several contributors confirm it.
 create macro mark_of(verdict, confirmed) as
@@ -45,28 +62,14 @@ create macro trust_in(verdict, doubt) as case
   else 0
 end;
 
--- The lower bound of the best of several figures: the chance that one of them is high by luck grows
--- with their number, so the bound of the one that was chosen lies further below it.
-create macro chosen_low(speedup, interval_low, choices) as least(
-  interval_low,
-  speedup * (interval_low / speedup) ** (
-    select factor from choice_factor where choice_factor.choices = least(choices, 1000)
-  )
-);
+-- The bound towards 1 of the best of several figures: the chance that one of them is high by luck grows
+-- with their number, so the bound of the one that was chosen lies further away (`choice_factor`).
+create macro chosen_low(speedup, interval_low, factor) as
+  least(interval_low, speedup * (interval_low / speedup) ** factor);
 
--- The same for the upper bound of the worst of several.
-create macro chosen_high(speedup, interval_high, choices) as greatest(
-  interval_high,
-  speedup * (interval_high / speedup) ** (
-    select factor from choice_factor where choice_factor.choices = least(choices, 1000)
-  )
-);
-
--- The verdict with that lower bound. A query computes the bound once, in a step of its own: each
--- use of `chosen_low` is a subquery, and planning those took longer than all the rest.
-create macro chosen_verdict(verdict, chosen_low, interval_high) as if(
-  is_firm(verdict), verdict_of(chosen_low, interval_high), verdict
-);
+-- The same of the worst of several.
+create macro chosen_high(speedup, interval_high, factor) as
+  greatest(interval_high, speedup * (interval_high / speedup) ** factor);
 
 create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict

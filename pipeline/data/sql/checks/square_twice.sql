@@ -1,5 +1,5 @@
 -- One row is one square of the map that is there more than once.
-select device, size_class, backend, task, tier, count(*) as squares
-from map_cell
+select choice, shown, device, size_class, backend, task, count(*) as squares
+from map_square
 group by all
 having count(*) > 1;

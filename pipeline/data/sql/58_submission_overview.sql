@@ -1,7 +1,7 @@
 -- One row is one submission: where and what it measured, and a headline per speculative arm
 -- (`arms`, in the order of the file) with the best one
--- spelt out (of those that support a verdict; its lower bound allows for the choice). An arm that
--- never drafted is none.
+-- spelt out, as the table `best` has it: of `choices` settings, with bounds and a verdict that allow for
+-- the choice. An arm that never drafted is none.
 create table submission_overview as
 with arms as (
   select
@@ -20,19 +20,12 @@ with arms as (
       'round_cost': evidence.round_cost,
       'acceptance_rate': evidence.acceptance_rate
     } order by arm.position) as arms,
-    arg_max(evidence, (is_firm(evidence.verdict), evidence.speedup))
-      filter (evidence.verdict <> 'never-drafted') as best,
-    greatest(1, count(*) filter (is_firm(evidence.verdict))) as choices,
     max(evidence.baseline_tps) as baseline_tps,
     bool_or(evidence.task = 'own') as own_tasks
   from evidence
   join arm using (submission, arm)
   where evidence.task in ('all', 'own') and evidence.role = 'speculation'
   group by evidence.submission
-),
-bounded as (
-  select *, chosen_low(best.speedup, best.interval_low, choices) as best_interval_low
-  from arms
 ),
 trials as (
   select submission, count(*) as trials, count(*) filter (outcome = 'failed') as failed_trials
@@ -66,17 +59,21 @@ select
   prompts.prompts,
   prompts.tasks,
   coalesce(flags.flags, 0) as flags,
-  bounded.* exclude (submission, best, choices, best_interval_low),
+  arms.* exclude (submission),
   best.arm as best_arm,
   best.method_label as best_method_label,
-  chosen_verdict(best.verdict, best_interval_low, best.interval_high) as best_verdict,
+  best.choices,
+  best.verdict as best_verdict,
   best.speedup as best_speedup,
-  best_interval_low,
-  best.interval_high as best_interval_high
+  best.interval_low as best_interval_low,
+  best.interval_high as best_interval_high,
+  best.stated_request as best_request,
+  best.at_least
 from setup
 join submission using (submission)
 left join trials using (submission)
 left join prompts using (submission)
 left join flags using (submission)
-left join bounded using (submission)
+left join arms using (submission)
+left join best on best.place = 'submission' and best.scope = setup.submission
 order by submission;

@@ -1,0 +1,39 @@
+-- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of single
+-- requests under the usual settings, what an imported file says over its suite's own tasks, or an arm
+-- of a submission over all tasks. Settings that never drafted have none. The request of an arm is the
+-- measured one, that of a cell the stated one.
+create table candidate as
+with cells as (
+  select 'cell' as kind, cell as candidate, false as own_tasks, * exclude (cell)
+  from cell
+  where concurrency = 1 and conditions is null and speedup is not null and verdict <> 'never-drafted'
+),
+arms as (
+  select
+    'arm' as kind,
+    submission || '|' || arm as candidate,
+    task = 'own' as own_tasks,
+    'all' as task,
+    whole_request as stated_request,
+    whole_request_low as stated_request_low,
+    whole_request_high as stated_request_high,
+    verdict = 'slower-in-all' as slower_request,
+    false as confirmed,
+    counted and tier = 'imported' and concurrency = 1 and conditions is null as shown,
+    * exclude (
+      contributor, task, stated_request, stated_request_low, stated_request_high,
+      whole_request, whole_request_low, whole_request_high
+    )
+  from evidence
+  where role = 'speculation' and task in ('all', 'own') and speedup is not null
+    and verdict <> 'never-drafted'
+)
+select
+  kind, candidate, own_tasks, coalesce(shown, true) as shown, submission, arm, tier, device,
+  device_label, device_kind, vram_gib, backend, engine_label, target, target_label, size_class,
+  size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
+  concurrency, conditions, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
+  stated_request_high, slower_request, verdict, confirmed, at_most, baseline_tps, tps,
+  tokens_per_round, round_cost, acceptance_rate, submissions, rigs, contributors
+from (select * from cells union all by name select * from arms)
+order by kind, candidate, task;

@@ -1,0 +1,95 @@
+-- One row is one claim: what is printed somewhere as the best of several. `place` is who picks, `scope`
+-- what it picks among, and `choices` how many settings were looked at, which run from `least` to
+-- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.choices`), and
+-- `at_least` is the figure to print: the lower bound rounded down, where it is a clear gain.
+-- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
+-- unless it hurts or a whole request with it is clearly slower. Tiers have claims of their own;
+-- `tier_order` is 1 for the best tier that a scope has.
+create table best as
+with placed as (
+  select
+    *,
+    unnest(
+      if(
+        kind = 'cell',
+        [
+          {'place': 'device', 'scope': device},
+          {'place': 'target', 'scope': target},
+          {'place': 'device-task', 'scope': concat_ws('|', device, task)},
+          {'place': 'target-task', 'scope': concat_ws('|', target, task)},
+          {'place': 'target-square', 'scope': concat_ws('|', target, device, backend, task)},
+          {'place': 'map', 'scope': concat_ws('|', task, 'all')},
+          {'place': 'map', 'scope': concat_ws('|', task, method)},
+          {'place': 'overall', 'scope': 'all'}
+        ],
+        [{'place': 'submission', 'scope': submission}]
+      ) || if(
+        kind = 'cell' or (own_tasks and shown),
+        [
+          {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)},
+          {'place': 'square', 'scope': concat_ws('|', device, backend, size_order, task, 'all')},
+          {'place': 'square', 'scope': concat_ws('|', device, backend, size_order, task, method)}
+        ],
+        []
+      ),
+      recursive := true
+    )
+  from candidate
+),
+counted as (
+  select
+    *,
+    count(*) over claim as choices,
+    min(speedup) over claim as least,
+    max(speedup) over claim as most
+  from placed
+  window claim as (partition by place, scope, tier)
+),
+bounded as (
+  select
+    counted.* replace (
+      chosen_low(speedup, interval_low, factor) as interval_low,
+      chosen_low(stated_request, stated_request_low, factor) as stated_request_low,
+      slower_request
+        or coalesce(clearly_below(stated_request_low, stated_request_high), false)
+        as slower_request
+    )
+  from counted
+  asof join choice_factor on counted.choices <= choice_factor.choices
+),
+judged as (
+  select
+    * replace (
+      if(
+        verdict = 'helps',
+        verdict_of(interval_low, interval_high, stated_request_low, stated_request_high),
+        verdict
+      ) as verdict
+    )
+  from bounded
+),
+chosen as (
+  select
+    * replace (confirmed and verdict = 'helps' as confirmed),
+    not loses(verdict) and not slower_request as recommended
+  from judged
+  qualify row_number() over (
+    partition by place, scope, tier
+    order by verdict = 'helps' desc, recommended desc, is_firm(verdict) desc,
+      interval_low desc nulls last, speedup desc, candidate, task
+  ) = 1
+)
+select
+  place,
+  scope,
+  tier,
+  row_number() over (partition by place, scope order by tier = 'measured' desc) as tier_order,
+  choices,
+  least,
+  most,
+  recommended,
+  if(verdict = 'helps', floor(interval_low * 100 + 1e-9) / 100, null) as at_least,
+  mark_of(verdict, confirmed) as mark,
+  * exclude (kind, shown, slower_request, place, scope, tier, choices, least, most, recommended)
+from chosen
+order by place, scope, tier_order;
