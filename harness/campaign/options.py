@@ -1,14 +1,13 @@
 """What a person may choose about a campaign, each choice with its option and help text."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from harness.campaign import axes
 from harness.campaign.methods import METHODS, parse
 from harness.errors import UsageError
-from harness.options import Option, comma_separated, whole_numbers
+from harness.options import Option, comma_separated
 from schemas.axes import Axes
 from schemas.method import Method
 from schemas.vocabulary import FIXED_TASKS, say
@@ -22,18 +21,13 @@ _MAX_CONCURRENCY = 4096  # the bound in the format
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
-_levels = partial(
-    whole_numbers, option="concurrency", least=1, most=_MAX_CONCURRENCY, such="1,2,4,8"
-)
-
-
-def _layers(text: str, *, option: str) -> int:
-    if text.lower() == "auto":
-        return AUTOMATIC_LAYERS
-    if not re.fullmatch(r"-1|[0-9]+", text):
-        message = f"--{option} {text}: give a whole number from -1, or auto"
+def _levels(texts: Sequence[str]) -> tuple[int, ...]:
+    """Each level once, in ascending order."""
+    items = comma_separated(texts)
+    if not all(item.isdecimal() and 1 <= int(item) <= _MAX_CONCURRENCY for item in items):
+        message = f"--concurrency {','.join(texts)}: give whole numbers from 1 on, such as 1,2,4,8"
         raise UsageError(message)
-    return int(text)
+    return tuple(sorted({int(item) for item in items}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +188,8 @@ class Options(Axes):
             "Default: all.",
             metavar="N",
             panel=_SETTINGS,
-            parse=partial(_layers, option="gpu-layers"),
+            least=-1,
+            words={"auto": AUTOMATIC_LAYERS},
         ),
     ] = None
     draft_gpu_layers: Annotated[
@@ -203,7 +198,8 @@ class Options(Axes):
             "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
             metavar="N",
             panel=_SETTINGS,
-            parse=partial(_layers, option="draft-gpu-layers"),
+            least=-1,
+            words={"auto": AUTOMATIC_LAYERS},
         ),
     ] = None
     baseline_gpu_layers: Annotated[

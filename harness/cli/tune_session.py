@@ -12,9 +12,10 @@ from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.model import ArmPlan, Campaign, Stopping
+from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import ChosenEngine
-from harness.cli.request import RunRequest
+from harness.cli.request import Contribution, ResultOptions
 from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
@@ -103,18 +104,24 @@ class Stages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TuneRequest(RunRequest):
-    """A run on one engine that searches."""
+class TuneRequest:
+    """What the command line asks for."""
 
+    options: Options
     search: SearchOptions
+    engine: ChosenEngine
+    result: ResultOptions
+    contribution: Contribution
 
     def measure(self) -> None:
         """Tune, write the result and its chart, print the report."""
-        self.check()
+        self.contribution.check()
+        self.engine.require_suited(self.options)
+        results.require_writable(self.result.output)
         if not self.result.resume:
             results.require_free(self.result.output)
         base, found = self._base(fetch=True)
-        stages = Stages(chosen=self.engines[0], families=found)
+        stages = Stages(chosen=self.engine, families=found)
         prompts = split(base.suite.prompts)
         left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
         with ProgressDisplay(console.progress_console()) as display:
@@ -154,7 +161,9 @@ class TuneRequest(RunRequest):
             tuner.forget()
 
     def _write(self, outcome: Outcome) -> Path:
-        path = self.write(outcome.submission)
+        given = self.contribution
+        submission = replace(outcome.submission, contributor=given.contributor, notes=given.notes)
+        path = results.write(submission, self.result.output)
         try:
             chart = path.with_suffix(".svg")
             if report.write_svg(outcome, chart):
@@ -166,7 +175,8 @@ class TuneRequest(RunRequest):
 
     def print_plan(self) -> None:
         """Print what a tune would consider. It fetches and measures nothing."""
-        self.check()
+        self.contribution.check()
+        self.engine.require_suited(self.options)
         base, found = self._base(fetch=False)
         prompts = split(base.suite.prompts)
         screen = console.result_console()
@@ -188,13 +198,13 @@ class TuneRequest(RunRequest):
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""
-        engine = self.engines[0]
-        base = engine.campaign(self.options, fetch=fetch)
-        defaults = engine.default_methods
+        base = self.engine.campaign(self.options, fetch=fetch)
+        defaults = self.engine.default_methods
         names = draft_names(self.options, defaults)
         methods = usable_methods(self.options, names, defaults)
-        commands = engine.connection.spec_server_commands
-        fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
+        connection = self.engine.connection
+        commands = connection.spec_server_commands
+        fixed = self.engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
         found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
         return base, found
 

@@ -6,6 +6,18 @@ from pathlib import Path
 from typing import Protocol
 
 
+class GatedError(Exception):
+    """A repository whose terms must be accepted first."""
+
+
+class NotFoundError(Exception):
+    """A repository that the hub does not have."""
+
+
+class NoRangesError(Exception):
+    """A hub, or a proxy before it, that sends whole files only."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFile:
     """A file of a repository. Size and digest are known for large files, which all weights are."""
@@ -24,14 +36,10 @@ class Listing:
 
 
 class Hub(Protocol):
-    """What the hub must offer. The real one is `HuggingFace`.
-
-    Every method raises `BadInputError` for a repository that is not to be had, and `MachineError`
-    when the network fails.
-    """
+    """What the hub must offer. The real one is `HuggingFace`."""
 
     def list(self, repository: str) -> Listing:
-        """All files."""
+        """All files. Raises `OSError`, `GatedError` or `NotFoundError`."""
         ...
 
     def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
@@ -42,6 +50,6 @@ class Hub(Protocol):
         """The files that were downloaded earlier, by name."""
         ...
 
-    def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
-        """Bytes of a file; fewer at its end."""
+    def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
+        """Bytes of a file; fewer at its end. Raises `OSError` or `NoRangesError`."""
         ...

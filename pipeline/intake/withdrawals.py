@@ -16,7 +16,6 @@ from pipeline.intake import git
 from schemas import contract
 from schemas.finding import ROOT, Finding, in_file
 from schemas.submission import Submission
-from schemas.validator import LIFECYCLE_SCHEMA
 
 FOLDER = "results/community"
 LIFECYCLE = "results/lifecycle"
@@ -38,7 +37,7 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
     for name, text in texts:
-        if contract.document_findings(text, LIFECYCLE_SCHEMA):
+        if contract.lifecycle_findings(text):
             message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
     return Withdrawals(

@@ -45,7 +45,7 @@ def test_a_new_result_is_an_entry_with_an_absolute_link_and_its_own_date() -> No
     assert words["updated"].text == "2026-11-21T10:00:00Z"
     assert words["link"].attrib["href"].startswith("https://example.org/submissions/nvidia-")
     assert words["summary"].text == (
-        "Draft model: 1.50× [1.40, 1.60] over all tasks. Measured by ada (measured)."  # noqa: RUF001
+        "Draft model: at least 1.40× over all tasks, the only setting. Measured by ada (measured)."  # noqa: RUF001
     )
     (same,) = json.loads(files["feed.json"])["items"]
     assert (same["id"], same["title"]) == (words["id"].text, words["title"].text)
@@ -104,19 +104,22 @@ def test_a_small_change_is_no_step_however_sure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("helps", "hurts", "cells", "colour"),
-    [(3, 1, 8, "blue"), (1, 3, 8, "orange"), (2, 2, 8, "lightgrey"), (0, 0, 0, "lightgrey")],
+    ("at_least", "losing", "cells", "colour", "message"),
+    [
+        (1.12, 3, 8, "blue", "at least 1.12×, 3 of 8 lose"),  # noqa: RUF001 - as printed
+        (None, 3, 8, "orange", "no clear gain, 3 of 8 lose"),
+        (None, 0, 8, "lightgrey", "no clear gain, 0 of 8 lose"),
+        (None, 0, 0, "lightgrey", "not measured"),
+    ],
 )
 def test_a_badge_says_both_gains_and_losses(
-    helps: int, hurts: int, cells: int, colour: str
+    at_least: float | None, losing: int, cells: int, colour: str, message: str
 ) -> None:
-    value = json.loads(badge("x", "Card", helps, hurts, cells).data)
+    value = json.loads(badge("x", "Card", at_least, losing, cells).data)
 
     assert set(value) == {"schemaVersion", "label", "message", "color"}
     assert value["color"] == colour
-    assert value["message"] == (
-        f"helps {helps}, hurts {hurts} of {cells}" if cells else "not measured"
-    )
+    assert value["message"] == message
 
 
 def test_the_data_set_names_its_days_and_none_without_data() -> None:

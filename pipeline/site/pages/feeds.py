@@ -16,7 +16,7 @@ import orjson
 from pipeline.site.pages.home import headline_of
 from pipeline.site.pages.model import Asset, Site, device_path, submission_address, target_path
 from pipeline.site.rows import Row, read
-from schemas.vocabulary import say
+from schemas.vocabulary import VERDICTS, say
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move
@@ -70,24 +70,36 @@ def atom(path: str, title: str, entries: Sequence[Entry], site: Site) -> Asset:
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
     """One badge over everything, one per device and one per target, as shields.io reads it."""
     headline = headline_of(connection)
-    yield badge(
-        "overall", "Draftmap", headline.helping_cells, headline.losing_cells, headline.cells
-    )
+    overall = _gains(connection, "overall").get("all")
+    yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
+    gains = _gains(connection, "device")
     for row in read(connection, "device_tally"):
         name = device_path(row.device).removesuffix(".md")
-        yield badge(name, row.device_label, row.helps, row.hurts, row.cells)
+        yield badge(name, row.device_label, gains.get(row.device), row.hurts, row.cells)
+    gains = _gains(connection, "target")
     for row in read(connection, "target_tally"):
         name = target_path(row.target).removesuffix(".md")
-        yield badge(name, row.target_label, row.helps, row.hurts, row.cells)
+        yield badge(name, row.target_label, gains.get(row.target), row.hurts, row.cells)
 
 
-def badge(name: str, label: str, helps: int, hurts: int, cells: int) -> Asset:
-    """Blue where more cells gain than lose, orange where more lose; never a colour alone."""
-    colour = "blue" if helps > hurts else "orange" if hurts > helps else "lightgrey"
+def _gains(connection: duckdb.DuckDBPyConnection, place: str) -> dict[str, float]:
+    """What the surest measured setting of each scope gains at least, if it clearly does."""
+    found = read(connection, "surest_gain", place=place)
+    return {
+        row.scope: row.at_least
+        for row in found
+        if row.tier == "measured" and row.at_least is not None
+    }
+
+
+def badge(name: str, label: str, at_least: float | None, losing: int, cells: int) -> Asset:
+    """Blue for a clear gain, orange where settings only lose; never a colour alone."""
+    colour = "blue" if at_least else "orange" if losing else "lightgrey"
+    gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
     value = {
         "schemaVersion": 1,
         "label": label,
-        "message": f"helps {helps}, hurts {hurts} of {cells}" if cells else "not measured",
+        "message": f"{gain}, {losing} of {cells} lose" if cells else "not measured",
         "color": colour if cells else "lightgrey",
     }
     return Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
@@ -117,17 +129,26 @@ def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
 
 
 def _submission(row: Row) -> Entry:
-    best = "no speedup over all tasks"
-    if row.best_speedup is not None:
-        speedup = say.speedup(row.best_speedup, row.best_interval_low, row.best_interval_high)
-        best = f"{row.best_method_label}: {speedup} over all tasks"
     return Entry(
         about=row.submission,
         title=f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}",
-        text=f"{best}. Measured by {row.contributor or 'anonymous'} ({row.tier}).",
+        text=f"{_best(row)}. Measured by {row.contributor or 'anonymous'} ({row.tier}).",
         address=submission_address(row.submission),
         moment=_moment(row.measured_until),
     )
+
+
+def _best(row: Row) -> str:
+    """What the best setting of a submission gains, the choice allowed for."""
+    if row.best_speedup is None:
+        return "no speedup over all tasks"
+    chosen = say.best_of(row.choices)
+    if row.at_least is not None:
+        gain = f"at least {say.times(row.at_least)}"
+        return f"{row.best_method_label}: {gain} over all tasks, {chosen}"
+    found = say.speedup(row.best_speedup, row.best_interval_low, row.best_interval_high)
+    verdict = VERDICTS[row.best_verdict].word
+    return f"{row.best_method_label}: {found} over all tasks, {verdict}, {chosen}"
 
 
 def _step(row: Row) -> Entry:

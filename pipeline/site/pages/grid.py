@@ -141,30 +141,31 @@ def caption(choice: MapFilter) -> str:
     cells = say.count(sum(square.cells for square in own), "setting")
     losing = sum(square.losing_cells for square in own)
     return (
-        f"{words}: {_shown(choice.shown, found)} Of {cells} behind"
+        f"{words}: {_shown(choice, found)} Of {cells} behind"
         f" {'it' if len(found) == 1 else 'them'}, {losing} clearly"
         f" {'loses' if losing == 1 else 'lose'}.{also}"
     )
 
 
-def _shown(shown: str, found: list[Row]) -> str:
+def _shown(choice: MapFilter, found: list[Row]) -> str:
     number = say.count(len(found), "measured square")
     helps = [square for square in found if square.verdict == "helps"]
     hurts = [square for square in found if square.verdict == "hurts"]
-    if shown == "typical":
+    if choice.shown == "typical":
         return (
             f"the typical setting clearly helps in {len(helps)} and clearly loses in"
             f" {len(hurts)} of {number}."
         )
-    if shown == "worst":
+    if choice.shown == "worst":
         least = min(hurts, key=attrgetter("speedup"), default=None)
         lowest = f"; the lowest is {_figure(least)}" if least else ""
         return f"some setting clearly loses in {len(hurts)} of {number}{lowest}."
-    if not helps:
-        return f"no setting clearly helps in {number}."
-    most = max(helps, key=attrgetter("speedup"))
+    best = choice.claim
+    if best is None or best.at_least is None:
+        return f"no setting of {number} is clearly faster, the choice among them allowed for."
     return (
-        f"some setting clearly helps in {len(helps)} of {number}; the highest is {_figure(most)}."
+        f"the surest gain is at least {say.times(best.at_least)} on {best.device_label},"
+        f" {say.best_of(best.choices)} in {number}."
     )
 
 

@@ -128,7 +128,7 @@ def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
 
 def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[MapFilter, ...]:
     """Every map that the home page can show."""
-    return tuple(choices(read(connection, "map_square")))
+    return tuple(choices(read(connection, "map_square"), read(connection, "map_claims")))
 
 
 def drawing(choice: MapFilter) -> Drawing:

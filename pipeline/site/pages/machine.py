@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import orjson
 
+from estimates.model import ESTIMATOR
 from estimates.plan.shapes import shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands
@@ -31,13 +32,14 @@ from pipeline.site.rows import Row, read
 PATH = "assets/machine.json"
 PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
 TARGET = "TARGET"  # a page puts the visitor's model in its place
-FORMAT, VERSION = "draftmap-machine", 1
+FORMAT, VERSION = "draftmap-machine", 2
 DIGITS = 4
 # Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
 MOST_BITS = 6
 COLUMNS = (
     *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
-    *("interval_low", "interval_high", "verdict", "setting", "settings", "least", "most"),
+    *("interval_low", "interval_high", "verdict", "at_least", "recommended", "setting"),
+    *("settings", "least", "most"),
     *("source", "contributor", "evidence"),
 )
 MEMORY = re.compile(r" \d+ GB$")
@@ -84,6 +86,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
     document = {
         "format": FORMAT,
         "version": VERSION,
+        "estimator": ESTIMATOR,
         "knowledge": knowledge,
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
@@ -223,7 +226,8 @@ def _row(
     return (
         *(devices_by[row.device], row.backend, models_by[row.model], row.quantisation, row.task),
         *(row.own_tasks, row.tier, *map(_rounded, (row.speedup, row.interval_low))),
-        *(_rounded(row.interval_high), row.verdict, settings_by[_words(row)], row.settings),
+        *(_rounded(row.interval_high), row.verdict, row.at_least, row.recommended),
+        *(settings_by[_words(row)], row.settings),
         *(_rounded(row.least), _rounded(row.most), row.source, row.contributor, evidence),
     )
 

@@ -16,7 +16,7 @@ from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
 SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
-STYLES = {"helps": "gain", "hurts": "loss", "slower-in-all": "loss"}
+STYLES = {"helps": "gain", "hurts": "loss"}
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares
@@ -97,14 +97,16 @@ class MapFilter:
     shown: str
     label: str  # what the method is called
     squares: tuple[Row, ...]
+    claim: Row | None = None  # the best measured setting of all squares, where that is shown
 
     @property
     def key(self) -> str:
         return f"{self.task}--{self.method}--{self.shown}"
 
 
-def choices(squares: Iterable[Row]) -> Iterator[MapFilter]:
+def choices(squares: Iterable[Row], claims: Iterable[Row]) -> Iterator[MapFilter]:
     """Every task with all methods and with each, as the best, typical and worst setting."""
+    claimed = {row.scope: row for row in claims}
     found = grouped(squares, lambda each: (each.task, each.choice, each.shown))
     labels = {
         choice: "All methods" if choice == ALL else rows[0].method_label or choice
@@ -118,6 +120,7 @@ def choices(squares: Iterable[Row]) -> Iterator[MapFilter]:
             shown=shown,
             label=labels[method],
             squares=found[name, method, shown],
+            claim=claimed.get(f"{name}|{method}") if shown == SHOWN[0] else None,
         )
 
 
@@ -182,22 +185,14 @@ def draw(lines: tuple[Line, ...], layout: Layout, label: str) -> Drawing:
     )
 
 
-def best_case(lines: tuple[Line, ...]) -> str:
-    """The best clear case and the losses in one sentence, as prominently as each other."""
-    squares = [(line, square) for line in lines for square in line.squares]
-    tried = sum(square.cells for _, square in squares)
-    losing = sum(square.losing_cells for _, square in squares)
-    share = f"{losing} of {say.count(tried, 'measured setting')} clearly lost speed"
-    figures = [each for each in squares if each[1].verdict == "helps"]
-    if not figures:
-        return f"No setting clearly helps over these tasks; {share}."
-    line, best = max(figures, key=lambda each: each[1].speedup)
-    on = "over all tasks" if best.task == ALL else f"on {line.label}"
-    where = " · ".join(filter(None, (on, line.detail)))
-    chosen = ", its interval widened for the choice" if best.cells > 1 else ""
+def losses(lines: tuple[Line, ...]) -> str:
+    """What the squares of a device show, and how many settings lose, in one sentence."""
+    squares = [square for line in lines for square in line.squares]
+    losing = sum(square.losing_cells for square in squares)
+    tried = say.count(sum(square.cells for square in squares), "measured setting")
     return (
-        f"The best case is {say.speedup(best.speedup, best.interval_low, best.interval_high)}"
-        f" {where} with a target of {best.size_class} ({best.method_label}){chosen}; {share}."
+        "Each square shows its best setting, with an interval that allows for the choice;"
+        f" {losing} of {tried} clearly lost speed."
     )
 
 

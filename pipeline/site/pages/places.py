@@ -10,7 +10,7 @@ import duckdb
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.grid import target_grid
-from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
+from pipeline.site.pages.map import LOW, NARROW, by_task, draw, losses
 from pipeline.site.pages.model import (
     Figure,
     Page,
@@ -59,7 +59,7 @@ def _device_page(
         title=plain(device.device_label),
         drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
         squares=tuple(square for line in lines for square in line.squares),
-        caption=best_case(lines),
+        caption=losses(lines),
         printed=highest(own["pairs"]),
         **own,
     )
@@ -177,6 +177,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     of = attrgetter(kind)
     return {
         "best": grouped(read(connection, "best_settings", place=kind), of),
+        "surest": grouped(read(connection, "surest_gain", place=kind), attrgetter("scope")),
         "cells": grouped(read(connection, "place_cells", place=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),

@@ -25,7 +25,6 @@ from schemas.vocabulary import (
     HURTS_BELOW,
     SERVER_LOG,
     VERDICTS,
-    say,
 )
 
 FOLDER = "assets/examples"
@@ -115,12 +114,13 @@ def _captured() -> Iterator[Example]:
 
 def _of_results(name: str, row: Row) -> Example:
     return Example(
-        label=f"{row.device_label}, {row.target_label}: {say.times(row.speedup)}",
+        label=f"{row.device_label}, {row.target_label}: the {name}",
         without=_path(name, plain=True),
         with_=_path(name, plain=False),
         credit=(
             f"{row.method_label}{f' at depth {row.depth}' if row.depth else ''} through"
-            f" {row.backend}, {row.quantisation}: the {name} single pass on this site ({row.tier})."
+            f" {row.backend}, {row.quantisation}: a single pass, the {name} of those on this site"
+            f" ({row.tier})."
         ),
         address=submission_address(row.submission),
         words="Its page, with author and licence",

@@ -5,7 +5,7 @@ with tally as (
     device,
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helps,
-    count(*) filter (verdict in ('hurts', 'slower-in-all')) as hurts
+    count(*) filter (loses(verdict)) as hurts
   from cell
   where tier = 'measured' and task <> 'all'
   group by device

@@ -1,48 +1,26 @@
 -- One row is one square of a target's map: target × device × backend × task, with the best setting of
--- the best tier that it has: what clearly helps first, then what has a verdict, then the higher
--- figure. Its interval and verdict allow for having been chosen as the best of several. Where nobody
+-- the best tier that it has, as the table `best` has it. Where nobody
 -- measured, here or with another tool, it is the highest ratio that others print.
 with figures as (
-  select * replace (if(verdict = 'never-drafted', null, speedup) as speedup)
+  select
+    target, device, device_label, device_kind, vram_gib, backend, task, tier, target_label,
+    count(*) over (partition by target, device, backend, task, tier) as cells
   from cell
   where concurrency = 1 and conditions is null
-),
-counted as (
-  select
-    *,
-    count(*) over square as cells,
-    count(speedup) over square as choices
-  from figures
-  window square as (partition by target, device, backend, task, tier)
-),
-best as (
-  select *
-  from counted
   qualify row_number() over (
-    partition by target, device, backend, task
-    order by tier = 'measured' desc, verdict = 'helps' desc,
-      (is_firm(verdict) and speedup is not null) desc, speedup desc nulls last, cell
+    partition by target, device, backend, task order by tier = 'measured' desc, cell
   ) = 1
-),
-bounded as (
-  select * replace (chosen_low(speedup, interval_low, choices) as interval_low) from best
-),
-judged as (
-  select
-    * replace (
-      if(
-        speedup is null, null, chosen_verdict(verdict, interval_low, interval_high)
-      ) as verdict
-    )
-  from bounded
 ),
 known as (
   select
-    target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
-    if(speedup is null, null, interval_low) as interval_low,
-    interval_high, verdict, mark_of(verdict, confirmed) as mark,
-    method_label, depth, target_label, false as differs
-  from judged
+    figures.target, figures.device, figures.device_label, figures.device_kind, figures.vram_gib,
+    figures.backend, figures.task, figures.tier, speedup, cells, interval_low, interval_high, verdict,
+    mark, at_least, coalesce(at_most, false) as at_most, method_label, depth, figures.target_label,
+    false as differs
+  from figures
+  left join best
+    on place = 'target-square' and best.tier = figures.tier
+    and scope = concat_ws('|', figures.target, figures.device, figures.backend, figures.task)
 ),
 printed as (
   select *, coalesce(task, 'all') as square_task, count(*) over square as cells
@@ -55,7 +33,7 @@ select * from known
 union all
 select
   target, device, device_label, device_kind, vram_gib, backend, square_task, tier, speedup, cells,
-  null, null, null, null, method_label, depth, target_label, false
+  null, null, null, null, null, false, method_label, depth, target_label, false
 from printed
 anti join known
   on (known.target, known.device, known.backend, known.task)

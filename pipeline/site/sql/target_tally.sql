@@ -32,7 +32,7 @@ left join (
     target,
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helps,
-    count(*) filter (verdict in ('hurts', 'slower-in-all')) as hurts
+    count(*) filter (loses(verdict)) as hurts
   from cell
   where tier = 'measured' and task <> 'all'
   group by target
