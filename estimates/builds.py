@@ -2,10 +2,11 @@
 
 Each block is one measurement of the change of every arm:
 
-    m_b = mean over tasks of the mean over prompts of (x_p + clip(x_pb - x_p))
+    m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
 
-where x_pb is the log ratio of head over base for prompt p in block b, x_p its median over the
-blocks, and a deviation is clipped at three robust standard deviations of all of them, so that a
+where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
+base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
+the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
 stall of one trial is not taken for a property of a build. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
 shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
@@ -14,17 +15,18 @@ shows a difference anywhere in less than one comparison of fifty (`python -m ben
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
 from estimates.identity import identify
+from estimates.intervals import Strata, mean_times, time_ratio
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import together
+from estimates.repeatability import by_task
 from estimates.student_t import t_quantile
 from schemas.codec import Json, encode
 from schemas.submission import Arm, Submission, Trial
@@ -245,18 +247,33 @@ class _Paired:
 
     def means(self) -> Logs:
         """The log ratio of the speeds, head over base, of each block."""
-        rows = []
+        times, rows = self.times, []
+        base_ms = mean_times(times)[0]
         for each in self.pairs:
             ratio = dict(zip((t.block for t in each.trials), each.block_log_ratios, strict=True))
             rows.append([ratio[block] for block in self.blocks])
         tasks = [each.prompt.task for each in self.pairs]
-        weights = [1 / (len(set(tasks)) * tasks.count(task)) for task in tasks]
-        return block_means(np.asarray(rows, np.float64), np.asarray(weights, np.float64))
+        weights = np.asarray(
+            [
+                each.baseline_ms / base_ms / (len(times) * tasks.count(each.prompt.task))
+                for each in self.pairs
+            ]
+        )
+        logs = np.asarray(rows, np.float64)
+        middle = float(np.median(logs, axis=-1) @ weights)
+        return block_means(logs, weights) + math.log(time_ratio(times)) - middle
 
     def speeds(self) -> tuple[float, float]:
-        """Tokens per second of base and head: medians over the prompts."""
-        base = median(1000 / each.baseline_ms for each in self.pairs)
-        return base, median(1000 / each.arm_ms for each in self.pairs)
+        """Tokens per second of base, and what they are with head: the first times the change."""
+        base = 1000 / mean_times(self.times)[0]
+        return base, base * math.exp(float(np.mean(self.means())))
+
+    @property
+    def times(self) -> Strata:
+        """Both times of each prompt, by task."""
+        return [
+            [(each.baseline_ms, each.arm_ms) for each in group] for group in by_task(self.pairs)
+        ]
 
     def counted(self, value: Counter) -> tuple[Logs, Logs] | None:
         """The value of each block under base and head; `None` if one is unknown or zero."""
@@ -276,14 +293,7 @@ class _Paired:
 
 def to_json(found: Comparison) -> dict[str, Json]:
     """The verdict, and what it follows from, for machines."""
-    return {
-        "verdict": found.verdict,
-        "base": found.base,
-        "head": found.head,
-        "threshold": found.threshold,
-        "level": found.level,
-        "arms": encode(found.arms),
-    }
+    return {"verdict": found.verdict} | cast("dict[str, Json]", encode(found))
 
 
 def _outputs(pairs: Sequence[PromptPairs]) -> Outputs:

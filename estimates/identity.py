@@ -8,12 +8,12 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Literal
 
 from estimates.depths import ArmSetting, setting
-from estimates.non_default import non_default
+from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
@@ -37,7 +37,7 @@ _VENDORS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(NonDefaultSettings):
     """The names of one submission.
 
     `device` are the GPUs that the engine lists (else all of the machine) with their memory for GPU
@@ -46,7 +46,7 @@ class Identity:
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
     A target that thinks is a separate target. `conditions` lists the settings that are not the
-    usual ones, and the fields after it hold them one by one (see `NonDefaultSettings`).
+    usual ones, and the fields of `NonDefaultSettings` hold them one by one.
     `place` is a cell's address without the arm.
     """
 
@@ -67,12 +67,6 @@ class Identity:
     target_label: str
     quantisation: str
     conditions: str | None
-    context_depth: int | None
-    token_choice: str | None
-    cache_types: str | None
-    attention: str | None
-    loading: str | None
-    measured_with: str | None
     place: str
     settings: tuple[ArmSetting, ...]
 
@@ -108,16 +102,11 @@ def identify(submission: Submission) -> Identity:
         target_label=shown_target,
         quantisation=quantisation,
         conditions=unusual.label,
-        context_depth=unusual.context_depth,
-        token_choice=unusual.token_choice,
-        cache_types=unusual.cache_types,
-        attention=unusual.attention,
-        loading=unusual.loading,
-        measured_with=unusual.options,
         place=_joined(
             "-", *where, target_slug, quantisation, unusual.label and _slug(unusual.label)
         ),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
+        **asdict(unusual),
     )
 
 

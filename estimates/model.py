@@ -239,8 +239,9 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Everything that is derived from one submission."""
+    """Everything that is derived from one submission; `estimator` names how."""
 
+    estimator: str = ESTIMATOR
     estimates: tuple[Estimate, ...]
     prompts: tuple[PromptEstimate, ...]
     flags: tuple[Flag, ...]

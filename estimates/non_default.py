@@ -16,7 +16,7 @@ class NonDefaultSettings:
     """What differs from the usual settings, in words; `None` where a setting is the usual one.
 
     `loading` holds all axes that have `words` in `axes.toml`: what is loaded where, and with which
-    further arguments. `options` are the words with which `draftmap run` measures the same.
+    further arguments. `measured_with` are the words with which `draftmap run` measures the same.
     """
 
     context_depth: int | None = None
@@ -24,7 +24,7 @@ class NonDefaultSettings:
     cache_types: str | None = None
     attention: str | None = None
     loading: str | None = None
-    options: str | None = None
+    measured_with: str | None = None
 
     @property
     def label(self) -> str | None:
@@ -44,7 +44,7 @@ def non_default(settings: Settings) -> NonDefaultSettings:
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].unusual(settings),
         loading=", ".join(filter(None, _loading(settings))) or None,
-        options=" ".join(_options(settings)) or None,
+        measured_with=" ".join(_options(settings)) or None,
     )
 
 

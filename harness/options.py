@@ -4,7 +4,7 @@ A field `blocks: Annotated[int | None, Option("How often …")] = None` is offer
 `harness.cli.options` makes the command line from it. A field without an `Option` is not offered.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,9 @@ from schemas.vocabulary.axes import Switch
 class Option:
     """How a field is offered: its help text, and what the field's name and type do not show.
 
-    An option with `words` takes these for numbers, too; one with `choices` takes these texts only.
-    A `switch` is a second option of the field, without a value.
-    A field that is a tuple may be given several times; `parse` makes the tuple of all the texts.
+    One with `choices` takes these texts only. A `switch` is a second option of the field, without a
+    value. `parse` makes the value of the text; of all the texts where the field is a tuple, whose
+    option may be given several times.
     """
 
     help: str
@@ -28,27 +28,9 @@ class Option:
     panel: str | None = None
     least: float | None = None
     most: float | None = None
-    words: Mapping[str, int] | None = None
     choices: tuple[str, ...] = ()
     switch: Switch | None = None
-    parse: Callable[[Sequence[str]], tuple[Any, ...]] = tuple
-
-    def number(self, field: str, text: str) -> int:
-        """The number that a word or digits mean. Raises `UsageError`."""
-        words = self.words or {}
-        if text.lower() in words:
-            return words[text.lower()]
-        try:
-            number = int(text)
-        except ValueError:
-            number = None
-        if number is None or (self.least is not None and number < self.least):
-            known = ", ".join(words)
-            message = (
-                f"{self.flag(field)} {text}: give a whole number from {self.least}, or {known}"
-            )
-            raise UsageError(message)
-        return number
+    parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
         """The text, which is one of the choices. Raises `UsageError`."""
@@ -81,3 +63,16 @@ def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
         message = "an empty list; leave the option out to select everything"
         raise UsageError(message)
     return items
+
+
+def whole_numbers(
+    texts: Sequence[str], *, option: str, least: float, most: float, such: str
+) -> tuple[int, ...]:
+    """The numbers of a list, each once, in ascending order. Raises `UsageError`."""
+    items = comma_separated(texts)
+    if not all(item.isdecimal() and least <= int(item) <= most for item in items):
+        message = (
+            f"--{option} {','.join(texts)}: give whole numbers from {least:g} on, such as {such}"
+        )
+        raise UsageError(message)
+    return tuple(sorted({int(item) for item in items}))

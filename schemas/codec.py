@@ -59,7 +59,7 @@ _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 def canonical_bytes(document: Json) -> bytes:
     """The bytes of a document in canonical form (UTF-8, trailing newline)."""
     data = _sorted(document)
-    return _sorted(_rounded(document)) if any(odd(data) for odd in _UNROUNDED) else data
+    return _sorted(rounded(document)) if any(odd(data) for odd in _UNROUNDED) else data
 
 
 def content_digest(data: bytes) -> str:
@@ -110,13 +110,14 @@ def _sorted(document: Json) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-def _rounded(value: Json) -> Json:
+def rounded(value: Json, decimals: int = FLOAT_DECIMALS) -> Json:
+    """The value with every float in it rounded."""
     if isinstance(value, float):
-        return round(value, FLOAT_DECIMALS) + 0.0  # turns -0.0 into 0.0
+        return round(value, decimals) + 0.0  # turns -0.0 into 0.0
     if isinstance(value, list):
-        return [_rounded(item) for item in value]
+        return [rounded(item, decimals) for item in value]
     if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: rounded(item, decimals) for key, item in value.items()}
     return value
 
 

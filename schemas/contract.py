@@ -15,7 +15,7 @@ from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
-from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SUBMISSION_SCHEMA
+from schemas.validator import SUBMISSION_SCHEMA
 
 
 def findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
@@ -51,17 +51,8 @@ def _judged(data: bytes) -> Submission | tuple[Finding, ...]:
     return _rule_findings(submission) or submission
 
 
-def published_findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
-    """All that is wrong with the bytes of a published document. Never raises."""
-    return _document_findings(data, PUBLISHED_SCHEMA, file)
-
-
-def lifecycle_findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
-    """All that is wrong with the bytes of a lifecycle entry. Never raises."""
-    return _document_findings(data, LIFECYCLE_SCHEMA, file)
-
-
-def _document_findings(data: bytes, schema: str, file: str) -> tuple[Finding, ...]:
+def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:
+    """All that is wrong with the bytes of a document of another schema. Never raises."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)

@@ -99,8 +99,8 @@ def _is_address(text: str) -> bool:
     return not (address.is_loopback or address.is_unspecified)
 
 
-def texts(value: object, path: str = "$", *, without: str = "trials") -> Iterator[tuple[str, str]]:
-    """All texts of a typed document with their JSON paths; the field `without` is left out."""
+def texts(value: object, path: str = ROOT) -> Iterator[tuple[str, str]]:
+    """All texts of a typed document with their JSON paths; trials are left out."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, tuple):
@@ -110,5 +110,5 @@ def texts(value: object, path: str = "$", *, without: str = "trials") -> Iterato
         kind = type(value)
         names = getattr(kind, "__struct_fields__", getattr(kind, "__dataclass_fields__", ()))
         for name in names:
-            if name != without:
+            if name != "trials":
                 yield from texts(getattr(value, name), f"{path}.{name}")

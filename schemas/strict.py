@@ -49,10 +49,8 @@ class _RefusedError(ValueError):
 
 def load(data: bytes) -> Json | tuple[Finding, ...]:
     """The document, or the findings that keep it from being read. Never raises."""
-    found = _before_parsing(data)
-    if found is not None:
-        return (found,)
     try:
+        _check_bytes(data)
         document: Json = orjson.loads(data)
         json.loads(
             data,
@@ -75,24 +73,21 @@ def _is_plain(data: bytes) -> bool:
     return data.isascii() and b"\\" not in data and b"\x7f" not in data
 
 
-def _before_parsing(data: bytes) -> Finding | None:
+def _check_bytes(data: bytes) -> None:
+    """Refuse what no parser should see."""
     if len(data) > MAX_BYTES:
-        return _finding(
-            "size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks"
-        )
+        _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
     if not data.strip():
-        return _finding("json", "the file is empty; let the harness write it again")
+        _refuse("json", "the file is empty; let the harness write it again")
     if data.startswith(_BOM):
-        return _finding("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
+        _refuse("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _finding(
-            "encoding", f"not UTF-8 at byte {error.start}; use the file as the harness wrote it"
-        )
+        start = error.start
+        _refuse("encoding", f"not UTF-8 at byte {start}; use the file as the harness wrote it")
     if _is_too_deep(data):
-        return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
-    return None
+        _refuse("depth", f"nested deeper than {MAX_DEPTH} levels")
 
 
 def _is_too_deep(data: bytes) -> bool:

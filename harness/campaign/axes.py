@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.campaign.model import RunSettings
 from harness.errors import UsageError
-from harness.options import Option, comma_separated
+from harness.options import Option, whole_numbers
 from schemas.axes import Axes
 from schemas.submission import Settings
 from schemas.vocabulary.axes import AXES, Axis, choices
@@ -17,17 +17,9 @@ _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
 
 
 def _depths(texts: Sequence[str]) -> tuple[int, ...]:
-    """Each depth once, in ascending order."""
     axis = AXES["context_depth_tokens"]
-    items = comma_separated(texts)
     least, most = axis.least or 0, axis.most or 0
-    if not all(item.isdecimal() and least <= int(item) <= most for item in items):
-        message = (
-            f"--{axis.option} {','.join(texts)}: give whole numbers from {least:g} on, "
-            "such as 512,4096"
-        )
-        raise UsageError(message)
-    return tuple(sorted({int(item) for item in items}))
+    return whole_numbers(texts, option=axis.option, least=least, most=most, such="512,4096")
 
 
 def _argument(text: str) -> str:
@@ -67,7 +59,7 @@ def _option(axis: Axis) -> Option:
         most=axis.most,
         choices=known,
         switch=axis.switch,
-        parse=_PARSERS.get(axis.id, tuple),
+        parse=_PARSERS.get(axis.id),
     )
 
 

@@ -1,13 +1,14 @@
 """What a person may choose about a campaign, each choice with its option and help text."""
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from harness.campaign import axes
 from harness.campaign.methods import METHODS, parse
 from harness.errors import UsageError
-from harness.options import Option, comma_separated
+from harness.options import Option, comma_separated, whole_numbers
 from schemas.axes import Axes
 from schemas.method import Method
 from schemas.vocabulary import FIXED_TASKS, say
@@ -21,13 +22,18 @@ _MAX_CONCURRENCY = 4096  # the bound in the format
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
-def _levels(texts: Sequence[str]) -> tuple[int, ...]:
-    """Each level once, in ascending order."""
-    items = comma_separated(texts)
-    if not all(item.isdecimal() and 1 <= int(item) <= _MAX_CONCURRENCY for item in items):
-        message = f"--concurrency {','.join(texts)}: give whole numbers from 1 on, such as 1,2,4,8"
+_levels = partial(
+    whole_numbers, option="concurrency", least=1, most=_MAX_CONCURRENCY, such="1,2,4,8"
+)
+
+
+def _layers(text: str, *, option: str) -> int:
+    if text.lower() == "auto":
+        return AUTOMATIC_LAYERS
+    if not re.fullmatch(r"-1|[0-9]+", text):
+        message = f"--{option} {text}: give a whole number from -1, or auto"
         raise UsageError(message)
-    return tuple(sorted({int(item) for item in items}))
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +194,7 @@ class Options(Axes):
             "Default: all.",
             metavar="N",
             panel=_SETTINGS,
-            least=-1,
-            words={"auto": AUTOMATIC_LAYERS},
+            parse=partial(_layers, option="gpu-layers"),
         ),
     ] = None
     draft_gpu_layers: Annotated[
@@ -198,8 +203,7 @@ class Options(Axes):
             "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
             metavar="N",
             panel=_SETTINGS,
-            least=-1,
-            words={"auto": AUTOMATIC_LAYERS},
+            parse=partial(_layers, option="draft-gpu-layers"),
         ),
     ] = None
     baseline_gpu_layers: Annotated[

@@ -1,7 +1,7 @@
 """The campaign of a command on one engine: measures it by blocks, and writes its result file."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -18,7 +18,6 @@ from harness.machine.environment import Watch
 from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.run import execute, journal
-from harness.run import result_file as results
 from harness.run.interleave import EngineRun
 from harness.runners.base import Runner
 from schemas.submission import Submission
@@ -81,9 +80,7 @@ class RunOnEngine:
 
     def write(self, submission: Submission) -> MeasuredEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""
-        given = self.request.contribution
-        submission = replace(submission, contributor=given.contributor, notes=given.notes)
-        path = results.write(submission, self.request.result.output)
+        path = self.request.write(submission)
         match submission.design.ended:
             case "completed" | "precise-enough":
                 self.work_file.unlink(missing_ok=True)

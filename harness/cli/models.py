@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ from harness.models import compatibility
 from harness.models.compatibility import FIRST_COMPARED, Compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
-from harness.models.resolve import located, resolve
+from harness.models.resolve import on_disk, resolve
 from harness.plan.overview import ModelEntry, ModelsOverview, overview
 from schemas.codec import encode
 
@@ -163,8 +164,7 @@ def check(
     Nothing is fetched and no weights are loaded. Exit codes: 0 yes, 1 no or a wrong path or a
     broken file, 3 a model that is not on this disk.
     """
-    paths = located(target), located(draft)
-    ours, theirs = (vocabulary_and_tokens(path) for path in paths)
+    ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
     compared = compatibility.compare(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
@@ -197,13 +197,16 @@ def get(
     if draft and preset is not None and preset.draft is not None:
         names.append(preset.draft)
     for each in names:
-        typer.echo(str(_path(each)))
+        path = on_disk(each)
+        if path is not None:
+            console.say(f"{each} is already on this disk.")
+        typer.echo(str(path or resolve(each, say=console.say).path))
 
 
-def _path(name: str) -> str:
-    try:
-        path = located(name)
-    except MachineError:
-        return str(resolve(name, say=console.say).path)
-    console.say(f"{name} is already on this disk.")
-    return str(path)
+def _required(name: str) -> Path:
+    """The file of a model. Raises `MachineError` with the command that fetches it."""
+    path = on_disk(name)
+    if path is None:
+        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
+        raise MachineError(message)
+    return path

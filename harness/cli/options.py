@@ -16,6 +16,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Marks a parameter of a command: these fields keep their defaults and are not offered."""
+
+    fields: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offered:
     """A field that is offered as an option."""
@@ -32,93 +39,71 @@ class _Offered:
     def repeatable(self) -> bool:
         return tuple in (get_origin(self.type), *map(get_origin, get_args(self.type)))
 
-    def parameters(self) -> Iterator[inspect.Parameter]:
-        """The parameters from which typer makes the option and its switch."""
-        option = self.option
-        if option.switch is not None:
-            flag = f"--{option.switch.option}"
-            info = typer.Option(flag, help=option.switch.help, rich_help_panel=option.panel)
-            yield self._parameter(
-                self._switch_name, default=False, annotation=Annotated[bool, info]
-            )
-        info = typer.Option(
-            *filter(None, (self.flag, option.short)),
-            help=option.help,
-            metavar=option.metavar,
-            min=None if option.words or self.repeatable else option.least,
-            max=None if self.repeatable else option.most,
-            rich_help_panel=option.panel,
-        )
-        default = None if self.repeatable else self._default()
-        yield self._parameter(
-            self.field.name, default=default, annotation=Annotated[self._read_as(), info]
-        )
-
-    @staticmethod
-    def _parameter(name: str, *, default: Any, annotation: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
-        return inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-        )
-
     @property
     def _switch_name(self) -> str:
         return f"{self.field.name}_switch"
 
-    def _read_as(self) -> Any:  # noqa: ANN401 - a type that typer understands
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        """The parameters from which typer makes the option and its switch."""
+        option, read_as, default = self.option, self.type, self.field.default
+        if option.switch is not None:
+            flag = f"--{option.switch.option}"
+            info = typer.Option(flag, help=option.switch.help, rich_help_panel=option.panel)
+            yield _parameter(self._switch_name, bool, info, default=False)
         if self.repeatable:
-            return list[str] | None
-        return str | None if self.option.words or self.option.choices else self.type
-
-    def _default(self) -> Any:  # noqa: ANN401 - of the field's type
-        return inspect.Parameter.empty if self.field.default is MISSING else self.field.default
+            read_as, default = list[str] | None, None
+        elif option.parse or option.choices:
+            read_as = str | None
+        info = typer.Option(
+            *filter(None, (self.flag, option.short)),
+            help=option.help,
+            metavar=option.metavar,
+            min=None if self.repeatable else option.least,
+            max=None if self.repeatable else option.most,
+            rich_help_panel=option.panel,
+        )
+        default = inspect.Parameter.empty if default is MISSING else default
+        yield _parameter(self.field.name, read_as, info, default=default)
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
         """What the field gets, removed from what typer read."""
-        on = given.pop(self._switch_name, False)
-        return self.option.switched(self.field.name, self._value(given.pop(self.field.name)), on=on)
-
-    def _value(self, given: Any) -> Any:  # noqa: ANN401 - as typer read it
-        if self.repeatable:
-            return self.option.parse(given) if given else self._default()
-        if self.option.words and isinstance(given, str):
-            return self.option.number(self.field.name, given)
-        if self.option.choices and given is not None:
-            return self.option.chosen(self.field.name, given)
-        return given
+        on, value = given.pop(self._switch_name, False), given.pop(self.field.name)
+        if value is None or (self.repeatable and not value):
+            value = self.field.default
+        elif self.option.choices:
+            value = self.option.chosen(self.field.name, value)
+        elif self.option.parse or self.repeatable:
+            value = (self.option.parse or tuple)(value)
+        return self.option.switched(self.field.name, value, on=on)
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
-    """Marks a parameter of a command: these fields keep their defaults and are not offered."""
-
-    fields: frozenset[str]
+def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
 
 
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     """Let typer see the fields of every dataclass parameter of a command as options."""
-    hints = get_type_hints(command)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    left_out = _left_out(command)
+    hints = get_type_hints(command, include_extras=True)
+    kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
     offered = {
-        name: [
-            each
-            for each in _offered(kind)
-            if each.field.name not in left_out.get(name, frozenset())
-        ]
-        for name, kind in groups.items()
+        name: [each for each in _offered(kind) if each.field.name not in _left_out(hints[name])]
+        for name, kind in kinds.items()
+        if is_dataclass(kind)
     }
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> T:  # noqa: ANN401 - as typer reads them
         values = {
-            name: kind(**{each.field.name: each.taken(given) for each in offered[name]})
-            for name, kind in groups.items()
+            name: kinds[name](**{each.field.name: each.taken(given) for each in fields})
+            for name, fields in offered.items()
         }
         return command(**given, **values)  # type: ignore[call-arg]  # these are the command's names
 
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        if name in groups:
+        if name in offered:
             parameters += [made for each in offered[name] for made in each.parameters()]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
@@ -128,15 +113,10 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     return wrapped
 
 
-def _left_out(command: Callable[..., Any]) -> dict[str, frozenset[str]]:
-    """The fields that a command does not offer, by parameter."""
-    hints = get_type_hints(command, include_extras=True)
-    return {
-        name: mark.fields
-        for name, hint in hints.items()
-        for mark in getattr(hint, "__metadata__", ())
-        if isinstance(mark, Without)
-    }
+def _left_out(hint: Any) -> frozenset[str]:  # noqa: ANN401 - any annotation
+    """The fields that a command does not offer."""
+    marks = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without)]
+    return marks[0].fields if marks else frozenset()
 
 
 def option_names(kind: type) -> list[str]:

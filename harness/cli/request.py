@@ -1,7 +1,7 @@
 """What one `draftmap run` was asked to do, checked before anything is measured."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from harness.cli.engines import ChosenEngine
 from harness.errors import UsageError
 from harness.options import Option
 from harness.run import result_file as results
+from schemas.submission import Submission
 
 _RESULT = "Result"
 
@@ -95,6 +96,12 @@ class RunRequest:
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
+
+    def write(self, submission: Submission) -> Path:
+        """Write a result as it was asked for, and return where."""
+        given = self.contribution
+        submission = replace(submission, contributor=given.contributor, notes=given.notes)
+        return results.write(submission, self.result.output)
 
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner
+from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner, named_engines
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import Contribution, ResultOptions
 from harness.errors import UsageError
@@ -65,14 +65,13 @@ def tune(
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
         raise UsageError(message)
-    from harness.cli.engines import named_engines  # noqa: PLC0415 - slow to import
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
     chosen = ChosenEngine(runner=chosen_runner(engine), connection=connection)
     request = TuneRequest(
         options=options,
         search=search,
-        engine=named_engines(chosen, engine.server_binaries)[0],
+        engines=named_engines(chosen, engine.server_binaries),
         result=result,
         contribution=contribution,
     )

@@ -12,10 +12,9 @@ from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.model import ArmPlan, Campaign, Stopping
-from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import ChosenEngine
-from harness.cli.request import Contribution, ResultOptions
+from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
@@ -104,24 +103,18 @@ class Stages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TuneRequest:
-    """What the command line asks for."""
+class TuneRequest(RunRequest):
+    """A run on one engine that searches."""
 
-    options: Options
     search: SearchOptions
-    engine: ChosenEngine
-    result: ResultOptions
-    contribution: Contribution
 
     def measure(self) -> None:
         """Tune, write the result and its chart, print the report."""
-        self.contribution.check()
-        self.engine.require_suited(self.options)
-        results.require_writable(self.result.output)
+        self.check()
         if not self.result.resume:
             results.require_free(self.result.output)
         base, found = self._base(fetch=True)
-        stages = Stages(chosen=self.engine, families=found)
+        stages = Stages(chosen=self.engines[0], families=found)
         prompts = split(base.suite.prompts)
         left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
         with ProgressDisplay(console.progress_console()) as display:
@@ -161,9 +154,7 @@ class TuneRequest:
             tuner.forget()
 
     def _write(self, outcome: Outcome) -> Path:
-        given = self.contribution
-        submission = replace(outcome.submission, contributor=given.contributor, notes=given.notes)
-        path = results.write(submission, self.result.output)
+        path = self.write(outcome.submission)
         try:
             chart = path.with_suffix(".svg")
             if report.write_svg(outcome, chart):
@@ -175,8 +166,7 @@ class TuneRequest:
 
     def print_plan(self) -> None:
         """Print what a tune would consider. It fetches and measures nothing."""
-        self.contribution.check()
-        self.engine.require_suited(self.options)
+        self.check()
         base, found = self._base(fetch=False)
         prompts = split(base.suite.prompts)
         screen = console.result_console()
@@ -198,13 +188,13 @@ class TuneRequest:
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""
-        base = self.engine.campaign(self.options, fetch=fetch)
-        defaults = self.engine.default_methods
+        engine = self.engines[0]
+        base = engine.campaign(self.options, fetch=fetch)
+        defaults = engine.default_methods
         names = draft_names(self.options, defaults)
         methods = usable_methods(self.options, names, defaults)
-        connection = self.engine.connection
-        commands = connection.spec_server_commands
-        fixed = self.engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
+        commands = engine.connection.spec_server_commands
+        fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
         found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
         return base, found
 

@@ -7,12 +7,13 @@ from typing import Literal
 import psutil
 
 from harness.machine import linux, linux_gpus, nvidia
-from harness.machine.linux import CpuTimes
 from schemas.submission import Snapshot
 
 _MIB = 1024 * 1024
 # Long enough for a hundred ticks of the kernel's clock on one core.
 _SAMPLE_S = 1.0
+# In the order of Linux; guest time, which comes after these eight, is contained in user time.
+_STEAL, _ADDED = 7, 8
 
 
 def on_battery() -> bool | None:
@@ -24,37 +25,43 @@ def on_battery() -> bool | None:
     return not battery.power_plugged
 
 
-def cpu_times() -> CpuTimes | None:
-    """Ticks of all processors so far, to pass to a later `snapshot`; `None` off Linux."""
-    return linux.parse_cpu_times(linux.text_of(Path("/proc/stat")))
+class Watch:
+    """Takes snapshots; the share of stolen time in later ones counts from its start."""
+
+    def __init__(self, *, sample_s: float = _SAMPLE_S) -> None:
+        self._start = psutil.cpu_times()
+        self._sample_s = sample_s
+
+    def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
+        """The state now; `before` first measures for a while how busy the processor is."""
+        busy = psutil.cpu_percent(interval=self._sample_s) / 100 if moment == "before" else None
+        gpu = nvidia.state()
+        if gpu == nvidia.GpuState() and platform.system() == "Linux":
+            gpu = linux_gpus.state(Path("/sys/class/drm"))
+        return Snapshot(
+            moment=moment,
+            # On Windows psutil counts from its first call on, so the first answer is a wrong 0.
+            load_1min=None if platform.system() == "Windows" else psutil.getloadavg()[0],
+            steal_fraction=steal_fraction(self._start, psutil.cpu_times()),
+            busy_fraction=busy,
+            cpu_pressure=linux.parse_pressure(linux.text_of(Path("/proc/pressure/cpu"))),
+            cpu_mhz=_clock_mhz(),
+            on_battery=on_battery(),
+            gpu_clock_mhz=gpu.clock_mhz,
+            gpu_temperature_c=gpu.temperature_c,
+            gpu_power_w=gpu.power_w,
+            gpu_throttled=gpu.throttled,
+            available_ram_mib=psutil.virtual_memory().available // _MIB,
+        )
 
 
-def snapshot(
-    moment: Literal["before", "after", "during"],
-    *,
-    since: CpuTimes | None = None,
-    busy_fraction: float | None = None,
-) -> Snapshot:
-    """The state now. The share of stolen processor time is counted from `since`."""
-    now = cpu_times()
-    gpu = nvidia.state()
-    if gpu == nvidia.GpuState() and platform.system() == "Linux":
-        gpu = linux_gpus.state(Path("/sys/class/drm"))
-    return Snapshot(
-        moment=moment,
-        # On Windows psutil counts from its first call on, so the first answer would be a wrong 0.
-        load_1min=None if platform.system() == "Windows" else psutil.getloadavg()[0],
-        steal_fraction=linux.steal_fraction(since, now) if since and now else None,
-        busy_fraction=busy_fraction,
-        cpu_pressure=linux.parse_pressure(linux.text_of(Path("/proc/pressure/cpu"))),
-        cpu_mhz=_clock_mhz(),
-        on_battery=on_battery(),
-        gpu_clock_mhz=gpu.clock_mhz,
-        gpu_temperature_c=gpu.temperature_c,
-        gpu_power_w=gpu.power_w,
-        gpu_throttled=gpu.throttled,
-        available_ram_mib=psutil.virtual_memory().available // _MIB,
-    )
+def steal_fraction(earlier: tuple[float, ...], later: tuple[float, ...]) -> float | None:
+    """Share of processor time that the hypervisor took between two readings; only Linux says it."""
+    if not hasattr(later, "steal"):
+        return None
+    spent = [after - before for before, after in zip(earlier, later, strict=True)]
+    total = sum(spent[:_ADDED])
+    return min(1.0, max(0.0, spent[_STEAL] / total)) if total > 0 else None
 
 
 def _clock_mhz() -> float | None:
@@ -63,18 +70,3 @@ def _clock_mhz() -> float | None:
     except (OSError, RuntimeError):  # as psutil does where it is unknown
         return None
     return clock.current if clock is not None and clock.current >= 1 else None
-
-
-class Watch:
-    """Takes snapshots; the share of stolen time in later ones counts from the first."""
-
-    def __init__(self, *, sample_s: float = _SAMPLE_S) -> None:
-        self._start = cpu_times()
-        self._sample_s = sample_s
-
-    def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
-        """The state now; `before` first measures for a while how busy the processor is."""
-        busy = None
-        if moment == "before":
-            busy = psutil.cpu_percent(interval=self._sample_s) / 100
-        return snapshot(moment, since=self._start, busy_fraction=busy)

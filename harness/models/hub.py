@@ -1,19 +1,13 @@
 """Find the files that `owner/repo:quant` means in a hub repository, and fetch them."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.models.describe import WeightsFile
 from harness.models.hub_names import REFERENCE, choose, complete
-from harness.models.hub_protocol import (
-    GatedError,
-    Hub,
-    HubFile,
-    Listing,
-    NoRangesError,
-    NotFoundError,
-)
+from harness.models.hub_protocol import Hub, HubFile
 
 _MB = 1_000_000
 _GB = 1_000_000_000
@@ -31,12 +25,12 @@ def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights
     repository, quantisation = _parts(reference)
     path = cached(repository, quantisation, client=client)
     if path is None:
-        listing = _listed(client, repository)
+        listing = client.list(repository)
         files = {file.name: file for file in listing.files}
         names = choose(list(files), repository, quantisation)
         chosen = [files[name] for name in names]
         say(f"Fetching {_described(chosen)} from {repository} …")
-        paths = [_fetched(client, repository, listing, file) for file in chosen]
+        paths = [client.fetch(repository, listing.commit, file) for file in chosen]
         path = paths[0]
     return WeightsFile(path=path, repository=repository)
 
@@ -47,9 +41,9 @@ def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], by
     Raises `BadInputError` or `MachineError`; so does reading.
     """
     repository, quantisation = _parts(reference)
-    listing = _listed(client, repository)
+    listing = client.list(repository)
     names = choose([file.name for file in listing.files], repository, quantisation)
-    return {name: _range_reader(client, repository, listing.commit, name) for name in names}
+    return {name: partial(client.read, repository, listing.commit, name) for name in names}
 
 
 def _parts(reference: str) -> tuple[str, str]:
@@ -59,26 +53,6 @@ def _parts(reference: str) -> tuple[str, str]:
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
     return match["repository"], match["quantisation"]
-
-
-def _range_reader(
-    client: Hub, repository: str, commit: str, name: str
-) -> Callable[[int, int], bytes]:
-    def read(start: int, length: int) -> bytes:
-        try:
-            return client.read(repository, commit, name, range(start, start + length))
-        except NoRangesError as error:
-            message = (
-                f"the hub sends {name} only as a whole, so its header cannot be read alone; "
-                f"fetch it with `python -m harness models get {repository}:QUANT`, or name a file"
-            )
-            raise MachineError(message) from error
-        except OSError as error:
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            message = f"the header of {name} could not be read ({reason}); try again"
-            raise MachineError(message) from error
-
-    return read
 
 
 def cached(repository: str, quantisation: str, *, client: Hub | None = None) -> Path | None:
@@ -99,38 +73,3 @@ def _amount(size_bytes: int) -> str:
     if size_bytes < _MB:
         return f"{size_bytes / 1000:.0f} kB"
     return f"{size_bytes / _MB:.0f} MB" if size_bytes < _GB else f"{size_bytes / _GB:.2f} GB"
-
-
-def _fetched(client: Hub, repository: str, listing: Listing, file: HubFile) -> Path:
-    try:
-        return client.fetch(repository, listing.commit, file)
-    except GatedError as error:
-        raise _gated(repository) from error
-    except OSError as error:
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        message = (
-            f"{file.name} could not be fetched ({reason}); "
-            "run the same command again: the download continues where it stopped"
-        )
-        raise MachineError(message) from error
-
-
-def _gated(repository: str) -> BadInputError:
-    message = f"{repository} requires you to accept its terms; do so, then `hf auth login`"
-    return BadInputError(message)
-
-
-def _listed(client: Hub, repository: str) -> Listing:
-    try:
-        return client.list(repository)
-    except GatedError as error:
-        raise _gated(repository) from error
-    except NotFoundError as error:
-        message = f"there is no repository {repository} on the hub; check owner and name"
-        raise BadInputError(message) from error
-    except OSError as error:
-        message = (
-            f"the hub cannot be reached and {repository} is not on this disk; check the network, "
-            "give a GGUF file, or take a smollm2 preset, which needs no hub"
-        )
-        raise MachineError(message) from error

@@ -17,7 +17,6 @@ from huggingface_hub import logging as hub_logging
 # HTTPError belongs to the HTTP library of the hub's client: httpx in 1.x, httpx2 in 2.x.
 from huggingface_hub.errors import (  # type: ignore[attr-defined]
     GatedRepoError,
-    HfHubHTTPError,
     HFValidationError,
     HTTPError,
     RepositoryNotFoundError,
@@ -28,10 +27,10 @@ from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[attr-defined]
 
 from harness import files
-from harness.errors import MachineError
+from harness.errors import BadInputError, MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-from harness.models.hub_protocol import GatedError, HubFile, Listing, NoRangesError, NotFoundError
+from harness.models.hub_protocol import HubFile, Listing
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
@@ -53,7 +52,9 @@ class HuggingFace:
 
     def list(self, repository: str) -> Listing:
         """All files of a repository as they are now, in one request."""
-        with _translated_errors():
+        away = f"the hub cannot be reached and {repository} is not on this disk"
+        step = "check the network, give a GGUF file, or take a smollm2 preset, which needs no hub"
+        with _explained(repository, away, step):
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
         files = tuple(
             HubFile(
@@ -67,7 +68,8 @@ class HuggingFace:
 
     def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
         """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
-        with _translated_errors():
+        step = "run the same command again: the download continues where it stopped"
+        with _explained(repository, f"{file.name} could not be fetched", step):
             if file.sha256 is not None and file.size_bytes is not None:
                 # Not `files.only_one`: what fails in here is the network, not the cache.
                 with FileLock(files.directory() / f"hub-{file.sha256[:16]}.lock"):
@@ -86,21 +88,26 @@ class HuggingFace:
             self._blob(repository, file.sha256).unlink(missing_ok=True)
         return path
 
-    def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
-        """Bytes of a file without the rest of it. Raises `NoRangesError` where that cannot be."""
+    def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
+        """Bytes of a file without the rest of it. Raises `MachineError` where that cannot be."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
-        ranged = {"Range": f"bytes={part.start}-{part.stop - 1}"}
+        ranged = {"Range": f"bytes={start}-{start + length - 1}"}
         with (
-            _translated_errors(),
+            _explained(repository, f"the header of {name} could not be read", "try again"),
             get_session().stream("GET", url, headers={**build_hf_headers(), **ranged}) as answer,
         ):
             if answer.status_code == _RANGE_BEYOND_END:
                 return b""
             answer.raise_for_status()
             if answer.status_code != _PARTIAL_CONTENT:
-                raise NoRangesError
+                message = (
+                    f"the hub sends {name} only as a whole, so its header cannot be read alone; "
+                    f"fetch it with `python -m harness models get {repository}:QUANT`, or name a "
+                    "file"
+                )
+                raise MachineError(message)
             found: bytes = answer.read()
-            return found[: len(part)]
+            return found[:length]
 
     def cached(self, repository: str) -> Mapping[str, Path]:
         """The files in the hub's cache; of a file in several versions the latest."""
@@ -169,15 +176,17 @@ def _check(part: Path, name: str, expected: str) -> None:
 
 
 @contextmanager
-def _translated_errors() -> Iterator[None]:
-    """Translate errors; a failure to connect becomes an `OSError`, as `HfHubHTTPError` is one."""
+def _explained(repository: str, failed: str, step: str) -> Iterator[None]:
+    """Turn an error of the hub's client into one line: what `failed`, why, and the next step."""
     try:
         yield
     except GatedRepoError as error:
-        raise GatedError from error
+        message = f"{repository} requires you to accept its terms; do so, then `hf auth login`"
+        raise BadInputError(message) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise NotFoundError from error
-    except HfHubHTTPError:
-        raise
-    except HTTPError as error:
-        raise ConnectionError(str(error)) from error
+        message = f"there is no repository {repository} on the hub; check owner and name"
+        raise BadInputError(message) from error
+    except (OSError, HTTPError) as error:
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        message = f"{failed} ({reason}); {step}"
+        raise MachineError(message) from error

@@ -6,18 +6,6 @@ from pathlib import Path
 from typing import Protocol
 
 
-class GatedError(Exception):
-    """A repository whose terms must be accepted first."""
-
-
-class NotFoundError(Exception):
-    """A repository that the hub does not have."""
-
-
-class NoRangesError(Exception):
-    """A hub, or a proxy before it, that sends whole files only."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFile:
     """A file of a repository. Size and digest are known for large files, which all weights are."""
@@ -36,10 +24,14 @@ class Listing:
 
 
 class Hub(Protocol):
-    """What the hub must offer. The real one is `HuggingFace`."""
+    """What the hub must offer. The real one is `HuggingFace`.
+
+    Every method raises `BadInputError` for a repository that is not to be had, and `MachineError`
+    when the network fails.
+    """
 
     def list(self, repository: str) -> Listing:
-        """All files. Raises `OSError`, `GatedError` or `NotFoundError`."""
+        """All files."""
         ...
 
     def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
@@ -50,6 +42,6 @@ class Hub(Protocol):
         """The files that were downloaded earlier, by name."""
         ...
 
-    def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
-        """Bytes of a file; fewer at its end. Raises `OSError` or `NoRangesError`."""
+    def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
+        """Bytes of a file; fewer at its end."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness import files
-from harness.errors import BadInputError, MachineError, suggestion
+from harness.errors import BadInputError, suggestion
 from harness.models import embedded, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
@@ -18,7 +18,7 @@ _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
-def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> WeightsFile:
+def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     """The weights that `value` names; they are fetched or made if need be.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
@@ -28,9 +28,9 @@ def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None
         return WeightsFile(path=path)
     preset = presets().get(value.lower())
     if preset is not None:
-        return from_preset(preset, say=say, client=client)
+        return _from_preset(preset, say)
     if hub_names.REFERENCE.fullmatch(value):
-        return hub.fetch(value, client=client or hub.default_client(), say=say)
+        return hub.fetch(value, client=hub.default_client(), say=say)
     raise refuse_unknown(value)
 
 
@@ -54,14 +54,11 @@ def _preset_of(stem: str) -> Preset | None:
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
-def from_preset(
-    preset: Preset, *, say: Callable[[str], None], client: Hub | None = None
-) -> WeightsFile:
+def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
-        found = hub.fetch(reference, client=client or hub.default_client(), say=say)
-        path = found.path
+        path = hub.fetch(reference, client=hub.default_client(), say=say).path
     else:
         path = _made(preset, say)
     return WeightsFile(
@@ -104,27 +101,21 @@ def _derivation(preset: Preset) -> str | None:
     return f"layers {first} to {last} removed from Q4_1"
 
 
-def located(name: str) -> Path:
-    """The file that a path, a preset or `owner/repo:quant` names.
+def on_disk(name: str) -> Path | None:
+    """The file that a path, a preset or `owner/repo:quant` names, if it is on this disk.
 
-    Raises `BadInputError` for an unknown name. For a model that is not on this disk it raises
-    `MachineError` with the command that fetches it.
+    Raises `BadInputError` for an unknown name.
     """
     path = Path(name).expanduser()
     if path.is_file():
         return path
     preset = presets().get(name.lower())
-    match = hub_names.REFERENCE.fullmatch(name)
     if preset is not None:
-        found = preset_path(preset)
-    elif match is not None:
-        found = hub.cached(match["repository"], match["quantisation"])
-    else:
+        return preset_path(preset)
+    match = hub_names.REFERENCE.fullmatch(name)
+    if match is None:
         raise refuse_unknown(name)
-    if found is None:
-        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
-        raise MachineError(message)
-    return found
+    return hub.cached(match["repository"], match["quantisation"])
 
 
 def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
@@ -140,12 +131,12 @@ def planned(name: str) -> ModelFile | None:
 
     Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
     """
+    if on_disk(name) is not None:
+        return None
     preset = presets().get(name.lower())
     if preset is None:
-        _refuse_absent(name)
-        return None
-    if preset_path(preset) is not None:
-        return None
+        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
+        raise BadInputError(message)
     model = Model(
         id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
         name=preset.model,
@@ -155,12 +146,3 @@ def planned(name: str) -> ModelFile | None:
         repository=preset.repository,
     )
     return ModelFile(path=Path(preset.name), model=model)
-
-
-def _refuse_absent(name: str) -> None:
-    match = hub_names.REFERENCE.fullmatch(name)
-    if match is None or Path(name).is_file():
-        return
-    if hub.cached(match["repository"], match["quantisation"]) is None:
-        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
-        raise BadInputError(message)

@@ -14,17 +14,18 @@ from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "verdict and per token: the speed of writing the answer, once the prompt is read. request: "
-    "the whole request, from sending the prompt to the last token; a draft reads it, too. [95%]: "
-    "where the speedup would lie on other prompts of the same kind. repeatable: how far it "
-    "could move if the same prompts were measured much longer (95 %; wide after few blocks). "
-    "got/needs: tokens per round, and the number that pays off (R, the cost of a round in plain "
-    "tokens). same: outputs identical to the baseline's (~ diverged at a near-tie, ! diverged "
-    "without one). taken/whole: share of drafted tokens accepted, and of rounds accepted whole."
+    "tokens/s: of plain decoding and of this arm, in writing the answer; the second over the "
+    "first is the speedup. [95%]: this machine, that is where the speedup would lie on other "
+    "prompts of the same kind. request: the speedup of whole requests, the prompt included, which "
+    "a draft reads, too. repeatable: how far the speedup could move if the same prompts were "
+    "measured much longer (95 %; wide after few blocks). got/needs: tokens per round, and the "
+    "number that pays off (R, the cost of a round in plain tokens); the first over the second is "
+    "the speedup. same: outputs identical to the baseline's (~ diverged at a near-tie, ! diverged "
+    "without one). A figure with a less-than sign counts answers that timed out: it is at most so."
 )
 
-_COLUMNS = ("task", "verdict", "per token [95%]", "request", "got/needs", "same", "taken/whole")
-_FEWEST_COLUMNS = 3
+_COLUMNS = ("task", "verdict", "tokens/s", "speedup [95%]", "request", "got/needs", "same")
+_FEWEST_COLUMNS = 4
 _WIDE = 1000  # wider than any row
 
 
@@ -68,11 +69,11 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
     return (
         Text(estimate.scope),
         Text(f"{verdict.sign} {verdict.short}", style=verdict.terminal),
-        Text(words.speedup(estimate.speedup, estimate.interval)),
+        Text(words.rates(estimate)),
+        Text(words.speedup(estimate.speedup, estimate.interval, at_most=estimate.at_most)),
         Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),
         Text(words.exactness(estimate.exactness)),
-        Text(words.acceptance(estimate)),
     )
 
 
@@ -99,8 +100,9 @@ def _method(method: Method, submission: Submission) -> str:
 
 CONCURRENCY_TITLE = "Requests at once: what one of them gets, and what the machine answers in total"
 CONCURRENCY_LEGEND = (
-    "tokens/s; the total counts whole passes, prompt processing included, and [95%] is over "
-    "blocks. A draft takes work that the other requests could have used."
+    "tokens/s; the total counts whole passes, prompt processing included, and its speedup is the "
+    "total over that of the baseline above ([95%]: over blocks, this machine). A draft takes work "
+    "that the other requests could have used."
 )
 
 
@@ -114,8 +116,8 @@ def concurrency_table(found: Sequence[Throughput]) -> Table:
         drawn.add_row(
             str(each.concurrency),
             each.arm,
-            f"{each.stream_tps:.1f}",
-            f"{each.total_tps:.1f}",
+            say.rate(each.stream_tps),
+            say.rate(each.total_tps),
             words.speedup(each.total_speedup, each.interval) if each.total_speedup else "",
         )
     return drawn

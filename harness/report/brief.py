@@ -1,10 +1,11 @@
-"""Print the answer of a result first: the verdict in words and the command to use.
+"""Print the answer of a result first: what to tell a friend, a table, and the command to use.
 
 At most 24 lines of 80 columns, for someone who has never heard of speculative decoding; what does
 not fit is left to `--details`.
 """
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,92 +13,28 @@ from rich.console import Console
 from rich.text import Text
 
 from estimates.identity import identify
-from estimates.model import Estimate, Summary, Verdict
+from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
-from harness.report import use, words
+from harness.report import answer, use, words
+from harness.report.answer import Setting
 from harness.report.use import COLUMNS, INDENT, folded
-from schemas.submission import Arm, Submission
-from schemas.vocabulary import FIXED_TASKS, METHODS, VERDICTS, say
+from schemas.submission import Submission
+from schemas.vocabulary import METHODS, VERDICTS, say
 
 LINES = 24
-_ARM_COLUMNS, _MOST_ARMS = 24, 6
-_FASTER: Mapping[Verdict, str] = {
-    "helps": "is faster on",
-    "hurts": "is slower on",
-    "no-clear-difference": "makes no clear difference on",
-}
-
-
-_WHAT_IT_IS = (
-    "Speculative decoding: something cheap writes some tokens ahead, and the model checks them all "
-    "in one step."
-)
+_MOST_ROWS, _FEWEST_ROWS = 6, 2
+_NAME_COLUMNS = 24
+_HEADINGS = ("plain", "with it", "speed", "whole answer", "verdict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """A paragraph of the answer; where room is short, the highest rank is dropped first."""
+class _Row:
+    """One line of the table."""
 
-    lines: list[str]
-    rank: int = 0
-    style: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
-    """A submission with what was derived from it, and the files of its models, where known."""
-
-    submission: Submission
-    summary: Summary
-    files: Mapping[str, Path]
-
-    @property
-    def target(self) -> str:
-        return f"{self.submission.target.name} {self.submission.target.quantisation}"
-
-    @property
-    def device(self) -> str:
-        return identify(self.submission).device_label
-
-    def arms(self) -> list[tuple[Arm, Estimate]]:
-        """The arms that draft with their figure over all tasks, the best first."""
-        found = []
-        for arm in self.submission.arms:
-            estimates = [each for each in self.summary.estimates if each.arm == arm.id]
-            if arm.role == "speculation" and estimates:
-                found.append((arm, words.overall(estimates)))
-        return sorted(found, key=self._place)
-
-    def tasks(self, arm: Arm) -> dict[Verdict, list[str]]:
-        """The tasks of an arm by verdict."""
-        found: dict[Verdict, list[str]] = {}
-        for each in self.summary.estimates:
-            if each.arm == arm.id and each.task is not None:
-                found.setdefault(each.verdict, []).append(each.task)
-        return found
-
-    def command(self, arm: Arm, whole: Estimate) -> list[str]:
-        """What to start: the best arm where it gains, else the target alone."""
-        helped = self.tasks(arm).get("helps", [])
-        chosen = arm if whole.verdict == "helps" or helped else None
-        doubtful = whole.verdict in ("uncertain", "too-few-prompts")
-        server = self.submission.engine.name
-        if server != "llama.cpp":
-            return use.elsewhere(chosen, server)
-        if chosen is not None:
-            only = "" if whole.verdict == "helps" else f" for {say.listed(helped)}"
-            heading = f"Use it{only}:"
-        else:
-            heading = "Until it is known, without it:" if doubtful else "Leave it off:"
-        return [heading, *use.command(self.submission, chosen, self.files)]
-
-    def _place(self, pair: tuple[Arm, Estimate]) -> tuple[int, int, float]:
-        arm, whole = pair
-        rank = 0 if whole.verdict == "helps" else 1 if "helps" in self.tasks(arm) else 2
-        if whole.speedup is None or whole.verdict == "never-drafted":
-            rank = 3
-        return arm.concurrency or 1, rank, -(whole.speedup or 0.0)
+    name: str
+    estimate: Estimate
+    verdict: Verdict
 
 
 def show(
@@ -109,144 +46,126 @@ def show(
     files: Mapping[str, Path] | None = None,
 ) -> None:
     """Print the verdict. `path` is the result's file, `files` those of its models."""
-    parts = _parts(_Result(submission=submission, summary=summary, files=files or {}), path)
-    while sum(len(part.lines) for part in parts) > LINES and any(part.rank for part in parts):
-        parts.remove(max(parts, key=lambda part: part.rank))
-    for part in parts:
-        for line in part.lines:
-            console.print(Text(line, style=part.style), soft_wrap=True)
+    found = answer.settings(submission, summary)
+    if not found:
+        parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
+    else:
+        parts = [
+            folded(answer.sentences(found[0], submission, summary)),
+            [],
+            _command(found[0], submission, files or {}),
+            [_legend(found[0]), *_closing(submission, summary.flags, path)],
+        ]
+        room = LINES - len([line for part in parts for line in part]) - 3
+        parts[1] = _table(found, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
+    for number, part in enumerate(filter(None, parts)):
+        if number:
+            console.print()
+        for line in part:
+            console.print(Text(line, style="" if number else "bold"), soft_wrap=True)
 
 
-def _parts(result: _Result, path: Path) -> list[_Part]:
-    arms = result.arms()
-    more = ["", _more(path)]
-    if not arms:
-        return [_Part(lines=folded(_no_method(result)), style="bold"), _Part(lines=more)]
-    best, whole = arms[0]
-    return [
-        _Part(lines=folded(_verdict(result, best, whole)), style="bold"),
-        _Part(lines=["", *result.command(best, whole)]),
-        _Part(lines=["", *_table(arms)]),
-        _Part(lines=["", *folded(_by_task(result, best))], rank=1),
-        _Part(lines=folded(_why(best, whole)), rank=3),
-        _Part(lines=folded(_basis(result)), rank=0 if result.submission.tier == "imported" else 2),
-        _Part(lines=_cautions(result), rank=1, style="yellow"),
-        _Part(lines=folded(_WHAT_IT_IS), rank=4, style="dim"),
-        _Part(lines=more),
-    ]
-
-
-def _more(path: Path) -> str:
-    for name in (str(path), path.name, "FILE"):
-        text = f"All figures: {PROGRAM} show {name} --details"
-        if len(text) <= COLUMNS:
-            break
-    return text
-
-
-def _no_method(result: _Result) -> str:
-    arms = result.submission.arms
-    where = f"{result.target} on {result.device}"
-    if any(METHODS[arm.method.type].instrument for arm in arms):
+def _no_method(submission: Submission) -> str:
+    where = f"{_target(submission)} on {identify(submission).device_label}"
+    if any(METHODS[arm.method.type].instrument for arm in submission.arms):
         return f"Acceptance was set, so this says what a round of {where} costs, and no verdict."
-    if all(arm.role == "baseline" for arm in arms):
+    if all(arm.role == "baseline" for arm in submission.arms):
         return f"Only plain decoding was measured for {where}: there is no verdict."
     return f"Only controls were measured for {where}: there is no verdict on a method."
 
 
-def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
-    """The answer in one or two sentences."""
-    target, place = result.target, f"on {result.device}"
-    gain = "" if whole.speedup is None else f"{say.times(whole.speedup)}{_range(whole)}"
-    match whole.verdict:
-        case "helps":
-            return (
-                f"Yes: {arm.id} makes {target} answer faster {place}, at {gain} the speed of "
-                "plain decoding."
-            )
-        case "hurts":
-            text = f"No: speculative decoding makes {target} slower {place}"
-            text += f"; {arm.id}, the best of what was tried, runs at {gain} the plain speed."
-        case "no-clear-difference":
-            text = (
-                f"No clear gain: {arm.id} runs {target} {place} at {gain} the speed of plain "
-                "decoding, which may be a gain or a loss."
-            )
-        case "never-drafted":
-            return f"No change: {arm.id} never had a draft to offer {target} {place}."
-        case "failed":
-            return f"No answer: nothing that drafts for {target} could be measured {place}."
-        case "uncertain" | "too-few-prompts":
-            tasks = [task for each in result.tasks(arm).values() for task in each]
-            if whole.speedup is None and len(tasks) < len(FIXED_TASKS):
-                text = f"No verdict over all tasks: {target} was measured {place} on "
-                text += f"{say.listed(tasks)} only."
-            else:
-                text = f"Not sure yet: too little was measured of {target} {place} for a verdict."
-            text += f" {arm.id} ran at {gain} the plain speed." if gain else ""
-    some = result.tasks(arm).get("helps", [])
-    return f"{text} For {say.listed(some)} alone it is faster." if some else text
+def _target(submission: Submission) -> str:
+    return f"{submission.target.name} {submission.target.quantisation}"
 
 
-def _range(whole: Estimate) -> str:
-    if whole.interval is None:
-        return ""
-    return f" ({say.bound(whole.interval.low)} to {say.bound(whole.interval.high)})"
+def _table(found: Sequence[Setting], most: int) -> list[str]:
+    """Each arm with both rates, what they make of the plain one, and the verdict."""
+    rows = [*_rows(found)]
+    width = min(_NAME_COLUMNS, max(len(row.name) for row in rows))
+    lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
+    for row in rows[:most]:
+        short = row.name if len(row.name) <= width else f"{row.name[: width - 1]}…"
+        lines.append(f"{short:{width + 2}}{_cells(_figures(row))}")
+    if len(rows) > most:
+        lines.append(f"and {len(rows) - most} more")
+    ran = [each.whole for each in found if each.alone and each.whole.speedup is not None]
+    if any(whole.whole_request is None for whole in ran):
+        lines.append(f"{say.UNKNOWN} prompt time not recorded")
+    return [INDENT + line for line in lines]
 
 
-def _table(arms: Sequence[tuple[Arm, Estimate]]) -> list[str]:
-    """Every arm with its speed, what it is of the plain one, and the verdict."""
-    width = min(_ARM_COLUMNS, max(5, *(len(arm.id) for arm, _ in arms)))
-    lines = [f"{INDENT}{'':{width}}  tokens/s  of plain speed"]
-    plain = arms[0][1].baseline_tps
-    if plain is not None and len({whole.baseline for _, whole in arms}) == 1:
-        lines.append(f"{INDENT}{'plain':{width}}  {plain:8.1f}")
-    for arm, whole in arms[:_MOST_ARMS]:
-        name = arm.id if len(arm.id) <= width else f"{arm.id[: width - 1]}\N{HORIZONTAL ELLIPSIS}"
-        speed = say.number(whole.tps)
-        ratio = f"{say.times(whole.speedup)}{_range(whole)}"
-        row = f"{name:{width}}  {speed:>8}  {ratio:21}  {VERDICTS[whole.verdict].word}"
-        lines.append(INDENT + row)
-    left = len(arms) - _MOST_ARMS
-    return [*lines, f"{INDENT}and {left} more"] if left > 0 else lines
+def _rows(found: Sequence[Setting]) -> Iterator[_Row]:
+    """One row per arm; where no arm has a figure over all tasks, one per task."""
+    by_task = all(each.whole.speedup is None for each in found)
+    for each in found:
+        if by_task and each.tasks:
+            for task in each.tasks:
+                name, verdict = f"{each.arm.id} {task.scope}", each.verdict_on(task)
+                yield _Row(name=name, estimate=task, verdict=verdict)
+        else:
+            yield _Row(name=each.arm.id, estimate=each.whole, verdict=each.verdict)
 
 
-def _by_task(result: _Result, arm: Arm) -> str:
-    found = result.tasks(arm)
-    parts = [f"{word} {say.listed(found[key])}" for key, word in _FASTER.items() if key in found]
-    clear = "helps" in found or "hurts" in found
-    return f"By kind of text, {arm.id} {'; it '.join(parts)}." if clear else ""
-
-
-def _why(arm: Arm, whole: Estimate) -> str:
-    cost, got = whole.round_cost, whole.tokens_per_round
-    if cost is None or got is None:
-        return ""
+def _figures(row: _Row) -> tuple[str, ...]:
+    each = row.estimate
+    bound = words.AT_MOST if each.at_most else ""
     return (
-        f"Why: one round of {arm.id} (draft, then check) takes as long as {cost:.1f} plain "
-        f"tokens and gives {got:.1f}."
+        say.rate(each.baseline_tps),
+        f"{bound}{say.rate(each.tps)}",
+        f"{bound}{say.times(each.speedup)}",
+        say.times(each.whole_request),
+        VERDICTS[row.verdict].short,
     )
 
 
-def _basis(result: _Result) -> str:
-    submission = result.submission
+def _cells(cells: Sequence[str]) -> str:
+    plain, own, speed, request, verdict = cells
+    return f"{plain:>6}  {own:>7}  {speed:>6}  {request:>12}  {verdict}"
+
+
+def _command(best: Setting, submission: Submission, files: Mapping[str, Path]) -> list[str]:
+    """What to start: the best arm where it gains, else the target alone."""
+    chosen = best.arm if best.answer in ("yes", "depends") else None
+    match best.answer:
+        case "depends" | "yes" if best.helped and best.verdict != "helps":
+            heading = f"Use it for {say.listed([each.scope for each in best.helped])}:"
+        case "depends":
+            heading = f"Use it, but not for {say.listed([each.scope for each in best.lost])}:"
+        case "yes":
+            heading = "Use it:"
+        case "unknown" | "nothing":
+            heading = "Until it is known, without it:"
+        case "no" | "long-answers":
+            heading = "Leave it off:"
+    server = submission.engine.name
+    if server != "llama.cpp":
+        return [heading, *use.elsewhere(chosen, server)]
+    return [heading, *use.command(submission, chosen, files)]
+
+
+def _legend(best: Setting) -> str:
+    text = "In brackets: this machine with other prompts (95 %)"
+    return f"{text}, allowing for the choice." if best.choices > 1 else f"{text}."
+
+
+def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
+    """What was measured, the doubts, and the command that shows the rest."""
     prompts = say.count(len(submission.suite.prompts), "prompt")
     blocks = say.count(blocks_run(submission), "block")
+    where = f"{_target(submission)} on {identify(submission).device_label}"
+    quick = ", a first look" if submission.profile == "quick" else ""
+    lines = folded(f"{where}: {prompts}, {blocks}{quick}.")
     if submission.tier == "imported":
-        return f"Imported, with {prompts}, {blocks}; never averaged with measured results."
-    text = f"Measured with {prompts}, {blocks}"
-    quick = submission.profile == "quick"
-    return text + (": a first look. Without --quick it gets surer." if quick else ".")
+        lines.append("Imported; never averaged with measured results.")
+    if names := [*dict.fromkeys(each.name for each in flags if each.severity != "note")]:
+        lines += folded(f"Doubts about these figures: {say.listed(names)}.")
+    return [*lines, *_pasted(f"All figures: {PROGRAM} show {shlex.quote(str(path))} --details")]
 
 
-def _cautions(result: _Result) -> list[str]:
-    """The first serious flag in full, or how many doubts there are."""
-    flags = [flag for flag in result.summary.flags if flag.severity != "note"]
-    serious = next((flag for flag in flags if flag.severity == "serious"), None)
-    if serious is not None:
-        mark = words.SEVERITIES["serious"][0]
-        return folded(f"{mark} {serious.name}: {serious.message} {serious.remedy}")
-    if not flags:
-        return []
-    names = say.listed(list(dict.fromkeys(flag.name for flag in flags)))
-    return folded(f"! {say.count(len(flags), 'doubt')} about these figures: {names}.")
+def _pasted(command: str) -> list[str]:
+    """A command in lines that fit, which a shell joins again where a word is cut."""
+    lines = []
+    while len(command) > COLUMNS:
+        lines.append(f"{command[: COLUMNS - 1]}\\")
+        command = command[COLUMNS - 1 :]
+    return [*lines, command]

@@ -15,6 +15,7 @@ _FASTER: dict[Direction, str] = {
 }
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
 _WIDTH = 79
+_RATE = -1  # digits of a rate: as many as it takes to divide two of them
 _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
@@ -99,7 +100,7 @@ def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     """What was measured of an arm: its name, both values, the change, and what to make of it."""
     rows = []
     for what, change, digits in (
-        ("tokens per second", arm.speed, 1),
+        ("tokens per second", arm.speed, _RATE),
         ("R", arm.round_cost, 2),
         ("tokens per round", arm.tokens_per_round, 2),
         ("acceptance", arm.acceptance_rate, None),
@@ -112,6 +113,8 @@ def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
 
 
 def _value(value: float, digits: int | None) -> str:
+    if digits == _RATE:
+        return say.rate(value)
     return say.percent(value, 1) if digits is None else say.number(value, digits)
 
 

@@ -17,6 +17,7 @@ from schemas.submission import Arm, Submission
 from schemas.vocabulary import VERDICTS, say
 
 _INDENT = "  "
+_UNTIMED = "Whole request: prompt time not recorded."
 
 
 def show(submission: Submission, summary: Summary, console: Console) -> None:
@@ -58,7 +59,8 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
     console.print(arms.table(estimates, console))
     found = next((each for each in summary.repeatability if each.arm == arm.id), None)
     for text in (
-        whole_request(whole),
+        words.acceptance(whole),
+        whole_request(whole) or (_UNTIMED if (arm.concurrency or 1) == 1 else ""),
         trust.repeatability(found),
         trust.by_processor(whole),
         trust.predicted(estimates),
@@ -168,5 +170,8 @@ def _engine_speedup(estimate: Estimate) -> str:
     verdict = VERDICTS[estimate.verdict].label
     if estimate.speedup is None:
         return verdict
-    found = words.speedup(estimate.speedup, estimate.interval)
-    return f"{found} the speed of its own baseline ({verdict})"
+    found = words.speedup(estimate.speedup, estimate.interval, at_most=estimate.at_most)
+    text = f"{found} the speed of its own baseline ({words.rates(estimate)} tokens/s"
+    if estimate.whole_request is not None:
+        text += f"; whole request {say.times(estimate.whole_request)}"
+    return f"{text}; {verdict})"

@@ -47,14 +47,14 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
     """What to do with another server, whose command line is its own."""
     if arm is None:
-        return folded(f"Leave it switched off in {server}: start it plain.")
+        return [f"{INDENT}{server}, started plain"]
     how = " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
-    return folded(f"Keep it switched on in {server}: {how}.")
+    return [INDENT + line for line in folded(f"{server} with {how}", COLUMNS - len(INDENT))]
 
 
-def folded(text: str) -> list[str]:
+def folded(text: str, columns: int = COLUMNS) -> list[str]:
     """A paragraph in lines that fit."""
-    return wrap(text, COLUMNS, break_on_hyphens=False)
+    return wrap(text, columns, break_on_hyphens=False)
 
 
 def _file(files: Mapping[str, Path], model: str, name: str) -> str:

@@ -13,6 +13,7 @@ SEVERITIES: dict[Severity, tuple[str, str]] = {
     "caution": ("!", "yellow"),
     "note": ("\N{EN DASH}", "dim"),
 }
+AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
 _BILLION = 1e9
 _MILLION = 1e6
 
@@ -28,10 +29,17 @@ def overall(estimates: Sequence[Estimate]) -> Estimate:
     return whole
 
 
-def speedup(ratio: float | None, interval: Interval | None) -> str:
+def speedup(ratio: float | None, interval: Interval | None, *, at_most: bool = False) -> str:
     """A speedup with its interval, as far as they are known."""
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return say.speedup(ratio, low, high)
+    return f"{AT_MOST if at_most else ''}{say.speedup(ratio, low, high)}"
+
+
+def rates(estimate: Estimate) -> str:
+    """`28.2 → 30.0`: tokens per second of plain decoding and of the arm."""
+    bound = AT_MOST if estimate.at_most else ""
+    plain = say.rate(estimate.baseline_tps)
+    return f"{plain} \N{RIGHTWARDS ARROW} {bound}{say.rate(estimate.tps)}"
 
 
 def over_alternative(estimate: Estimate) -> str:
@@ -52,8 +60,12 @@ def rounds(estimate: Estimate) -> str:
 
 
 def acceptance(estimate: Estimate) -> str:
-    """`45 %/20 %`: drafted tokens that were accepted, rounds whose whole draft was."""
-    return f"{say.percent(estimate.acceptance_rate)}/{say.percent(estimate.sequence_acceptance)}"
+    """Drafted tokens that were accepted, and rounds whose whole draft was; empty if unknown."""
+    if estimate.acceptance_rate is None:
+        return ""
+    whole = say.percent(estimate.sequence_acceptance)
+    taken = say.percent(estimate.acceptance_rate)
+    return f"Accepted: {taken} of the drafted tokens, and the whole draft in {whole} of the rounds."
 
 
 def exactness(counts: ExactnessCounts | None) -> str:

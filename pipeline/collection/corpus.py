@@ -1,7 +1,7 @@
 """Validate a whole corpus on every core. The findings are those of `validate`."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from pipeline.collection.discover import Source
@@ -12,21 +12,23 @@ _WORTH_A_PROCESS = 64  # files; starting a process costs as much as checking abo
 _CHUNK = 16
 
 
-def corpus_findings(sources: Sequence[Source], *, processes: int | None = None) -> Found:
+def corpus_findings(sources: Sequence[Source]) -> Found:
     """All that is wrong with these files; the same findings as `validate(sources)` has.
 
     Duplicates come last.
     """
-    results = list(_check_all(sources, processes))
-    findings = [finding for _, found in results for finding in found]
-    digests = (digest for digest, _ in results)
-    return (*findings, *_duplicates(zip(sources, digests, strict=True)))
+    findings: list[Finding] = []
+    duplicates: list[Finding] = []
+    first: dict[str, Source] = {}
+    for source, (digest, found) in zip(sources, _check_all(sources), strict=True):
+        findings += found
+        if digest is not None and (twin := first.setdefault(digest, source)) != source:
+            duplicates.append(duplicate_finding(source, twin))
+    return (*findings, *duplicates)
 
 
-def _check_all(
-    sources: Sequence[Source], processes: int | None
-) -> Iterable[tuple[str | None, Found]]:
-    count = min(processes or os.cpu_count() or 1, len(sources) // _WORTH_A_PROCESS)
+def _check_all(sources: Sequence[Source]) -> Iterable[tuple[str | None, Found]]:
+    count = min(os.cpu_count() or 1, len(sources) // _WORTH_A_PROCESS)
     if count <= 1:
         return map(_check, sources)
     with ProcessPoolExecutor(max_workers=count) as pool:
@@ -41,10 +43,3 @@ def _check(source: Source) -> tuple[str | None, Found]:
     if isinstance(result, Accepted) and source.place == "corpus":
         return result.digest, ()
     return None, ()
-
-
-def _duplicates(accepted: Iterable[tuple[Source, str | None]]) -> Iterator[Finding]:
-    first: dict[str, Source] = {}
-    for source, digest in accepted:
-        if digest is not None and (twin := first.setdefault(digest, source)) != source:
-            yield duplicate_finding(source, twin)

@@ -18,12 +18,15 @@ from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_fold
 from schemas.finding import ROOT, Finding, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission
+from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA
 
 Found: TypeAlias = tuple[Finding, ...]
 
 # A user name of GitHub, in small letters; names of results have two hyphens in a row twice.
 _CONTRIBUTOR_ENTRY = re.compile(r"contributor--([a-z0-9](?:-?[a-z0-9]){0,38})\.json")
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
+# The schema of each document that is no result, and what its file is named after.
+_OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
 DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
 
@@ -85,18 +88,10 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
-    if source.kind == "lifecycle":
-        found = (
-            *contract.lifecycle_findings(data, file=file),
-            *_other_name_findings(source, "result"),
-        )
-        found = found or _status_findings(source, data)
-        return found or AcceptedText(source=source, text=data.decode())
-    if source.kind == "published":
-        found = (
-            *contract.published_findings(data, file=file),
-            *_other_name_findings(source, "source"),
-        )
+    if source.kind != "submission":
+        schema, stem = _OTHERS[source.kind]
+        found = contract.document_findings(data, schema, file=file)
+        found = (*found, *_other_name_findings(source, stem)) or _status_findings(source, data)
         return found or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
@@ -182,7 +177,8 @@ def contributor_of(name: str) -> str | None:
 
 
 def _status_findings(source: Source, data: bytes) -> Found:
-    if orjson.loads(data)["status"] != "known" or contributor_of(source.path.name):
+    status = orjson.loads(data).get("status")  # of a lifecycle entry
+    if status != "known" or contributor_of(source.path.name):
         return ()
     message = "only a contributor is `known`: name the file contributor--<user name>.json"
     return (_finding(source, "lifecycle-status", message, "$.status"),)

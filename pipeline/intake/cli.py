@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import orjson
+import msgspec
 import typer
 
 from pipeline.collection.discover import require_writable
@@ -63,13 +63,10 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
 def _labels(text: str) -> frozenset[str]:
     """The labels in a JSON list. Raises `PipelineError` for anything else."""
     try:
-        names = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        names = None
-    if isinstance(names, list) and all(isinstance(name, str) for name in names):
-        return frozenset(names)
-    message = f"--labels {shown(text)} is not a JSON list of names"
-    raise PipelineError(message)
+        return msgspec.json.decode(text, type=frozenset[str])
+    except msgspec.DecodeError as error:
+        message = f"--labels {shown(text)} is not a JSON list of names"
+        raise PipelineError(message) from error
 
 
 def _print(
@@ -83,7 +80,7 @@ def _print(
     if annotate:
         for line in reply.annotations(judgement):
             typer.echo(line)
-    typer.echo(reply.note(judgement, answer), err=True)
+    typer.echo(reply.note(answer), err=True)
 
 
 def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) -> None:

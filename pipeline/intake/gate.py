@@ -57,14 +57,6 @@ def _is_below(folder: str, path: str) -> bool:
     return folded == folder or folded.startswith(f"{folder}/")
 
 
-def too_many(results: Sequence[Change]) -> Finding | None:
-    """The finding on more files than one pull request may add; then none of them is read."""
-    if len(results) <= MAX_RESULTS:
-        return None
-    message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
-    return _finding(FOLDER, "path-count", message)
-
-
 def outside_findings(changes: Iterable[Change]) -> Iterator[Finding]:
     """Everything that is changed besides results: the first few, and the number of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
@@ -211,9 +203,9 @@ def _examined(
 ) -> tuple[Found, dict[str, Submission]]:
     """All findings, and the submissions that can be read."""
     results = [change for change in changes if is_result(change.path)]
-    flood = too_many(results)
-    if flood is not None:
-        return (flood,), {}
+    if len(results) > MAX_RESULTS:  # then none of them is read
+        message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
+        return (_finding(FOLDER, "path-count", message),), {}
     there = git.files(repository, base, FOLDER)
     found = [*outside_findings(changes), *result_findings(results, there)]
     sound = _without(found, results)

@@ -66,12 +66,11 @@ def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
 
 def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
     """Write the comment, or update it."""
-    place = (
+    method, path = (
         ("POST", f"repos/{repository}/issues/{number}/comments")
         if comment is None
         else ("PATCH", f"repos/{repository}/issues/comments/{comment}")
     )
-    method, path = place
     _ask("--method", method, path, "--input", "-", data=orjson.dumps({"body": body}))
 
 

@@ -16,7 +16,7 @@ from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
 from schemas import strict
 from schemas.authority import schema_findings
-from schemas.codec import Json, decode, encode
+from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
 from schemas.validator import VERDICT_SCHEMA
 
@@ -94,7 +94,7 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
 def to_bytes(reply: Reply) -> bytes:
     """The reply as the bytes of verdict.json."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    return orjson.dumps(_rounded(encode(reply)), option=options)
+    return orjson.dumps(rounded(encode(reply), _DECIMALS), option=options)
 
 
 def from_bytes(data: bytes) -> Reply:
@@ -115,16 +115,6 @@ def from_file(path: Path) -> Reply:
         return from_bytes(stream.read(strict.MAX_BYTES + 1))
 
 
-def _rounded(value: Json) -> Json:
-    if isinstance(value, float):
-        return round(value, _DECIMALS)
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    return value
-
-
 def lines(judgement: Judgement) -> Iterator[str]:
     """One line per finding: `file: $.path: message [rule]`."""
     for finding in _printable(judgement.findings):
@@ -139,11 +129,11 @@ def annotations(judgement: Judgement) -> Iterator[str]:
         yield f"::error file={file},title=Draftmap::{_data(text)}"
 
 
-def note(judgement: Judgement, answer: Reply) -> str:
+def note(answer: Reply) -> str:
     """The decision in one sentence, and what a reader should look at all the same."""
-    count = len(judgement.results)
+    count = answer.result_count
     flagged = [each.file for each in answer.results if has_serious_flags(each)]
-    match judgement.decision:
+    match answer.decision:
         case "no-result":
             return "This pull request changes no results, so there is nothing to check."
         case "accepted" if flagged:
@@ -154,7 +144,7 @@ def note(judgement: Judgement, answer: Reply) -> str:
         case "accepted":
             return f"{count} result file(s): well-formed, consistent and new."
         case "rejected":
-            wrong = len(judgement.findings)
+            wrong = answer.finding_count
             return f"{wrong} problem(s) in {count} result file(s); fix them and push again."
 
 

@@ -16,6 +16,7 @@ from pipeline.intake import git
 from schemas import contract
 from schemas.finding import ROOT, Finding, in_file
 from schemas.submission import Submission
+from schemas.validator import LIFECYCLE_SCHEMA
 
 FOLDER = "results/community"
 LIFECYCLE = "results/lifecycle"
@@ -37,7 +38,7 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
     for name, text in texts:
-        if contract.lifecycle_findings(text):
+        if contract.document_findings(text, LIFECYCLE_SCHEMA):
             message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
     return Withdrawals(

@@ -165,6 +165,7 @@ def test_a_run_has_the_usual_value_of_every_axis_that_nobody_gave() -> None:
 def test_an_argument_with_a_place_or_a_key_is_refused() -> None:
     parse = axes.OPTIONS["server_arguments"].parse
 
+    assert parse is not None
     assert parse(["--cache-reuse 256", "--swa-full", "--cache-reuse=256", "-sm row"]) == (
         "--cache-reuse 256", "--swa-full", "--cache-reuse 256", "-sm row",
     )  # fmt: skip
@@ -176,6 +177,7 @@ def test_an_argument_with_a_place_or_a_key_is_refused() -> None:
 def test_depths_are_numbers_each_once_in_order() -> None:
     parse = axes.OPTIONS["context_depth_tokens"].parse
 
+    assert parse is not None
     assert parse(["4096,512", "512"]) == (512, 4096)
     with pytest.raises(HarnessError, match="give whole numbers from 64 on"):
         parse(["5"])

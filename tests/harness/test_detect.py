@@ -1,5 +1,6 @@
 """Does what a system says about itself become the machine of the format?"""
 
+from collections import namedtuple
 from pathlib import Path
 
 import orjson
@@ -7,8 +8,7 @@ import pytest
 
 from harness.machine import linux, linux_gpus, macos, nvidia, windows
 from harness.machine.detect import clean_name, kernel_version, machine
-from harness.machine.environment import Watch
-from harness.machine.linux import CpuTimes
+from harness.machine.environment import Watch, steal_fraction
 from schemas.codec import encode
 from schemas.submission import Gpu
 from tests.processes import needs_colons
@@ -76,20 +76,24 @@ def test_being_idle_is_no_throttling(
     assert state.power_w == power_w
 
 
-def test_steal_is_its_share_of_all_ticks_between_two_readings() -> None:
-    earlier = linux.parse_cpu_times(capture("proc_stat.txt"))
-    later = linux.parse_cpu_times(capture("proc_stat_later.txt"))
+Times = namedtuple(  # noqa: PYI024 - as psutil has them on Linux
+    "Times", ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest"]
+)
 
-    # user +100, system +10, idle +70, steal +20: 20 of 200
-    assert earlier == CpuTimes(total=340210, stolen=683)
-    assert later is not None
-    assert linux.steal_fraction(earlier, later) == pytest.approx(0.1)
+
+def test_steal_is_its_share_of_all_time_between_two_readings() -> None:
+    earlier = Times(10.0, 0.0, 5.0, 300.0, 1.0, 0.0, 0.0, 4.0, 2.0)
+    later = Times(11.0, 0.0, 5.1, 300.7, 1.0, 0.0, 0.0, 4.2, 2.5)
+
+    # user +1, of which guest +0.5, system +0.1, idle +0.7, steal +0.2: 0.2 of 2
+    assert steal_fraction(earlier, later) == pytest.approx(0.1)
 
 
 def test_no_time_between_two_readings_gives_no_share() -> None:
-    times = CpuTimes(total=100, stolen=1)
+    times = Times(*range(9))
 
-    assert linux.steal_fraction(times, times) is None
+    assert steal_fraction(times, times) is None
+    assert steal_fraction((1.0, 2.0), (2.0, 3.0)) is None
 
 
 def test_pressure_is_a_share_of_ten_seconds() -> None:

@@ -1,15 +1,19 @@
 """Does a result begin with the verdict in words and the command to use, on one small screen?"""
 
+# ruff: noqa: RUF001 - texts as they are printed
+
 import io
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from estimates.model import Interval, Summary
+from estimates.model import AnswerLength, Interval, Summary
+from estimates.repeatability import block_minutes, blocks_run
 from estimates.summary import summarize
-from harness.report import brief
+from harness.report import brief, words
 from schemas.contract import read
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Submission
@@ -62,17 +66,28 @@ def test_many_arms_and_doubts_still_fit_on_it() -> None:
     )
 
     assert len(lines) <= 24
-    assert "  and 14 more" in lines
+    assert any(line.startswith("  and ") and line.endswith(" more") for line in lines)
 
 
 def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None:
     submission, _ = three_arms()
-    whole = estimate("draft-model-n4", None, baseline_tps=20.0, tps=30.0)
+    whole = estimate(
+        "draft-model-n4",
+        None,
+        baseline_tps=20.0,
+        tps=30.0,
+        whole_request=1.38,
+        whole_request_interval=Interval(low=1.25, high=1.52),
+    )
+    tasks = [estimate("draft-model-n4", "code", speedup=1.9), estimate("draft-model-n4", "chat")]
 
-    lines = brief_of(submission, only(whole))
+    lines = brief_of(submission, only(*tasks, whole))
 
-    assert paragraph(lines, "Yes").startswith("Yes: draft-model-n4 makes ")
-    assert "at 1.50× (1.25 to 1.80) the speed of plain decoding." in paragraph(lines, "Yes")  # noqa: RUF001 - as printed
+    assert paragraph(lines, "Yes") == (
+        "Yes. draft-model-n4 writes 30.0 tokens/s where plain decoding writes 20.0: "
+        "1.50× (1.25–1.80). Whole answers, prompt included: 1.38× (1.25–1.52). "
+        "Most on code (1.90×), least on chat (1.50×)."
+    )
     command = paragraph(lines, "Use it:")
     assert "llama-server -m " in command
     assert " -md " in command
@@ -80,7 +95,86 @@ def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None
         "--spec-type draft-simple --spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0"
     )
     row = next(line.split() for line in lines if line.startswith("  draft-model-n4"))
-    assert row == ["draft-model-n4", "30.0", "1.50×", "(1.25", "to", "1.80)", "helps"]  # noqa: RUF001 - as printed
+    assert row == ["draft-model-n4", "20.0", "30.0", "1.50×", "1.38×", "helps"]
+
+
+def test_the_best_of_several_is_held_to_a_bound_that_allows_for_the_choice() -> None:
+    submission, _ = three_arms()
+    # With Student's t of 7 degrees of freedom, the best of two has its lower bound
+    # 2.998 / 2.365 = 1.268 times as far away: 1.20 (1.06 / 1.20)^1.268 = 1.025.
+    close = Interval(low=1.06, high=1.33)
+    first = estimate("draft-model-n4", None, speedup=1.2, interval=close)
+    second = estimate("prompt-lookup-n4", None, speedup=1.1, interval=Interval(low=1.0, high=1.2))
+
+    alone, both = (brief_of(submission, only(*found)) for found in ((first,), (first, second)))
+
+    assert "1.20× (1.06–1.33)" in paragraph(alone, "Yes.")
+    said = paragraph(both, "Cannot tell yet. draft-model-n4, the best of 2 settings, writes")
+    assert "1.20× (1.03–1.33): no loss, and no clear gain." in said
+    assert "Use it:" not in both
+
+
+def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_only() -> None:
+    submission, _ = three_arms()
+    whole = estimate(
+        "draft-model-n4",
+        None,
+        verdict="slower-in-all",
+        speedup=1.08,
+        interval=Interval(low=1.03, high=1.13),
+        whole_request=0.52,
+        whole_request_interval=Interval(low=0.48, high=0.56),
+        mean_output_tokens=96.0,
+        baseline_reading_ms=600.0,
+        reading_ms=1500.0,
+        pays_from=AnswerLength(tokens=1734.0, low=1104.0, high=4391.0),
+    )
+
+    lines = brief_of(submission, only(whole))
+
+    said = paragraph(lines, "Only for long answers. draft-model-n4 writes")
+    assert said.endswith(
+        "1.08× (1.03–1.13). But reading the prompt costs it 0.9 s more: whole answers of 96 tokens "
+        "are 0.52× (0.48–0.56). It pays from about 1,700 tokens (1,100 to 4,400)."
+    )
+    assert "--spec-type" not in paragraph(lines, "Leave it off:")
+
+
+def test_a_figure_that_says_little_says_what_it_excludes_and_what_would_settle_it() -> None:
+    submission, _ = three_arms()
+    minutes = block_minutes(submission) or 0.0
+    # Over 0.05 / 0.11 of its width: (0.11 / 0.05)^2 - 1 = 3.84 times the time so far.
+    interval = Interval(low=exp(0.04 - 0.11), high=exp(0.04 + 0.11))
+    whole = estimate(
+        "draft-model-n4", None, verdict="no-clear-difference", speedup=1.04, interval=interval
+    )
+
+    said = paragraph(brief_of(submission, only(whole)), "Cannot tell yet.")
+
+    assert "1.04× (0.93–1.16): no gain above 16 % and no loss above 7 %." in said
+    more_s = 60 * 3.84 * minutes * blocks_run(submission)
+    assert said.endswith(f"{words.seconds(more_s)} more, with more prompts, would settle 5 %.")
+
+
+def test_a_bound_is_called_one() -> None:
+    submission, _ = three_arms()
+    whole = estimate("draft-model-n4", None, at_most=True, baseline_tps=20.0, tps=30.0)
+
+    lines = brief_of(submission, only(whole))
+
+    said = paragraph(lines, "Yes.")
+    assert "writes at most 30.0 tokens/s where plain decoding writes 20.0: at most 1.50×" in said
+    assert "Answers that timed out count as their time limit" in said
+    row = next(line.split() for line in lines if line.startswith("  draft-model-n4"))
+    assert row[2:4] == ["≤30.0", "≤1.50×"]
+
+
+def test_where_prompt_times_are_unknown_it_says_so() -> None:
+    submission, _ = three_arms()
+
+    lines = brief_of(submission, only(estimate("draft-model-n4", None)))
+
+    assert "Prompt time was not recorded." in paragraph(lines, "Yes.")
 
 
 def test_the_command_names_the_measured_files_where_they_are_known() -> None:
@@ -99,9 +193,27 @@ def test_where_everything_is_slower_the_command_is_the_target_alone() -> None:
 
     lines = brief_of(submission, only(estimate("draft-model-n4", None, **HURTS)))
 
-    assert paragraph(lines, "No:").startswith("No: speculative decoding makes ")
-    assert "runs at 0.60× (0.50 to 0.72) the plain speed." in paragraph(lines, "No:")  # noqa: RUF001 - as printed
+    assert "0.60× (0.50–0.72)." in paragraph(lines, "No. draft-model-n4 writes ")
     assert "--spec-type" not in paragraph(lines, "Leave it off:")
+
+
+def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
+    submission, _ = three_arms()
+    strong = Interval(low=1.5, high=1.9)
+    tasks = [
+        estimate("draft-model-n4", "code", speedup=1.6, interval=strong),
+        estimate("draft-model-n4", "json", speedup=1.9, interval=strong),
+        estimate("draft-model-n4", "chat", **HURTS),
+    ]
+
+    lines = brief_of(submission, only(*tasks, estimate("draft-model-n4", None)))
+
+    assert paragraph(lines, "It depends.") == (
+        "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
+        "tasks 1.50× (1.25–1.80). Prompt time was not recorded. Switch it on per request where "
+        "the server can, else leave it off for chat."
+    )
+    assert "--spec-type draft-simple" in paragraph(lines, "Use it, but not for chat:")
 
 
 def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
@@ -111,7 +223,7 @@ def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
 
     lines = brief_of(submission, only(estimate("draft-model-n4", "code"), whole))
 
-    assert "For code alone it is faster." in paragraph(lines, "No clear gain")
+    assert "1.50× on code; over all tasks" in paragraph(lines, "It depends.")
     assert "--spec-type draft-simple" in paragraph(lines, "Use it for code:")
 
 
@@ -120,9 +232,9 @@ def test_an_arm_that_failed_is_no_answer() -> None:
 
     lines = brief_of(submission, only(estimate("draft-model-n9", None, **NOTHING)))
 
-    assert paragraph(lines, "No answer").endswith("could be measured on RTX 4060 8 GB.")
+    assert lines[0] == "No answer. draft-model-n9 could not be measured; --details says why."
     row = next(line.split() for line in lines if line.startswith("  draft-model-n9"))
-    assert row == ["draft-model-n9", say.UNKNOWN, say.UNKNOWN, "failed"]
+    assert row == ["draft-model-n9", *[say.UNKNOWN] * 4, "failed"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +261,7 @@ def test_what_has_no_method_among_its_arms_says_what_it_measured_instead(
     assert lines[0].startswith(said)
 
 
-def test_a_campaign_of_some_tasks_says_which_instead_of_that_too_little_was_measured() -> None:
+def test_a_campaign_of_some_tasks_answers_for_these() -> None:
     submission, _ = three_arms()
     whole = estimate("draft-model-n4", None, **NOTHING | {"verdict": "too-few-prompts"})
 
@@ -157,9 +269,27 @@ def test_a_campaign_of_some_tasks_says_which_instead_of_that_too_little_was_meas
 
     lines = brief_of(submission, only(code, chat, whole))
 
-    assert paragraph(lines, "No verdict over all tasks").endswith(
-        "on code and chat only. For code and chat alone it is faster."
+    # As the best of two figures: 1.50 (1.25 / 1.50)^1.268 = 1.19.
+    assert paragraph(lines, "Yes, for code and chat.") == (
+        "Yes, for code and chat. draft-model-n4 is 1.50× (1.19–1.80) on code and 1.50× (1.19–1.80) "
+        "on chat. Other tasks were not measured."
     )
+    rows = [line.split()[1] for line in lines if line.startswith("  draft-model-n4")]
+    assert rows == ["code", "chat"]
+
+
+def test_a_long_path_is_cut_where_a_shell_joins_it_again() -> None:
+    submission, _ = three_arms()
+    out = io.StringIO()
+    console = Console(file=out, width=80, no_color=True, highlight=False)
+    path = Path("results/community") / f"{'long-name-' * 9}.json"
+
+    brief.show(submission, only(), console, path=path)
+
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    joined = out.getvalue().replace("\\\n", "")
+    assert joined.splitlines()[-1].endswith(f"show {path} --details")
 
 
 def test_lookup_in_process_names_the_servers_nearest_method() -> None:
@@ -179,5 +309,5 @@ def test_the_best_arm_comes_first_and_one_that_never_drafted_last() -> None:
 
     lines = brief_of(submission, only(idle, estimate("draft-model-n4", None, **HURTS)))
 
-    rows = [line.split()[0] for line in lines if line.startswith("  ") and "×" in line]  # noqa: RUF001 - as printed
+    rows = [line.split()[0] for line in lines if line.startswith("  ") and "×" in line]
     assert rows == ["draft-model-n4", "prompt-lookup-n4"]

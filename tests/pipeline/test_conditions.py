@@ -67,7 +67,7 @@ def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
 ) -> None:
     found = non_default(replace(SETTINGS, **changed))  # type: ignore[arg-type]
 
-    assert (found.label, found.options) == (label, options)
+    assert (found.label, found.measured_with) == (label, options)
 
 
 def test_a_setting_that_nobody_stated_counts_as_usual() -> None:

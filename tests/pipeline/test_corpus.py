@@ -56,7 +56,7 @@ def test_more_than_one_process_finds_the_same(
     monkeypatch.setattr(corpus, "_WORTH_A_PROCESS", 1)
     sources = discover(results)
 
-    found = corpus.corpus_findings(sources, processes=2)
+    found = corpus.corpus_findings(sources)
 
     assert sorted(found) == sorted(validate(sources).findings)
 

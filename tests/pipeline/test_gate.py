@@ -37,9 +37,7 @@ def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Rep
     judgement = repository.judge()
 
     assert judgement.decision == "no-result"
-    assert reply.note(judgement, reply.reply(judgement, ())).startswith(
-        "This pull request changes no results"
-    )
+    assert reply.note(reply.reply(judgement, ())).startswith("This pull request changes no results")
 
 
 def test_what_the_base_gained_meanwhile_is_not_blamed_on_the_pull_request(

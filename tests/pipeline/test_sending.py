@@ -256,7 +256,7 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
 
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
     assert "serious flags stand against 1 of them, so that no verdict" in comment.body(answer)
-    assert "but with serious flags, so that no vote is cast" in reply.note(judgement, answer)
+    assert "but with serious flags, so that no vote is cast" in reply.note(answer)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

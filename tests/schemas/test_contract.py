@@ -216,14 +216,14 @@ def test_a_document_that_is_no_submission_has_findings(data: bytes) -> None:
 
 
 def test_a_published_file_is_judged_by_its_own_schema() -> None:
-    found = contract.published_findings(_bytes(SMALL))
+    found = contract.document_findings(_bytes(SMALL), validator.PUBLISHED_SCHEMA)
 
     assert found
     assert all(finding.rule.startswith("schema-") for finding in found)
 
 
 def test_a_published_file_is_loaded_strictly() -> None:
-    (found,) = contract.published_findings(b"[NaN]")
+    (found,) = contract.document_findings(b"[NaN]", validator.PUBLISHED_SCHEMA)
 
     assert found.rule == "json"
 

@@ -7,9 +7,8 @@ and the bytes of weights read per second are compared.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,27 +24,37 @@ _TOUCH = timedelta(seconds=bounds("windows-overlap")["seconds"])
 PEERS = bounds("far-from-peers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMarks:
-    """The submission at `position` has `shared` of these `total` marks."""
-
-    kind: Literal["times", "ratios"]
-    position: int
-    shared: int
-    total: int
-
-
 def copied_times(candidate: CorpusComparison) -> Seen | None:
-    """Times with many digits, or ratios of times in a row, are in another submission too."""
-    found = _shared_marks(candidate)
-    if found is None:
-        return None
-    return seen(
-        severity=_severity(candidate, found.position),
-        case=found.kind,
-        counts=f"{found.shared} of {found.total}",
-        other=candidate.corpus.members[found.position].name,
-    )
+    """Times with many digits, or ratios of times in a row, are in another submission too.
+
+    Of several submissions the one with the most marks in common is named.
+    """
+    for kind in ("times", "ratios"):
+        most = max(_shared_marks(candidate, kind), default=None)
+        if most is not None:
+            shared, position, total = most[0], -most[1], most[2]
+            return seen(
+                severity=_severity(candidate, position),
+                case=kind,
+                counts=f"{shared} of {total}",
+                other=candidate.corpus.members[position].name,
+            )
+    return None
+
+
+def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
+    """Marks that another submission has, too, its position below zero, and of how many they are.
+
+    Only where they are far more than chance.
+    """
+    marks = getattr(candidate.own.fingerprint, kind)
+    index: MarkIndex = getattr(candidate.corpus, kind)
+    for position, shared in index.shared(marks).items():
+        others = getattr(candidate.corpus.members[position].fingerprint, kind)
+        total = min(len(marks), len(others))
+        enough = shared >= max(COPIED["fewest"], COPIED["share"] * total)
+        if enough and candidate.is_apart(position):
+            yield shared, -position, total
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
@@ -55,25 +64,6 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
     own, other = candidate.own.submission, candidate.corpus.members[position].submission
     is_first = (own.measured_from, candidate.position) < (other.measured_from, position)
     return "caution" if is_first else "serious"
-
-
-def _shared_marks(candidate: CorpusComparison) -> SharedMarks | None:
-    """The submission with the most marks in common, if they are far more than chance."""
-    corpus, own = candidate.corpus, candidate.own.fingerprint
-    kinds: tuple[tuple[Literal["times", "ratios"], MarkIndex, NDArray[np.uint32]], ...] = (
-        ("times", corpus.times, own.times),
-        ("ratios", corpus.ratios, own.ratios),
-    )
-    for kind, index, marks in kinds:
-        best: tuple[int, int, int] | None = None
-        for position, shared in index.shared(marks).items():
-            total = min(len(marks), len(getattr(corpus.members[position].fingerprint, kind)))
-            enough = shared >= max(COPIED["fewest"], COPIED["share"] * total)
-            if enough and candidate.is_apart(position):
-                best = max(best or (0, 0, 0), (shared, -position, total))
-        if best is not None:
-            return SharedMarks(kind=kind, position=-best[1], shared=best[0], total=best[2])
-    return None
 
 
 def windows_overlap(candidate: CorpusComparison) -> Seen | None:

@@ -28,6 +28,7 @@ from schemas.vocabulary import say
 Value: TypeAlias = "str | float | int | bool | None"
 
 SIGNIFICANT_DIGITS = 4
+OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
@@ -73,7 +74,8 @@ class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
     `unseen` are columns for the caption alone; without `caption`, a function of the chart's name in
-    `captions` says what the figures say. `query` is the SQL file, where charts share one.
+    `captions` says what the figures say. `query` is the SQL file, where charts share one, and
+    `interval` the kind of the intervals.
     """
 
     title: str
@@ -87,6 +89,7 @@ class Definition:
     foreign: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     caption: str | None = None
+    interval: str = OF_CELLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,9 @@ def definitions() -> Mapping[str, Definition]:
     document = tomllib.loads(file.read_text("utf-8"))
     found = {}
     for name, entry in document["chart"].items():
-        headings = document["headings"] | entry.pop("headings", {})
+        kind = entry.get("interval", OF_CELLS).capitalize()
+        ends = {"interval_low": f"{kind}, from", "interval_high": f"{kind}, to"}
+        headings = document["headings"] | ends | entry.pop("headings", {})
         columns = {column: headings[column] for column in entry.pop("columns")}
         found[name] = Definition(columns=columns, **entry)
     return found
@@ -135,7 +140,7 @@ def draw(
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(row[key] for key in definition.columns) for row in rows),
         ),
-        takeaway=definition.caption or captions.CAPTIONS[name](rows),
+        takeaway=_takeaway(name, definition, rows),
         alt=_alt(definition, rows),
     )
 
@@ -183,8 +188,16 @@ def _svg(spec: dict[str, Any]) -> str:
     return SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
 
 
+def _takeaway(name: str, definition: Definition, rows: list[Row]) -> str:
+    """What the figures say, and what their intervals are about."""
+    text = definition.caption or captions.CAPTIONS[name](rows)
+    known = any(row.get("interval_low") is not None for row in rows)
+    shown = known and "interval_low" in definition.columns
+    return f"{text} Intervals: 95 %, {definition.interval}." if shown else text
+
+
 def _alt(definition: Definition, rows: list[Row]) -> str:
-    text = definition.alt
+    text = definition.alt.replace("{interval}", definition.interval)
     for noun, column in definition.counts.items():
         number = len({row[column] for row in rows}) if column else len(rows)
         text = text.replace(f"{{{noun}s}}", say.count(number, noun))

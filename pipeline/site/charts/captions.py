@@ -7,6 +7,7 @@ from statistics import median
 
 from pipeline.site.charts.axes import cut_off
 from pipeline.site.charts.theme import Row
+from schemas.vocabulary import VERDICTS
 from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
@@ -243,7 +244,13 @@ def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -
     hurts = [row for row in rows if row["verdict"] == "hurts"]
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
     loss = f"the lowest clear loss is {words(min(hurts, key=_speedup))}" if hurts else ""
-    found = "; ".join(filter(None, (gain, loss))) or f"no figure{scope} is clearly above or below 1"
+    slower = [row for row in rows if row["verdict"] == "slower-in-all"]
+    name = VERDICTS["slower-in-all"].word
+    whole = f"{name}: {words(max(slower, key=_speedup))}" if slower else ""
+    found = (
+        "; ".join(filter(None, (gain, loss, whole)))
+        or f"no figure{scope} is clearly above or below 1"
+    )
     return f"{found[:1].upper()}{found[1:]}."
 
 
@@ -258,7 +265,13 @@ def _speedup(row: Row) -> float:
 
 
 def _figure(row: Row) -> str:
-    return speedup(row["speedup"], row["interval_low"], row["interval_high"])
+    """A speedup with its interval, and the whole request where the chart has it."""
+    text = speedup(row["speedup"], row["interval_low"], row["interval_high"])
+    whole = [row[name] for name in ("whole_request", "stated_request") if name in row]
+    if not whole:
+        return text
+    known = "prompt time not recorded" if whole[0] is None else f"whole request {times(whole[0])}"
+    return f"{text} ({known})"
 
 
 def _groups(rows: list[Row], column: str) -> list[list[Row]]:

@@ -16,6 +16,7 @@ import duckdb
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.data.formats import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
@@ -24,6 +25,7 @@ from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
 from schemas.vocabulary import (
     ALL_TASKS,
+    DOUBTS,
     FIXED_TASKS,
     HELPS_ABOVE,
     HURTS_BELOW,
@@ -140,6 +142,7 @@ def environment() -> Environment:
         "verdicts": VERDICTS,
         "methods": tuple(METHODS.values()),
         "own_tasks": OWN_TASKS,
+        "stated_tokens": STATED_ANSWER_TOKENS,
         "commands": commands,
         "fixed_tasks": FIXED_TASKS,
         "levels_of": LEVELS,
@@ -154,6 +157,8 @@ def _filters() -> dict[str, Callable[..., object]]:
     return {
         "ratio": say.times,
         "number": say.number,
+        "rate": say.rate,
+        "doubt": doubt,
         "percent": say.percent,
         "count": say.count,
         "best_of": say.best_of,
@@ -211,6 +216,11 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
+
+
+def doubt(name: str) -> str:
+    """Why there is no verdict: one of the listed reasons, or the name of a serious flag."""
+    return DOUBTS.get(name, f"a serious flag: {name.replace('-', ' ')}")
 
 
 def coded(text: str) -> Markup:

@@ -14,7 +14,7 @@ from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.rows import frame, read
 from schemas.vocabulary import TASKS, VERDICTS
 
-LOSSES = ("hurts-confirmed", "hurts")
+LOSSES = ("hurts-confirmed", "hurts", "slower-in-all")
 TOP = 25  # rows in the page itself, for readers without JavaScript
 # The filters of the page: facet and label.
 FILTERS = {
@@ -69,7 +69,7 @@ def explore(
         top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
         printed=read(connection, "published_squares"),
         sources=read(connection, "sources"),
-        losing=measured.filter(verdict="hurts").height,
+        losing=measured.filter(col("verdict").is_in(LOSSES)).height,
         shares=shares(shown["mark"]),
     )
     yield render(

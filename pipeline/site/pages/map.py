@@ -16,7 +16,7 @@ from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
 SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
-STYLES = {"helps": "gain", "hurts": "loss"}
+STYLES = {"helps": "gain", "hurts": "loss", "slower-in-all": "loss"}
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares

@@ -51,14 +51,16 @@ def _request_sentence(row: Row) -> str:
     text = (
         f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
         f"tokens on average, the whole request ran at {say.speedup(row.whole_request, *bounds)} "
-        "the baseline's speed: the prompt must be read first, by the draft model, too, if there "
-        "is one."
+        "the baseline's speed on this machine: the prompt must be read first, by the draft model, "
+        "too, if there is one."
     )
     if row.pays_from_tokens is not None:
-        pays = AnswerLength(
-            tokens=row.pays_from_tokens, low=row.pays_from_low, high=row.pays_from_high
-        )
-        text += (
-            f" With such prompts the arm saves time from about {answer_length(pays)} of answer on."
-        )
+        text += f" With such prompts the arm saves time from about {pays_from(row)} of answer on."
     return text
+
+
+def pays_from(row: Row) -> str:
+    """From which length of answer on an arm saves time, in words."""
+    return answer_length(
+        AnswerLength(tokens=row.pays_from_tokens, low=row.pays_from_low, high=row.pays_from_high)
+    )

@@ -11,7 +11,7 @@ from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.facts import engine_facts, machine_facts
 from pipeline.site.pages.model import Asset, Page, Site, submission_path
-from pipeline.site.pages.requests import whole_requests
+from pipeline.site.pages.requests import pays_from, whole_requests
 from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
@@ -130,6 +130,7 @@ def _full_pages(
             it=each,
             judged_arms=judged,
             requests=whole_requests,
+            answer_length=pays_from,
             figures=(figure(connection, site, "submission_tasks", submission=name),),
             settings=tuple(settings(each, judged)),
             plot=(PLOT_WIDTH, PLOT_HEIGHT),

@@ -29,8 +29,6 @@ select
   speedup,
   interval_low,
   interval_high,
-  interval_kind,
-  interval_label(interval_kind) as interval_label,
   verdict,
   verdict_label(mark) as verdict_label,
   baseline_tps,

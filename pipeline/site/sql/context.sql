@@ -13,7 +13,6 @@ select
   speedup,
   interval_low,
   interval_high,
-  interval_label(interval_kind) as interval_label,
   verdict,
   verdict_label(mark) as verdict_label
 from context_view

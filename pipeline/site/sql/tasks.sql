@@ -7,8 +7,6 @@ select
   speedup,
   interval_low,
   interval_high,
-  interval_kind,
-  interval_label(interval_kind) as interval_label,
   verdict,
   verdict_label(mark) as verdict_label,
   worst_speedup,

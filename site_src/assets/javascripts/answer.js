@@ -4,7 +4,7 @@
 
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
-import { asks, decode, reply, understand } from "./reply.js";
+import { asks, decode, loses, reply, understand } from "./reply.js";
 import { count, interval, number, percent, times, withArticle } from "./say.js";
 
 const ALL = "all";
@@ -249,7 +249,7 @@ export const draw = (data, answer) => {
   if (limits) card.append(limits);
   const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;
   if (commands.use) card.append(command(whose, commands.use), el("p", "dm-small", commands.note ?? ""));
-  else if (found) card.append(el("p", "dm-small", found.row.speedup < 1 || found.row.verdict === "hurts" ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
+  else if (found) card.append(el("p", "dm-small", loses(found.row) ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
   card.append(command("Measure it on yours:", commands.measure));
   if (found && close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest other figures"), nearest(data, close)));
   card.append(el("p", "dm-soft dm-small", "File names are stand-ins for your own weights."), more(data, answer));

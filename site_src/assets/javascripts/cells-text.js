@@ -85,7 +85,7 @@ export const method = (cells, row) => {
 };
 
 export const markdown = (cells, rows, address) => {
-  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 % interval", "Verdict"];
+  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 %, another machine", "Verdict"];
   const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];
   for (const row of rows.slice(0, MARKDOWN_ROWS)) {
     const target = `${label(cells, "target", row)} ${key(cells, "quant", row)}`;

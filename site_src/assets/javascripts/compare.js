@@ -10,7 +10,7 @@ const MOST_ROWS = 200;
 const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "conditions"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
-const HEADS = ["Speedup, 95 % interval", "Tokens per round", "R", "Baseline tokens/s"];
+const HEADS = ["Speedup, 95 % [another machine]", "Tokens per round", "R", "Baseline tokens/s"];
 
 const element = (tag, className, ...children) => {
   const made = document.createElement(tag);
@@ -221,7 +221,7 @@ class Compare {
     const count = (side) => pairs.filter(({ better }) => better === side).length;
     const what = mixed ? "cells that both have" : "tasks";
     const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
-    return `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals allow no claim.${more}`;
+    return `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals of another machine allow no claim.${more}`;
   }
 
   heads(mixed) {

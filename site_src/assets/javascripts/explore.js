@@ -303,7 +303,7 @@ class Explore {
     const counted = other ? `${figure(rows.length, 0)} ${this.tier} cells` : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
     const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";
     this.part("count").textContent = `${instead}${counted}${shares}.`;
-    const inOrder = new Set(["hurts-confirmed", "hurts", ...Object.keys(verdicts)]); // losses first
+    const inOrder = new Set(["hurts-confirmed", "hurts", "slower-in-all", ...Object.keys(verdicts)]); // losses first
     const present = [...inOrder].filter((verdict) => totals[verdict]);
     const bar = this.part("bar");
     bar.hidden = !rows.length;

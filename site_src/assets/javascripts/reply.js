@@ -88,6 +88,9 @@ const circles = (data, question) => {
   return steps.flatMap((fits) => [(row) => fits(row) && row.task === task, (row) => fits(row) && row.task === ALL, fits]);
 };
 
+// No reason to use a setting: slower per token, or with the prompt read.
+export const loses = (row) => ["hurts", "slower-in-all"].includes(row.verdict) || row.speedup < 1;
+
 // Published figures have no bounds: of those, one that can be repeated with llama.cpp comes first.
 const lower = (row) => row.interval_low ?? (row.tier === "published" ? row.speedup : 0);
 const byLowerBound = (a, b) => (a.tier === "published" ? Boolean(b.setting.use) - Boolean(a.setting.use) : 0) || lower(b) - lower(a) || b.speedup - a.speedup;
@@ -211,7 +214,7 @@ export const commands = (data, question, row) => {
   }
   const file = fileOf(`${row.model.label} ${row.quantisation ?? ""}`);
   const filled = (line) => line && line.replace(FILE, () => file);
-  const slower = row.verdict === "hurts" || row.speedup < 1;
+  const slower = loses(row);
   return { use: slower ? null : filled(row.setting.use), note: row.setting.note, measure: filled(row.setting.measure) + task };
 };
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
@@ -10,7 +10,6 @@ from harness.campaign.from_options import with_layers
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import UsageError
 from harness.models.model_file import ModelFile
-from harness.options import Option
 from harness.plan import run_check
 from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
@@ -59,10 +58,10 @@ def test_numbers_stay_as_they_were_given(tmp_path: Path) -> None:
 
 
 def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
-    option = Option("", least=-1, words={"auto": AUTOMATIC_LAYERS})
+    parse = get_type_hints(Options, include_extras=True)["gpu_layers"].__metadata__[0].parse
 
-    assert option.number("gpu_layers", "AUTO") == AUTOMATIC_LAYERS
-    assert option.number("gpu_layers", "-1") == -1
+    assert parse("AUTO") == AUTOMATIC_LAYERS
+    assert parse("-1") == -1
     for wrong in ("most", "-2", "1.5"):
         with pytest.raises(UsageError, match=r"--gpu-layers .*: give a whole number from -1, or"):
-            option.number("gpu_layers", wrong)
+            parse(wrong)
