@@ -1,9 +1,9 @@
 """Describe one submission in a few words and figures, for a terminal or a comment."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from estimates.identity import identify
-from estimates.model import Estimate, Flag, Summary, Verdict
+from estimates.model import AnswerLength, Estimate, Flag, Interval, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.verdicts import INSTRUMENT
@@ -14,7 +14,7 @@ from schemas.vocabulary import size_class
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """An arm's result on one task; `task` is `None` over all tasks.
+    """An arm's result on one task, with the fields of `Estimate` that a comment shows.
 
     An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here.
     """
@@ -22,10 +22,15 @@ class TaskResult:
     verdict: Verdict
     prompts: int
     task: Task | None = None
+    doubt: str | None = None
     speedup: float | None = None
-    interval_low: float | None = None
-    interval_high: float | None = None
+    interval: Interval | None = None
+    at_most: bool = False
     baseline_tps: float | None = None
+    tps: float | None = None
+    whole_request: float | None = None
+    whole_request_interval: Interval | None = None
+    pays_from: AnswerLength | None = None
     round_cost: float | None = None
 
 
@@ -118,14 +123,5 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmRes
 
 
 def _task(estimate: Estimate) -> TaskResult:
-    interval = estimate.interval
-    return TaskResult(
-        verdict=estimate.verdict,
-        prompts=estimate.prompts,
-        task=estimate.task,
-        speedup=estimate.speedup,
-        interval_low=None if interval is None else interval.low,
-        interval_high=None if interval is None else interval.high,
-        baseline_tps=estimate.baseline_tps,
-        round_cost=estimate.round_cost if estimate.doubt == INSTRUMENT else None,
-    )
+    found = TaskResult(**{each.name: getattr(estimate, each.name) for each in fields(TaskResult)})
+    return found if estimate.doubt == INSTRUMENT else replace(found, round_cost=None)

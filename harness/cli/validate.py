@@ -9,6 +9,7 @@ import typer
 
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from harness.cli import console
+from harness.report import words
 from schemas.codec import encode
 from schemas.contract import read as read_document
 from schemas.finding import ROOT, Finding
@@ -91,4 +92,7 @@ def _figure(arm: ArmResult, task: str | None) -> str:
         return f"an instrument, R {say.number(found.round_cost, 2)}"
     if found.speedup is None:
         return verdict
-    return f"{verdict}, {say.speedup(found.speedup, found.interval_low, found.interval_high)}"
+    speedup = words.speedup(found.speedup, found.interval, at_most=found.at_most)
+    text = f"{verdict}, {speedup}, {words.rates(found)} tokens/s"
+    request = found.whole_request
+    return text if request is None else f"{text}, whole request {say.times(request)}"

@@ -7,11 +7,12 @@ nothing. All other words are ours or from closed lists.
 import re
 from collections.abc import Iterable, Iterator
 
-from estimates.model import Flag
+from estimates.explain import answer_length
+from estimates.model import Flag, Interval
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from schemas.finding import shown
-from schemas.vocabulary import VERDICTS, say
+from schemas.vocabulary import DOUBTS, VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
@@ -20,6 +21,10 @@ SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "
     "and would stay in the history for ever."
+)
+_HEAD = (
+    "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "
+    "| whole request, prompt included | prompts |\n| --- | --- | --- | --- | --- | ---: |"
 )
 _TICKS = re.compile(r"`+")
 _FLAGGED = "Well-formed, but with serious flags"
@@ -155,13 +160,34 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
     if position is not None:
         yield _position(arm, own, position)
     if arm.results:
-        rows = (
-            f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {_speedup(row)} "
-            f"| {row.prompts} |"
-            for row in arm.results
-        )
-        head = "| task | verdict | speedup, 95 % interval | prompts |\n| --- | --- | --- | ---: |"
-        yield "\n".join([head, *rows])
+        yield "\n".join([_HEAD, *map(_row, arm.results)])
+        yield from _reasons(arm.results)
+
+
+def _row(row: TaskResult) -> str:
+    bound = "at most " if row.at_most else ""
+    rates = f"{say.rate(row.baseline_tps)} → {bound}{say.rate(row.tps)}"
+    return (
+        f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {rates} | "
+        f"{_speedup(row)} | {_ratio(row.whole_request, row.whole_request_interval)} | "
+        f"{row.prompts} |"
+    )
+
+
+def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
+    """Why some rows have no verdict, and from which answer length on an arm pays."""
+    scopes: dict[str, list[str]] = {}
+    for row in rows:
+        scope = row.task or "all tasks"
+        if row.verdict == "uncertain" and row.doubt:
+            because = DOUBTS.get(row.doubt)
+            reason = f"because {because}" if because else f"see the flag {code(row.doubt)}"
+            scopes.setdefault(f"no verdict, {reason}", []).append(scope)
+        elif row.verdict == "slower-in-all" and row.pays_from:
+            pays = f"it saves time with answers from about {answer_length(row.pays_from)} on"
+            scopes.setdefault(pays, []).append(scope)
+    if scopes:
+        yield "\n".join(f"- {say.listed(each)}: {reason}" for reason, each in scopes.items())
 
 
 def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
@@ -180,8 +206,12 @@ def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
 def _speedup(row: TaskResult) -> str:
     if row.round_cost is not None:
         return f"none: an instrument, R {say.number(row.round_cost, 2)}"
-    text = say.speedup(row.speedup, row.interval_low, row.interval_high)
-    return text.replace("[", r"\[").replace("<", "&lt;")
+    return f"{'at most ' if row.at_most else ''}{_ratio(row.speedup, row.interval)}"
+
+
+def _ratio(ratio: float | None, interval: Interval | None) -> str:
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return say.speedup(ratio, low, high).replace("[", r"\[").replace("<", "&lt;")
 
 
 def _flags(flags: Iterable[Flag]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """The comment shows everything, and no text of a contributor becomes markup in it."""
 
+# ruff: noqa: RUF001 - texts as they are printed
+
 import json
 from dataclasses import replace
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from estimates.model import Flag
+from estimates.model import AnswerLength, Flag, Interval
 from estimates.understanding import ArmResult, TaskResult, Understanding
 from pipeline.intake import comment, reply
 from pipeline.intake.neighbours import positions
@@ -37,7 +39,14 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
     """An understanding in which every free text is the given one."""
     figure = TaskResult(
-        verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
+        verdict="helps",
+        prompts=32,
+        speedup=1.42,
+        interval=Interval(low=1.31, high=1.54),
+        baseline_tps=50.0,
+        tps=71.0,
+        whole_request=1.35,
+        whole_request_interval=Interval(low=1.25, high=1.46),
     )
     arm = ArmResult(
         arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
@@ -109,8 +118,38 @@ def test_the_position_has_both_figures() -> None:
 
     assert (
         "Faster than 3 of 5 results of this method on the same device and backend (`plain`, "
-        "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text  # noqa: RUF001 - times
+        "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text
     )
+
+
+def test_a_row_has_both_rates_their_speedup_and_the_whole_request() -> None:
+    text = comment.body(page("plain"))
+
+    figures = "50.0 → 71.0 | 1.42× \\[1.31, 1.54] | 1.35× \\[1.25, 1.46] | 32 |"
+    assert f"| **all tasks** | △ helps | {figures}" in text
+
+
+def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:
+    late = TaskResult(
+        verdict="uncertain", prompts=8, doubt="failures", speedup=1.2, at_most=True, task="code"
+    )
+    flagged = TaskResult(verdict="uncertain", prompts=8, doubt="not-interleaved", task="chat")
+    long = TaskResult(
+        verdict="slower-in-all",
+        prompts=8,
+        task="json",
+        pays_from=AnswerLength(tokens=1734.0, low=1104.0, high=4391.0),
+    )
+    arm = ArmResult(arm="a", role="speculation", method="mtp", results=(late, flagged, long))
+    given = Result(file="x.json", understood=understanding(arms=(arm,)))
+    written = replace(page("x"), results=(given,), findings=(), finding_count=0)
+
+    text = comment.body(reply.from_bytes(reply.to_bytes(written)))
+
+    assert "| at most 1.20× |" in text
+    assert "- code: no verdict, because it failed on a tenth or more of the prompts" in text
+    assert "- chat: no verdict, see the flag `not-interleaved`" in text
+    assert "- json: it saves time with answers from about 1,700 tokens (1,100 to 4,400) on" in text
 
 
 def test_a_result_for_somebody_else_says_so() -> None:
