@@ -43,7 +43,7 @@ def compared(point: Point) -> Compared:
     total = None
     if point.total_mib is not None:
         total = (point.total_mib, found.devices[0].total() + RUNTIME_MIB)
-    elif len(fact) > 1 and "model" in fact:
+    elif {"model", "compute"} <= fact.keys():
         total = (sum(fact.values()), sum(planned[kind] for kind in fact))
     caches = {}
     for kind in ("kv", "recurrent"):  # over all places, wherever the layers are

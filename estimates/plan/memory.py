@@ -2,8 +2,8 @@
 
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
-tensors that a micro-batch keeps alive at one time. Figures from public logs check them
-(`bench/plan`).
+tensors that a micro-batch keeps alive at one time, in builds that reserve logits only for tokens
+whose logits are read (`n_outputs_max`). Figures from public logs check them (`bench/plan`).
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,6 @@ KV_TYPE_BYTES = {
 _ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
 _GATE_UP_AND_PRODUCT = 3
 _ROWS_PER_EXPERT = 2
-_ROWS_ATTENTION_OLD = 6
-_ROWS_ATTENTION_NO_FLASH = 8
 _ROWS_SCORED = 4
 
 
@@ -77,13 +75,7 @@ def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = Fal
     rows = setting.ubatch * _F32 / MIB
     widest = _widest_rows(facts, prediction=prediction) * rows
     if not setting.flash_attention:
-        scored = _without_flash(facts, setting)
-        old = setting.era == "all-logits"
-        return max(_all_logits(facts, setting), scored) if old else max(widest, scored)
-    if setting.era == "all-logits":
-        masks = _mask_cells(facts, setting) * setting.ubatch * 6 / MIB
-        attention = masks + _ROWS_ATTENTION_OLD * facts.embedding * rows
-        return max(_all_logits(facts, setting), attention, widest + masks / 3)
+        return max(widest, _without_flash(facts, setting))
     logits = setting.slots * facts.vocabulary * _F32 / MIB
     masks = _mask_cells(facts, setting) * setting.ubatch * 2 / MIB
     return masks + max(widest, logits + 2 * facts.embedding * rows)
@@ -101,7 +93,7 @@ def split_compute_mib(facts: Facts, setting: Setting) -> float:
 def host_compute_mib(facts: Facts, setting: Setting, *, split: bool) -> float:
     """The inputs that every step prepares in host memory: masks and embedded tokens."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
-    mask_bytes = 2 if setting.era == "few-logits" and setting.flash_attention else _F32
+    mask_bytes = 2 if setting.flash_attention else _F32
     masks = _mask_cells(facts, setting) * setting.ubatch * mask_bytes / MIB
     if not setting.flash_attention:
         return masks + row
@@ -216,19 +208,13 @@ def _widest_rows(facts: Facts, *, prediction: bool) -> float:
     return max(dense, facts.experts_used * per_expert + _ROWS_MIXTURE * facts.embedding)
 
 
-def _all_logits(facts: Facts, setting: Setting) -> float:
-    return setting.ubatch * (facts.vocabulary + facts.embedding) * _F32 / MIB
-
-
 def _without_flash(facts: Facts, setting: Setting) -> float:
     """Scores of all heads against all cells, their mask, and the rows around them."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)
     streams = 1 if setting.unified else setting.slots
-    around = _ROWS_ATTENTION_NO_FLASH * facts.embedding
-    if setting.era == "few-logits":
-        around = _ROWS_SCORED * facts.embedding + max(x.k_width + x.v_width for x in facts.layers)
+    around = _ROWS_SCORED * facts.embedding + max(x.k_width + x.v_width for x in facts.layers)
     each = scores / streams * heads + columns + around
     return each * setting.ubatch * _F32 / MIB
 

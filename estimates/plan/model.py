@@ -1,12 +1,8 @@
 """The facts about a model that decide its memory and speed, and the settings it is loaded with."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 MIB = 1024 * 1024
-# How an engine reserves room for logits: older llama.cpp for every token of a micro-batch, newer
-# only for the tokens whose logits are read (`n_outputs_max`), with 16-bit attention masks.
-Era = Literal["all-logits", "few-logits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +89,6 @@ class Setting:
     flash_attention: bool = True
     whole_window: bool = False
     rollback_states: int = 0  # kept per sequence to undo rejected tokens
-    era: Era = "few-logits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
