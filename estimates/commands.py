@@ -7,7 +7,7 @@ the binary before it knows. A test compares the two for every method.
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schemas.method import NO_SPECULATION, Method, method_with
@@ -31,36 +31,6 @@ class ServeLine:
         return shlex.join(self.words)
 
 
-def serve(
-    engine: str,
-    model: str,
-    draft: str | None,
-    method: Method,
-    extra: Sequence[str] = (),
-    *,
-    known: Sequence[str] = (),
-) -> list[str] | None:
-    """The words that serve a model with a method; `None` where the engine has no such method.
-
-    `model` and `draft` are names of files, or `-hf owner/repo:quant`. `extra` are further words
-    for the server. `known` are the words of a recorded run: their spelling is kept, because a
-    build may not know a newer one.
-    """
-    if engine.startswith(VLLM):
-        return _vllm(model, draft, method, extra)
-    if not engine.startswith(LLAMA_CPP):
-        return None
-    speculation = drafting(method, known)
-    if speculation is None:
-        return None
-    flag, name = _weights(model)
-    words = ["llama-server", flag, name]
-    if draft is not None:
-        draft_flag, draft_name = _weights(draft)
-        words += [f"{draft_flag}d", draft_name]
-    return [*words, *extra, *speculation]
-
-
 def serve_nearest(
     engine: str,
     model: str,
@@ -70,19 +40,29 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """`serve`, or the nearest method that the engine has, with a note that says so."""
-    words = serve(engine, model, draft, method, extra, known=known)
-    if words is not None:
-        return ServeLine(words=tuple(words))
-    nearest = METHODS[method.type].nearest
-    if nearest is None or not engine.startswith(LLAMA_CPP):
+    """The line that serves a model with a method, or with the nearest one and a note that says so.
+
+    `None` where the engine has neither. `model` and `draft` are names of files, or
+    `-hf owner/repo:quant`. `extra` are further words for the server. `known` are the words of a
+    recorded run: their spelling is kept, because a build may not know a newer one.
+    """
+    if engine.startswith(VLLM):
+        return _vllm(model, draft, method, extra)
+    if not engine.startswith(LLAMA_CPP):
         return None
-    words = serve(engine, model, None, usual(nearest, method.n_max), extra)
+    speculation = drafting(method, known)
+    if speculation is not None:
+        weights = _weights("-m", "-hf", model) + (_weights("-md", "-hfd", draft) if draft else ())
+        return ServeLine(words=("llama-server", *weights, *extra, *speculation))
+    nearest = METHODS[method.type].nearest
+    if nearest is None:
+        return None
     note = (
         f"llama-server has no {method.type}. This is its nearest method, {nearest}, which is not "
         f"what was measured: measure it, too (--runner llama-server --method {nearest})."
     )
-    return None if words is None else ServeLine(words=tuple(words), note=note)
+    found = serve_nearest(engine, model, None, usual(nearest, method.n_max), extra)
+    return found and replace(found, note=note)
 
 
 def usual(kind: str, n_max: int | None = None) -> Method:
@@ -140,14 +120,15 @@ def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:
     return next((name for name in names if name in known), None)
 
 
-def _weights(name: str) -> tuple[str, str]:
-    """The flag of a model, and its name."""
-    return ("-hf", name.removeprefix("-hf ")) if name.startswith("-hf ") else ("-m", name)
+def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
+    """The flag of a model, which is another for one on the hub, and its name."""
+    return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
-def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -> list[str] | None:
+def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -> ServeLine | None:
+    plain = ("vllm", "serve", model, *extra)
     if method == NO_SPECULATION:
-        return ["vllm", "serve", model, *extra]
+        return ServeLine(words=plain)
     entry = METHODS[method.type].vllm
     if entry is None:
         return None
@@ -159,7 +140,7 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
         **{word: given[size] for size, word in entry.sizes.items()},
     }
     text = json.dumps({key: value for key, value in config.items() if value is not None})
-    return ["vllm", "serve", model, *extra, "--speculative-config", text]
+    return ServeLine(words=(*plain, "--speculative-config", text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import TypeAlias
 
 from schemas.submission import Model
 
@@ -21,12 +21,8 @@ _LEAST_PARAMETERS = 50_000_000
 NAME_FACTOR = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bits:
-    """The range of bits per weight in files with a quantisation label."""
-
-    least: float
-    most: float
+# The least and the most bits per weight in files with a quantisation label.
+Bits: TypeAlias = tuple[float, float]
 
 
 def size_in(name: str) -> str | None:
@@ -62,8 +58,8 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
         return None
     if model.parameters < _LEAST_PARAMETERS:
         return None
-    bits = model.file_bytes * _BITS_PER_BYTE / model.parameters
-    return None if allowed.least <= bits <= allowed.most else (bits, allowed)
+    (least, most), bits = allowed, model.file_bytes * _BITS_PER_BYTE / model.parameters
+    return None if least <= bits <= most else (bits, allowed)
 
 
 def contradicts_name(model: Model) -> str | None:
@@ -84,7 +80,7 @@ def contradicts_name(model: Model) -> str | None:
 def _table() -> tuple[tuple[str, Bits], ...]:
     text = resources.files("schemas.vocabulary").joinpath("quantisations.toml").read_text("utf-8")
     return tuple(
-        (label, Bits(least=kind["least"], most=kind["most"]))
+        (label, (kind["least"], kind["most"]))
         for kind in tomllib.loads(text)["kind"]
         for label in kind["labels"]
     )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from estimates.commands import LLAMA_CPP, VLLM, drafting, serve, serve_nearest, usual
+from estimates.commands import LLAMA_CPP, VLLM, drafting, serve_nearest, usual
 from estimates.plan.commands import method_of
 from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
@@ -152,7 +152,7 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
 
     found = serve_nearest(LLAMA_CPP, "T.gguf", None, method)
 
-    assert serve(LLAMA_CPP, "T.gguf", None, method) is None
+    assert drafting(method) is None
     assert found is not None
     assert found.words[3:5] == ("--spec-type", "ngram-simple")
     assert found.note is not None
@@ -165,24 +165,25 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
 
 
 def test_of_an_unknown_depth_only_the_type_is_printed() -> None:
-    assert serve(LLAMA_CPP, "T.gguf", None, Method(type="mtp")) == [
-        "llama-server", "-m", "T.gguf", "--spec-type", "draft-mtp",
-    ]  # fmt: skip
+    found = serve_nearest(LLAMA_CPP, "T.gguf", None, Method(type="mtp"))
+
+    assert found is not None
+    assert found.text == "llama-server -m T.gguf --spec-type draft-mtp"
 
 
 def test_weights_on_the_hub_are_named_as_such() -> None:
-    words = serve(LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", usual("draft-model", 2))
+    found = serve_nearest(LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", usual("draft-model", 2))
 
-    assert words is not None
-    assert words[:5] == ["llama-server", "-hf", "a/b:Q8_0", "-hfd", "c/d:Q4_0"]
+    assert found is not None
+    assert found.words[:5] == ("llama-server", "-hf", "a/b:Q8_0", "-hfd", "c/d:Q4_0")
 
 
 def test_vllm_gets_its_own_words_for_the_sizes() -> None:
-    words = serve(VLLM, "Some/Model", None, usual("prompt-lookup", 5))
+    found = serve_nearest(VLLM, "Some/Model", None, usual("prompt-lookup", 5))
 
-    assert words is not None
-    assert words[:4] == ["vllm", "serve", "Some/Model", "--speculative-config"]
-    assert words[4] == (
+    assert found is not None
+    assert found.words[:4] == ("vllm", "serve", "Some/Model", "--speculative-config")
+    assert found.words[4] == (
         '{"method": "ngram", "num_speculative_tokens": 5, '
         '"prompt_lookup_min": 2, "prompt_lookup_max": 4}'
     )

@@ -212,7 +212,7 @@ def _size(rng: random.Random, model: Document) -> None:
         model["active_parameters"] = model["parameters"]
     bits = bits_of(model["quantisation"])
     if bits is not None and "file_bytes" in model:
-        per_weight = rng.uniform(bits.least, bits.most)
+        per_weight = rng.uniform(*bits)
         model["file_bytes"] = max(1000, int(model["parameters"] * per_weight / 8))
 
 

@@ -1,10 +1,9 @@
 """A plan and its options, and the object that `--json` prints."""
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from estimates.commands import LLAMA_CPP, serve
+from estimates.commands import LLAMA_CPP, serve_nearest
 from estimates.plan.commands import loading, method_of
 from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection
@@ -47,14 +46,14 @@ class PlanOption:
         extra = loading(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
-        words = serve(
+        line = serve_nearest(
             LLAMA_CPP,
             self.target.server_name,
             None if self.draft is None else self.draft.server_name,
             method_of(self.speculation),
             extra,
         )
-        return shlex.join(words or ())
+        return line.text if line else ""
 
     @property
     def fits(self) -> bool:

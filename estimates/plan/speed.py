@@ -132,7 +132,8 @@ def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens
     """Milliseconds of one step of the target over so many tokens."""
     read = reading(case, placement, machine, tokens=tokens)
     device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
-    weights = _active_weights(case.target, placement)
+    _, in_host = bytes_per_step(case.target, placement, 1)
+    weights = in_host * 8 / 5  # about how many a token uses there, at 5 bits each
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
     host = read.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
     return device + host
@@ -248,12 +249,6 @@ def touched_share(facts: Facts, tokens: int) -> float:
         return 1.0
     untouched: float = (1 - facts.experts_used / facts.experts) ** tokens
     return 1 - untouched
-
-
-def _active_weights(facts: Facts, placement: LayerPlacement) -> float:
-    """About how many weights a token uses in host memory, at 5 bits each."""
-    _, host = bytes_per_step(facts, placement, 1)
-    return host * 8 / 5
 
 
 def _on_device(index: int, facts: Facts, placement: LayerPlacement) -> bool:

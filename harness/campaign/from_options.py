@@ -85,9 +85,9 @@ def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ..
         found = automatic_layers(target.on_disk, largest, _context(options))
     layers, draft_layers = options.gpu_layers, options.draft_gpu_layers
     if layers == AUTOMATIC_LAYERS:
-        layers = found.target if found else None
+        layers = found[0] if found else None
     if draft_layers == AUTOMATIC_LAYERS:
-        draft_layers = found.draft if found else None
+        draft_layers = found[1] if found else None
     return replace(options, gpu_layers=layers, draft_gpu_layers=draft_layers)
 
 

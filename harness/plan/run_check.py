@@ -1,7 +1,7 @@
 """Check for a run whether its models can fit at all, and how many layers go on the devices."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
@@ -16,14 +16,6 @@ from harness.plan import warnings
 from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 from harness.plan.sources import preset_facts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
-    """Layers on the devices, as llama.cpp counts them."""
-
-    target: int
-    draft: int
 
 
 def require_room(names: Sequence[str], context: int) -> None:
@@ -74,8 +66,10 @@ def named_facts(name: str) -> Facts | None:
     return facts_of(shape, bits) if shape and bits else None
 
 
-def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers | None:
+def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
     """The layers of target and draft that fit together; `None` without a device of its own.
+
+    They are counted as llama.cpp does.
 
     Raises `BadInputError` for a file whose shape cannot be read.
     """
@@ -91,12 +85,10 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers |
         draft=Draft(facts=facts) if facts else None,
     )
     found = fit(case)
-    if facts is None or case.draft is None:
-        return Layers(target=found.placement.layers, draft=0)
-    if found.device_fits:
-        return Layers(target=found.placement.layers, draft=facts.placed_layers)
+    if facts is None or case.draft is None or found.device_fits:
+        return found.placement.layers, case.draft_layers
     on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft alone
-    return Layers(target=fit(on_host).placement.layers, draft=0)
+    return fit(on_host).placement.layers, 0
 
 
 def failed_allocation(

@@ -22,10 +22,10 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
         found = contradicts_label(model)
         if found is None:
             continue
-        bits, allowed = found
+        bits, (least, most) = found
         message = (
             f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits each, "
-            f"files of {model.quantisation} have {allowed.least:g} to {allowed.most:g}; correct "
+            f"files of {model.quantisation} have {least:g} to {most:g}; correct "
             "the label, file_bytes or parameters"
         )
         yield f"{path}.quantisation", message

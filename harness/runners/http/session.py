@@ -122,7 +122,6 @@ class ServerSession(ABC, Generic[ServerT]):
             return found
         warm_up = self._warm_up(found, plan)
         if isinstance(warm_up, Failure):
-            self.rest()
             return warm_up
         return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
 
@@ -176,20 +175,23 @@ class ServerSession(ABC, Generic[ServerT]):
         if isinstance(found, Failure) or found.process is None or self._warm == self._turn:
             return found
         warm_up = self._warm_up(found, arm)
-        if isinstance(warm_up, Failure):
-            self.rest()
-            return warm_up
-        return found
+        return warm_up if isinstance(warm_up, Failure) else found
 
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
+        """One generation that does not count; on a failure the server is ended."""
         asked = self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS)
-        prompt = replace(asked, warm_up=True)
+        generation = self._asked(server, replace(asked, warm_up=True))
+        if isinstance(generation, Failure):
+            self.rest()
+        else:
+            self._warm = self._turn
+        return generation
+
+    def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation | Failure:
         try:
-            generation = self._ask(server, prompt)
+            return self._ask(server, prompt)
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
             return self._failure(server, error)
-        self._warm = self._turn
-        return generation
 
     def _answer(
         self, server: ServerT, request: TrialRequest, *, alone: bool
@@ -198,10 +200,9 @@ class ServerSession(ABC, Generic[ServerT]):
         text, limit = self._texts[request.prompt], request.max_output_tokens
         drawn = self._sampling(request.block)
         prompt = replace(self._request(arm, text, limit), alone=alone, sampling=drawn)
-        try:
-            generation = self._ask(server, prompt)
-        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
-            return self._failure(server, error).given_up_after(server.client.limit_s)
+        generation = self._asked(server, prompt)
+        if isinstance(generation, Failure):
+            return generation.given_up_after(server.client.limit_s)
         if drawn is not None:  # no text to compare others with
             return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:
