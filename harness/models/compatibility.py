@@ -9,7 +9,6 @@ since models keep their special tokens there. Builds from 2026 on refuse any oth
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from harness.models.gguf_header import Vocabulary
 
@@ -35,7 +34,7 @@ _TYPES = {
 class Condition:
     """One condition of the rule, and what was found for it, as a clause without a full stop."""
 
-    name: Literal["kind", "bos", "eos", "size", "texts"]
+    name: str
     holds: bool
     found: str
 
@@ -82,64 +81,56 @@ def compare(
     differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())
-    points = (
-        _kind(target, draft),
-        _added("bos", target, draft),
-        _added("eos", target, draft),
-        _size(target, draft),
-        _texts(differing, min(target.size, draft.size)),
+    found = {
+        "kind": _kind(target, draft),
+        "bos": _added("BOS", (target.add_bos, draft.add_bos), (target.bos, draft.bos)),
+        "eos": _added("EOS", (target.add_eos, draft.add_eos), (target.eos, draft.eos)),
+        "size": _size(target, draft),
+        "texts": _texts(differing, min(target.size, draft.size)),
+    }
+    points = [
+        Condition(name=name, holds=holds, found=text) for name, (holds, text) in found.items()
+    ]
+    return Compatibility(
+        points=tuple(points), differing=len(differing), differences=differing[:_SHOWN]
     )
-    return Compatibility(points=points, differing=len(differing), differences=differing[:_SHOWN])
 
 
-def type_name(vocabulary: Vocabulary) -> str:
-    """The kind of a vocabulary in llama.cpp's words, or in the file's own if it has none."""
-    return _TYPES.get(vocabulary.kind, vocabulary.kind)
+def _kind(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
+    """The kinds in llama.cpp's words, or in the file's own if it has none."""
+    ours, theirs = (_TYPES.get(each.kind, each.kind) for each in (target, draft))
+    if ours == theirs:
+        return True, f"both vocabularies are {ours}"
+    return False, f"the target's vocabulary is {ours}, the draft's {theirs}"
 
 
-def _kind(target: Vocabulary, draft: Vocabulary) -> Condition:
-    kinds = type_name(target), type_name(draft)
-    if kinds[0] == kinds[1]:
-        return Condition(name="kind", holds=True, found=f"both vocabularies are {kinds[0]}")
-    found = f"the target's vocabulary is {kinds[0]}, the draft's {kinds[1]}"
-    return Condition(name="kind", holds=False, found=found)
-
-
-def _added(name: Literal["bos", "eos"], target: Vocabulary, draft: Vocabulary) -> Condition:
-    ids = (target.bos, draft.bos) if name == "bos" else (target.eos, draft.eos)
-    adds = (target.add_bos, draft.add_bos) if name == "bos" else (target.add_eos, draft.add_eos)
-    word = name.upper()
+def _added(
+    word: str, adds: tuple[bool, bool], ids: tuple[int | None, int | None]
+) -> tuple[bool, str]:
     if adds[0] != adds[1]:
         verb = "adds" if adds[0] else "does not add"
-        found = f"the target {verb} {word}, the draft does the opposite"
-        return Condition(name=name, holds=False, found=found)
+        return False, f"the target {verb} {word}, the draft does the opposite"
     if not adds[0]:
-        return Condition(name=name, holds=True, found=f"neither adds {word}")
+        return True, f"neither adds {word}"
     if ids[0] == ids[1]:
-        return Condition(name=name, holds=True, found=f"both add {word}, token {ids[0]}")
-    found = f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
-    return Condition(name=name, holds=False, found=found)
+        return True, f"both add {word}, token {ids[0]}"
+    return False, f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
 
 
-def _size(target: Vocabulary, draft: Vocabulary) -> Condition:
+def _size(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
     sizes = f"the target knows {target.size} tokens and the draft {draft.size}"
-    holds = abs(target.size - draft.size) <= SIZE_DIFFERENCE
     if target.size == draft.size:
         sizes = f"both know {target.size} tokens"
-    return Condition(
-        name="size", holds=holds, found=f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
-    )
+    holds = abs(target.size - draft.size) <= SIZE_DIFFERENCE
+    return holds, f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
 
 
-def _texts(differing: Sequence[Difference], shared: int) -> Condition:
+def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
     if not differing:
-        found = f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
-        return Condition(name="texts", holds=True, found=found)
+        return True, f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
     first = differing[0]
-    found = (
-        f"token {first.token} is {first.target!r} in the target and {first.draft!r} in the draft"
-    )
-    return Condition(name="texts", holds=False, found=found)
+    found = f"{first.target!r} in the target and {first.draft!r} in the draft"
+    return False, f"token {first.token} is {found}"
 
 
 def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Difference, ...]:
