@@ -1,6 +1,7 @@
 """Open GGUF files, and explain why one cannot be opened."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import BadInputError
@@ -30,6 +31,17 @@ def opened(path: Path) -> GgufHeader:
         message = f"{path.name} is cut off or broken after {size / 1e6:.1f} MB; download it again"
         raise BadInputError(message)
     return found
+
+
+def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
+    """The architecture of a model in one file or several. Raises `BadInputError` without any."""
+    if headers[0].architecture is None:
+        message = f"{name} names no architecture; it is not a language model in GGUF form"
+        raise BadInputError(message)
+    if not any(each.tensors for each in headers):
+        message = f"{name} holds no weights; it is only a vocabulary, or cut off"
+        raise BadInputError(message)
+    return headers[0].architecture
 
 
 def part_paths(path: Path) -> tuple[Path, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from gguf import LlamaFileType
 
 from harness.errors import BadInputError
-from harness.models.gguf_file import opened, part_paths, refuse_renamed_part
+from harness.models.gguf_file import architecture_of, opened, part_paths, refuse_renamed_part
 from harness.models.gguf_parse import GgufHeader
 
 _PREFIX = "tokenizer.ggml."
@@ -77,13 +77,7 @@ def read(path: Path) -> Header:
     parts = [opened(part) for part in paths]
     first = parts[0]
     refuse_renamed_part(first, path)
-    architecture = first.text("general.architecture")
-    if architecture is None:
-        message = f"{path.name} names no architecture; it is not a language model in GGUF form"
-        raise BadInputError(message)
-    if not any(part.tensors for part in parts):
-        message = f"{path.name} holds no weights; it is only a vocabulary, or cut off"
-        raise BadInputError(message)
+    architecture = architecture_of(path.name, parts)
     return Header(
         architecture=architecture,
         quantisation=_quantisation(parts),

@@ -78,6 +78,10 @@ class GgufHeader:
         step = self.number("general.alignment") or ALIGNMENT
         return sum(-(-size // step) * step for size in (self.end, *(x.bytes for x in self.tensors)))
 
+    @property
+    def architecture(self) -> str | None:
+        return self.text("general.architecture")
+
     def text(self, key: str) -> str | None:
         """A field that is a text; `None` when it is missing or empty."""
         value = self.fields.get(key)
@@ -89,6 +93,10 @@ class GgufHeader:
         if isinstance(value, list):
             return max(value, default=None)
         return int(value) if isinstance(value, int) else None
+
+    def own(self, key: str) -> Value | None:
+        """A field of the architecture, by the part of its name after it."""
+        return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A field that is yes or no."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_file import opened, part_paths
-from harness.models.gguf_parse import GgufHeader, Tensor, Value
+from harness.models.gguf_file import architecture_of, opened, part_paths
+from harness.models.gguf_parse import GgufHeader, Tensor
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
@@ -24,18 +24,10 @@ def facts_of_file(path: Path) -> Facts:
 
 def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
     """What the header of a model, in one file or several, says about its memory."""
-    fields = headers[0].fields
-    architecture = fields.get("general.architecture")
-    if not isinstance(architecture, str):
-        message = f"{name} names no architecture; it is not a language model in GGUF form"
-        raise BadInputError(message)
-    tensors = [tensor for each in headers for tensor in each.tensors]
-    if not tensors:
-        message = f"{name} holds no weights; it is only a vocabulary"
-        raise BadInputError(message)
-    header = _Header(architecture, fields)
+    architecture = architecture_of(name, headers)
+    header, tensors = headers[0], [tensor for each in headers for tensor in each.tensors]
     layers = _layers(name, header, tensors)
-    predicting = header.number("nextn_predict_layers")
+    predicting = _number(header, "nextn_predict_layers")
     own = len(layers) - min(predicting, len(layers) - 1)
     embedding = next((x for x in tensors if x.name == "token_embd.weight"), None)
     output = next((x for x in tensors if x.name == "output.weight"), embedding)
@@ -45,52 +37,39 @@ def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
         if _BLOCK.match(x.name) is None and x.name not in ("token_embd.weight", "output.weight")
     )
     return Facts(
-        name=str(fields.get("general.name") or name),
+        name=header.text("general.name") or name,
         architecture=architecture,
-        embedding=header.number("embedding_length"),
+        embedding=_number(header, "embedding_length"),
         vocabulary=max(embedding.dimensions[1:], default=0) if embedding else 0,
         layers=layers[:own],
         draft_layers=layers[own:],
-        feed_forward=header.most("feed_forward_length") or None,
-        heads=header.most("attention.head_count") or None,
-        experts=header.number("expert_count"),
-        experts_used=header.number("expert_used_count"),
-        expert_feed_forward=header.number("expert_feed_forward_length"),
+        feed_forward=header.number(f"{architecture}.feed_forward_length") or None,
+        heads=header.number(f"{architecture}.attention.head_count") or None,
+        experts=_number(header, "expert_count"),
+        experts_used=_number(header, "expert_used_count"),
+        expert_feed_forward=_number(header, "expert_feed_forward_length"),
         embedding_bytes=embedding.bytes if embedding else 0,
         output_bytes=(output.bytes if output else 0) + others,
         tied=output is embedding,
-        context_tokens=header.number("context_length") or None,
+        context_tokens=_number(header, "context_length") or None,
     )
 
 
-class _Header:
-    """The fields of an architecture, by the part of their names after it."""
-
-    def __init__(self, architecture: str, fields: Mapping[str, Value]) -> None:
-        self.architecture = architecture
-        self._fields = fields
-
-    def value(self, key: str) -> Value | None:
-        return self._fields.get(f"{self.architecture}.{key}")
-
-    def number(self, key: str, default: int = 0) -> int:
-        value = self.value(key)
-        return value if isinstance(value, int) else default
-
-    def most(self, key: str) -> int:
-        value = self.value(key)
-        return max(value, default=0) if isinstance(value, list) else self.number(key)
-
-    def at(self, key: str, index: int, default: int = 0) -> int:
-        """A value of one layer, where the header has one per layer or one for all."""
-        value = self.value(key)
-        if isinstance(value, list):
-            return value[index] if index < len(value) else default
-        return self.number(key, default)
+def _number(header: GgufHeader, key: str, default: int = 0) -> int:
+    value = header.own(key)
+    return value if isinstance(value, int) else default
 
 
-def _layers(name: str, header: _Header, tensors: Sequence[Tensor]) -> tuple[Layer, ...]:
-    count = header.number("block_count")
+def _at(header: GgufHeader, key: str, index: int, default: int = 0) -> int:
+    """A value of one layer, where the header has one per layer or one for all."""
+    value = header.own(key)
+    if isinstance(value, list):
+        return value[index] if index < len(value) else default
+    return _number(header, key, default)
+
+
+def _layers(name: str, header: GgufHeader, tensors: Sequence[Tensor]) -> tuple[Layer, ...]:
+    count = _number(header, "block_count")
     if not 0 < count <= _MOST_LAYERS:
         message = (
             f"{name}: the architecture {header.architecture!r} states no number of layers, "
@@ -105,7 +84,7 @@ def _layers(name: str, header: _Header, tensors: Sequence[Tensor]) -> tuple[Laye
     return tuple(_layer(header, index, each) for index, each in enumerate(parts))
 
 
-def _layer(header: _Header, index: int, parts: Mapping[str, int]) -> Layer:
+def _layer(header: GgufHeader, index: int, parts: Mapping[str, int]) -> Layer:
     experts = sum(size for name, size in parts.items() if "_exps" in name)
     states = any(name.startswith(("ssm_", "shortconv")) for name in parts)
     keys = any(name.startswith(("attn_k.", "attn_kv", "attn_k_")) for name in parts)
@@ -118,35 +97,35 @@ def _layer(header: _Header, index: int, parts: Mapping[str, int]) -> Layer:
     return _with_attention(header, index, base) if attends else base
 
 
-def _with_attention(header: _Header, index: int, layer: Layer) -> Layer:
-    heads = header.at("attention.head_count", index)
-    shared = header.at("attention.head_count_kv", index, heads)
-    size = header.number("embedding_length") // max(1, heads)
-    window = header.number("attention.sliding_window") or None
+def _with_attention(header: GgufHeader, index: int, layer: Layer) -> Layer:
+    heads = _at(header, "attention.head_count", index)
+    shared = _at(header, "attention.head_count_kv", index, heads)
+    size = _number(header, "embedding_length") // max(1, heads)
+    window = _number(header, "attention.sliding_window") or None
     window = window if window and _has_window(header, index) else None
-    suffix = "_swa" if window and header.value("attention.key_length_swa") is not None else ""
-    k = header.number(f"attention.key_length{suffix}", size)
-    v = header.number(f"attention.value_length{suffix}", size)
-    if header.value("attention.key_length_mla") is not None:
+    suffix = "_swa" if window and header.own("attention.key_length_swa") is not None else ""
+    k = _number(header, f"attention.key_length{suffix}", size)
+    v = _number(header, f"attention.value_length{suffix}", size)
+    if header.own("attention.key_length_mla") is not None:
         return replace(layer, k_width=k, v_width=0)  # one latent row is both key and value
     return replace(layer, k_width=k * shared, v_width=v * shared, window=window)
 
 
-def _has_window(header: _Header, index: int) -> bool:
-    pattern = header.value("attention.sliding_window_pattern")
+def _has_window(header: GgufHeader, index: int) -> bool:
+    pattern = header.own("attention.sliding_window_pattern")
     if isinstance(pattern, list):
         return bool(pattern[index]) if index < len(pattern) else False
-    every = pattern if isinstance(pattern, int) else _WINDOW_EVERY.get(header.architecture, 0)
+    every = pattern if isinstance(pattern, int) else _WINDOW_EVERY.get(header.architecture or "", 0)
     return every > 0 and (index + 1) % every != 0
 
 
-def _state(header: _Header) -> int:
-    cache = header.number("shortconv.l_cache")
+def _state(header: GgufHeader) -> int:
+    cache = _number(header, "shortconv.l_cache")
     if cache:
-        return (cache - 1) * header.number("embedding_length") * 4
+        return (cache - 1) * _number(header, "embedding_length") * 4
     return state_bytes(
-        d_conv=header.number("ssm.conv_kernel", 1),
-        d_inner=header.number("ssm.inner_size"),
-        d_state=header.number("ssm.state_size"),
-        groups=header.number("ssm.group_count"),
+        d_conv=_number(header, "ssm.conv_kernel", 1),
+        d_inner=_number(header, "ssm.inner_size"),
+        d_state=_number(header, "ssm.state_size"),
+        groups=_number(header, "ssm.group_count"),
     )
