@@ -9,17 +9,16 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.axes import with_usual
 from harness.campaign.file_size import most_blocks
-from harness.campaign.methods import parse
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas.method import Method
-from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
-DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
-CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
+USUAL_RUNNER = RUNNERS[DEFAULT_RUNNER]
+_CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
@@ -40,16 +39,16 @@ def build(
     drafts: tuple[ModelFile, ...],
     methods: tuple[Method, ...],
     suite: model.PromptSuite,
-    controls: tuple[Method, ...] = CONTROLS,
+    runner: RunnerEntry = USUAL_RUNNER,
 ) -> model.Campaign:
-    """The campaign, with `controls` where --control asks for them.
+    """The campaign as a runner measures it, with its controls where --control asks for them.
 
     Raises `BadInputError` when it cannot be run or does not fit the format.
     """
     drafts = with_own_ids(drafts)
-    added = controls if options.control else ()
+    controls = [each for each in _CONTROLS if each.type in runner.methods and options.control]
     arms = all_arms(
-        methods + tuple(each for each in added if each not in methods),
+        methods + tuple(each for each in controls if each not in methods),
         drafts,
         baseline_gpu_layers=options.baseline_gpu_layers,
         concurrency=options.concurrency,
@@ -65,6 +64,7 @@ def build(
         blocks=_blocks(options, most=most_blocks(arms, suite, settings.max_output_tokens)),
         seed=options.seed,
         stopping=_stopping(options),
+        interleaved=runner.interleaved,
     )
     _check(campaign)
     return campaign

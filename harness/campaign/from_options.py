@@ -11,6 +11,7 @@ from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.filling import fitting
+from harness.campaign.methods import defaults
 from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
@@ -21,7 +22,7 @@ from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, RunnerEntry
 
 
 def campaign_from(
@@ -29,19 +30,19 @@ def campaign_from(
     *,
     say: Callable[[str], None],
     fetch: bool = True,
-    defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS,
-    controls: tuple[Method, ...] = campaigns.CONTROLS,
+    runner: RunnerEntry = campaigns.USUAL_RUNNER,
     served: ServedModels | None = None,
 ) -> Campaign:
     """The campaign that the options describe, with its models on this disk or on servers.
 
-    `defaults` are the methods where none is named, `controls` what --control adds.
     Without `fetch`, presets that are not on this disk are described from their table.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
+    profile = campaigns.profile(options)
+    options = campaigns.first_look(options) if runner.interleaved == "block" else options
     chosen = _chosen_prompts(options, say)
-    names = draft_names(options, defaults)
-    methods = usable_methods(options, names, defaults)
+    names = draft_names(options, runner)
+    methods = usable_methods(options, names, runner)
     if fetch and served is None:
         chosen_models = (options.target or DEFAULT_TARGET, *names)
         require_room(chosen_models, _context(options))
@@ -57,10 +58,10 @@ def campaign_from(
         drafts=drafts,
         methods=methods,
         suite=chosen,
-        controls=controls,
+        runner=runner,
     )
     _check_vocabularies(campaign, say=say)
-    return campaign
+    return replace(campaign, profile=profile)
 
 
 def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite:
@@ -113,11 +114,9 @@ def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
     return absent or describe(resolve(name, say=say), say=say)
 
 
-def draft_names(
-    options: Options, defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS
-) -> tuple[str, ...]:
+def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) -> tuple[str, ...]:
     """The drafts in the options; else the one of a preset target; else none."""
-    methods = options.methods or defaults
+    methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
         raise UsageError(message)
@@ -130,18 +129,16 @@ def draft_names(
 def usable_methods(
     options: Options,
     drafts: Sequence[str],
-    defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS,
+    runner: RunnerEntry = campaigns.USUAL_RUNNER,
 ) -> tuple[Method, ...]:
-    """The methods to run: without a draft, the default ones that need none."""
+    """The methods to run: without a draft, those default ones of the runner that need none."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
             message = f"{lacking[0].type} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
-    if drafts:
-        return defaults
-    return tuple(method for method in defaults if not needs_draft(method))
+    return tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
 
 
 def draft_models(campaign: Campaign) -> list[ModelFile]:

@@ -33,6 +33,11 @@ def parse(text: str) -> Method:
     return method
 
 
+def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
+    """The methods that a runner measures where none is named."""
+    return tuple(map(parse, runner.default_methods))
+
+
 def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Value]:
     """The parameters in `key=value,key=value`. Raises `UsageError` for one that is not `known`."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from harness.campaign.build import CONTROLS, at_depth, first_look, profile
-from harness.campaign.methods import parse
+from harness.campaign.build import at_depth
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -26,7 +25,6 @@ from harness.options import Option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
-from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
 _SETTINGS = "How it runs"
@@ -107,11 +105,6 @@ class ChosenEngine:
             message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
             raise UsageError(message)
 
-    @property
-    def default_methods(self) -> tuple[Method, ...]:
-        """The methods that the runner measures where none is named."""
-        return tuple(map(parse, self.kind.default_methods))
-
     def adapter(self) -> Adapter:
         """The engine. Raises `UsageError` when the options do not lead to it."""
         return CONNECT[self.kind.id](self.connection)
@@ -120,18 +113,11 @@ class ChosenEngine:
         """The campaign as this runner can run it, at no depth yet."""
         from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
 
-        kind = self.kind
+        served = self.adapter().served(console.say)
         campaign = campaign_from(
-            first_look(options) if kind.interleaved == "block" else options,
-            say=console.say,
-            fetch=fetch,
-            defaults=self.default_methods,
-            controls=tuple(each for each in CONTROLS if each.type in kind.methods),
-            served=self.adapter().served(console.say),
+            options, say=console.say, fetch=fetch, runner=self.kind, served=served
         )
-        chosen = profile(options)
-        unnamed = replace(self, name="", depth=None)
-        return unnamed.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
+        return replace(self, name="", depth=None).on(campaign)
 
     def on(self, campaign: Campaign) -> Campaign:
         """The campaign on this engine, at its depth, with one work file for each name.

@@ -54,8 +54,7 @@ class Stages:
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
         """The stage on the engine, and its runner."""
         engine = self._with_depths(campaign)
-        on_engine = engine.on(replace(campaign, interleaved=engine.kind.interleaved))
-        return on_engine, engine.adapter().open
+        return engine.on(campaign), engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
         """The line that starts the engine with an arm; `None` for servers that run already."""
@@ -190,9 +189,8 @@ class TuneRequest(RunRequest):
         """Models and settings as a campaign, and the families that the engine may run."""
         engine = self.engines[0]
         base = engine.campaign(self.options, fetch=fetch)
-        defaults = engine.default_methods
-        names = draft_names(self.options, defaults)
-        methods = usable_methods(self.options, names, defaults)
+        names = draft_names(self.options, engine.kind)
+        methods = usable_methods(self.options, names, engine.kind)
         commands = engine.connection.spec_server_commands
         fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
         found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)

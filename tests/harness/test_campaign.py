@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import suite
-from harness.campaign.build import DEFAULT_METHODS, build, first_look, profile
+from harness.campaign.build import USUAL_RUNNER, build, first_look, profile
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
-from harness.campaign.methods import parse
+from harness.campaign.methods import defaults, parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
@@ -31,7 +31,7 @@ def campaign(options: Options | None = None, drafts: int = 1) -> Campaign:
         options,
         target=model("target"),
         drafts=tuple(model("draft") for _ in range(drafts)),
-        methods=options.methods or DEFAULT_METHODS,
+        methods=options.methods or defaults(USUAL_RUNNER),
         suite=chosen,
     )
 
