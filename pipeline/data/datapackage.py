@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from estimates.model import ESTIMATOR
 from pipeline.data.aggregate import row_meaning, view_queries
 from schemas.vocabulary.metrics import metrics
 
@@ -41,6 +42,7 @@ def _catalogue(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, st
 
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+VERSION = "2.0.0"  # raised when a name or a meaning changes
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
 MEDIA_TYPES = {
     "csv": "text/csv",
@@ -78,6 +80,8 @@ def data_package(resources: Iterable[Resource]) -> dict[str, Any]:
     return {
         "$schema": PROFILE,
         "name": "draftmap",
+        "version": VERSION,
+        "estimator": ESTIMATOR,
         "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
         "licenses": [LICENCE],
         "resources": [_entry(resource, meanings[resource.table]) for resource in resources],

@@ -15,6 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from estimates.model import ESTIMATOR
 from pipeline.data.datapackage import LICENCE, Resource, data_package
 from pipeline.data.formats import FORMATS, Format, as_json, as_parquet
 from schemas.vocabulary.metrics import metrics
@@ -31,6 +32,7 @@ EXPORTS = {
     "prompt-estimates": "prompt_estimate",
     "flags": "flag",
     "cells": "cell",
+    "best": "best",
     "predictions": "advice_prediction",
     "round-costs": "round_cost",
     "acceptance-curves": "acceptance_curve",
@@ -42,7 +44,7 @@ EXPORTS = {
 # Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
-SPEEDUPS, SPEEDUPS_VERSION = "speedups", 1
+SPEEDUPS, SPEEDUPS_VERSION = "speedups", 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 LISTED = pa.schema(
     {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
@@ -140,6 +142,7 @@ def _versioned(table: pa.Table) -> bytes:
     value = {
         "format": f"draftmap-{SPEEDUPS}",
         "version": SPEEDUPS_VERSION,
+        "estimator": ESTIMATOR,
         "as_of": pc.max(table["last_measured"]).as_py() if dated else None,
         "documentation": f"./#{SPEEDUPS}",
         "licence": LICENCE["name"],

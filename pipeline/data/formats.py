@@ -14,6 +14,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from estimates.model import ESTIMATOR
+
 # As OWASP lists them (CSV injection), with the full-width twins that some spreadsheets read too.
 FORMULA_STARTS = (
     *("=", "+", "-", "@"),
@@ -48,9 +50,10 @@ def as_json(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A Parquet file, compressed."""
+    """A Parquet file, compressed; its metadata name the estimator."""
     stream = io.BytesIO()
-    pq.write_table(table, stream, compression="zstd")
+    named = table.replace_schema_metadata({"estimator": ESTIMATOR})
+    pq.write_table(named, stream, compression="zstd")
     return stream.getvalue()
 
 

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from estimates.model import ESTIMATOR
 from pipeline.data.database import open_database
 from pipeline.data.export import EXPORTS, PACKAGE, SPEEDUPS, SUMS, export
 from pipeline.data.formats import FORMATS, guarded
@@ -61,6 +62,15 @@ def test_every_format_holds_every_row(
     found = json.loads((folder / f"{stem}.json").read_bytes())
     assert len(found[stem] if stem == SPEEDUPS else found) == expected
     assert pq.read_table(folder / f"{stem}.parquet").num_rows == expected
+
+
+def test_every_file_that_can_names_the_estimator(folder: Path) -> None:
+    package = json.loads((folder / PACKAGE).read_bytes())
+    speedups = json.loads((folder / f"{SPEEDUPS}.json").read_bytes())
+    cells = pq.read_schema(folder / "cells.parquet")
+
+    assert package["estimator"] == speedups["estimator"] == ESTIMATOR
+    assert (cells.metadata or {})[b"estimator"] == ESTIMATOR.encode()
 
 
 def test_the_package_names_every_file_with_its_size_and_columns(folder: Path) -> None:
@@ -184,5 +194,5 @@ def test_the_list_of_parts_for_programs_names_its_version(
     export(full, tmp_path, most_values=10, part_values=1000)
 
     found = json.loads((tmp_path / "speedups.json").read_bytes())
-    assert (found["format"], found["version"]) == ("draftmap-speedups", 1)
+    assert (found["format"], found["version"]) == ("draftmap-speedups", 2)
     assert found["parts"][0]["part"] == "speedups/part-0001.parquet"

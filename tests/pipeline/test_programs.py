@@ -56,7 +56,7 @@ def test_the_documented_example_runs_and_prints_figures(site: Path) -> None:
 def test_speedups_name_their_version_tier_and_owner(found: dict[str, Any]) -> None:
     rows = found["speedups"]
 
-    assert (found["format"], found["version"]) == ("draftmap-speedups", 1)
+    assert (found["format"], found["version"]) == ("draftmap-speedups", 2)
     assert set(rows[0]) >= KEYS
     assert {row["tier"] for row in rows} == {"measured", "imported", "published"}
     assert all(row["speedup"] > 0 for row in rows)
