@@ -1,0 +1,193 @@
+"""What a cell may claim, and what may be said of the best of several."""
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.choices import choice_factor
+from pipeline.data.quantiles import choice_factors
+from tests.pipeline.tables import Example, campaign, database, entry, one, rows
+
+pytestmark = pytest.mark.long
+
+CLEAR = (1.29, 1.31)
+
+
+def under(version: str, made: Example) -> Example:
+    """The campaign with another version of the engine."""
+    engine = replace(made.submission.engine, version=version)
+    return entry(replace(made.submission, engine=engine), made.summary)
+
+
+def test_the_figures_of_a_cell_divide() -> None:
+    # The plain rates of ada and bob are 20 and 30, their speedups 1.1 and 1.3: 25 plain, 1.2 times
+    # as fast, so 30 tokens/s. Rounds yield 2.0 and 2.8, so 2.4, at a cost of 2.4 / 1.2.
+    connection = database(
+        campaign(1.1, tokens_per_round=2.0, baseline_tps=20.0, contributor="ada"),
+        campaign(1.3, tokens_per_round=2.8, baseline_tps=30.0, contributor="bob"),
+    )
+
+    found = one(
+        connection,
+        "select baseline_tps, speedup, tps, tokens_per_round, round_cost from cell",
+    )
+
+    assert found == pytest.approx((25, 1.2, 30, 2.4, 2.0))
+
+
+def test_a_vote_is_the_median_over_machines_of_the_median_over_files() -> None:
+    def by_ada(speedup: float, ram_gib: int, day: int) -> Example:
+        made = campaign(speedup, contributor="ada", day=f"2026-11-{day:02}")
+        machine = replace(made.submission.machine, ram_mib=1024 * ram_gib)
+        return entry(replace(made.submission, machine=machine), made.summary)
+
+    # One machine says 1.0, 1.1 and 9.9, so 1.1; the other 1.3 alone: the median is 1.2.
+    made = [by_ada(1.0, 8, 1), by_ada(1.1, 8, 2), by_ada(9.9, 8, 3), by_ada(1.3, 16, 4)]
+
+    assert one(database(*made), "select ratio, machines, files from vote where cell") == (
+        pytest.approx(1.2),
+        2,
+        4,
+    )
+
+
+def test_the_stated_request_has_an_interval_of_the_same_kind() -> None:
+    connection = database(
+        campaign(1.3, within=(1.2, 1.408333), request=1.3, request_within=(1.2, 1.408333))
+    )
+
+    low, high, *request = one(
+        connection,
+        "select interval_low, interval_high, stated_request, stated_request_low,"
+        " stated_request_high from cell",
+    )
+
+    assert request == pytest.approx([1.3, low, high])
+
+
+def test_a_cell_without_prompt_times_says_nothing_about_requests() -> None:
+    connection = database(campaign(1.3, within=CLEAR))
+
+    assert one(connection, "select stated_request, stated_request_low, verdict from cell") == (
+        None,
+        None,
+        "helps",
+    )
+
+
+def test_a_gain_per_token_whose_requests_clearly_lose_is_slower_in_all() -> None:
+    connection = database(
+        campaign(1.3, within=CLEAR, request=0.6, request_within=(0.59, 0.61)),
+    )
+
+    assert one(connection, "select verdict, mark from cell") == ("slower-in-all", "slower-in-all")
+    assert one(connection, "select losing_cells from headline where tier = 'measured'") == (1,)
+    picked = rows(connection, "select distinct recommended, at_least from best")
+    assert picked == [(False, None)]
+
+
+def test_a_cell_is_not_stronger_than_its_only_file() -> None:
+    # The file's interval is clear, but its verdict is not: a quarter of its half-width, for one.
+    alone = campaign(1.5, within=(1.49, 1.51), verdict="no-clear-difference")
+
+    assert one(database(alone), "select verdict from cell") == ("no-clear-difference",)
+    assert one(database(alone), "select distinct verdict from best") == ("no-clear-difference",)
+
+
+def test_a_gain_must_lie_clear_of_one_by_a_quarter_of_its_half_width() -> None:
+    # One vote: sqrt(0.1335^2 + ln(1.25 / 1.15)^2 / 4) = 0.1399, so 1.2 / 1.1501 = 1.0434; a quarter
+    # of 0.1399 is 0.0350, and exp(0.0350) = 1.0356. At 1.19 the bound is 1.0347.
+    clear = campaign(1.2, within=(1.15, 1.25))
+    close = campaign(1.19, within=(1.19 / 1.0426, 1.19 * 1.0426), verdict="helps")
+
+    assert one(database(clear), "select verdict from cell") == ("helps",)
+    assert one(database(close), "select verdict from cell") == ("no-clear-difference",)
+
+
+def test_two_known_results_near_one_confirm_no_gain_of_unknown_ones() -> None:
+    unknown = [f"new{number}" for number in range(6)]
+    honest = [(1.04, "ada"), (1.02, "bob")]
+    made = [
+        campaign(speedup, within=(speedup / 1.01, speedup * 1.01), contributor=name)
+        for speedup, name in [*honest, *((1.32, name) for name in unknown)]
+    ]
+
+    connection = database(*made, new=unknown)
+
+    assert one(connection, "select votes, confirmed from cell") == (8, False)
+
+
+def test_known_contributors_confirm_by_their_own_interval() -> None:
+    made = [campaign(1.3, within=CLEAR, contributor=name) for name in ("ada", "bob", "eve")]
+
+    connection = database(*made, new=("eve",))
+
+    assert one(connection, "select mark from cell") == ("helps-confirmed",)
+    kinds = rows(connection, "select voters from pool_interval join cell on pool = cell order by 1")
+    assert kinds == [("all",), ("known",)]
+
+
+def test_a_cell_whose_builds_differ_more_than_contributors_do_has_no_sign() -> None:
+    # Contributors differ by sqrt(0.0023125) = 4.8 %; ln(1.61 / 1.30) = 21 % is more than twice.
+    old = under("b1", campaign(1.30, within=(1.29, 1.31), contributor="ada"))
+    new = under("b2", campaign(1.61, within=(1.60, 1.62), contributor="bob"))
+    same = under("b2", campaign(1.35, within=(1.34, 1.36), contributor="bob"))
+
+    assert one(database(old, new), "select verdict, mark, confirmed from cell") == (
+        "differs-by-build",
+        "differs-by-build",
+        False,
+    )
+    assert one(database(old, same), "select verdict from cell") == ("helps",)
+    assert one(
+        database(old, new), "select unclear_cells, helping_cells from headline where cells > 0"
+    ) == (1, 0)
+
+
+def test_a_bound_of_one_file_makes_the_cell_a_bound() -> None:
+    connection = database(
+        campaign(1.3, contributor="ada"), campaign(1.2, contributor="bob", at_most=True)
+    )
+
+    assert one(connection, "select at_most from cell") == (True,)
+
+
+def test_sql_moves_bounds_by_the_same_factor_as_the_terminal() -> None:
+    factors = {row["choices"]: row["factor"] for row in choice_factors()}
+
+    assert factors[13] == choice_factor(13)
+    assert factors[130] == choice_factor(123)  # above a hundred in steps of two digits
+
+
+def test_what_is_printed_is_the_bound_of_the_best_of_thirteen_rounded_down() -> None:
+    # Depth 4 gains 2.0 within ± 0.1399 (see above); the others nothing.
+    clear = campaign(2.0, within=(2.0 / 1.0426, 2.0 * 1.0426), depth=4)
+    others = [campaign(1.0, within=(0.9, 1.11), depth=depth) for depth in range(5, 17)]
+
+    connection = database(clear, *others)
+
+    question = "select choices, at_least, verdict, speedup from best where place = 'device-task'"
+    choices, at_least, verdict, speedup = one(connection, question)
+    (alone,) = one(connection, "select interval_low from cell where depth = 4")
+    exact = 2.0 * (alone / 2.0) ** choice_factor(13)
+    assert (choices, verdict, speedup) == (13, "helps", 2.0)
+    assert at_least == int(exact * 100) / 100
+
+
+def test_the_best_has_the_highest_bound_and_not_the_highest_figure() -> None:
+    connection = database(
+        campaign(1.6, within=(1.58, 1.62), depth=4),
+        campaign(1.9, within=(1.2, 3.0), depth=8),
+    )
+
+    assert one(connection, "select depth from best where place = 'device'") == (4,)
+
+
+def test_a_sentence_over_devices_counts_the_settings_of_all() -> None:
+    connection = database(
+        campaign(1.5, within=CLEAR, task=None),
+        campaign(1.2, within=(1.1, 1.3), task=None, gpu="NVIDIA GeForce RTX 3090", vram_mib=24576),
+    )
+
+    found = rows(connection, "select place, choices from best where place in ('device', 'map')")
+    assert sorted(found) == [("device", 1), ("device", 1), ("map", 2), ("map", 2)]
