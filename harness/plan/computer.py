@@ -48,7 +48,8 @@ def computer_of(options: ComputerOptions) -> Computer:
         host = Memory(
             name="host",
             free_mib=psutil.virtual_memory().available / MIB,
-            bandwidth_gb_per_s=options.ram_bandwidth or _main_memory(rig),
+            bandwidth_gb_per_s=options.ram_bandwidth
+            or (rig.ram_mts and _ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
         )
         cores = rig.cpu.physical_cores
     return Computer(
@@ -103,8 +104,7 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = options.ram_bandwidth
     if rate is None and transfers:
-        width = int(channels[1]) if channels else _USUAL_CHANNELS
-        rate = int(transfers[1]) * width * _BYTES_PER_TRANSFER / 1000
+        rate = _ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
     cores = _CORES.search(text)
     host = Memory(name="host", free_mib=max(0.0, ram_mib - SYSTEM_MIB), bandwidth_gb_per_s=rate)
     return cards, host, int(cores[1]) if cores else None
@@ -131,10 +131,8 @@ def _together(cards: tuple[Memory, ...]) -> float | None:
     return len(rates) / sum(1 / rate for rate in rates) if rates else None
 
 
-def _main_memory(rig: Rig) -> float | None:
-    if rig.ram_mts is None:
-        return None
-    return rig.ram_mts * (rig.ram_channels or _USUAL_CHANNELS) * _BYTES_PER_TRANSFER / 1000
+def _ddr_gb_per_s(transfers: int, channels: int | None) -> float:
+    return transfers * (channels or _USUAL_CHANNELS) * _BYTES_PER_TRANSFER / 1000
 
 
 def _assumed(cards: tuple[Memory, ...], host: Memory) -> list[str]:

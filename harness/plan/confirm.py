@@ -25,11 +25,11 @@ def run_line(plan: Plan) -> str:
     options = [*_loaded(measured)]
     if against and best.found.placement.layers > asked.found.placement.layers:
         options += ["--baseline-gpu-layers", str(best.found.placement.layers)]
-    runner, drafting = _runner(measured, options), measured.draft
+    runner, drafting, drafts = _runner(measured, options), measured.draft, measured.speculation
     setting = RunSetting(
         target=_preset(plan.target) or _name(measured.target),
         draft=None if drafting is None else _preset(plan.drafting) or _name(drafting),
-        method=_method(measured),
+        method=f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT,
         runner=() if runner == DEFAULT_RUNNER else ("--runner", runner),
         options=tuple(options),
     )
@@ -43,11 +43,6 @@ def _name(source: PlannedModel) -> str:
 
 def _preset(name: str | None) -> str | None:
     return name if name is not None and name.lower() in presets() else None
-
-
-def _method(choice: PlanOption) -> str:
-    speculation = choice.speculation
-    return f"{speculation.method}:n_max={speculation.depth}" if speculation else _NO_DRAFT
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:

@@ -96,11 +96,6 @@ def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
     return "model" if kind is None or kind in model else "other-head"
 
 
-def _rollback(target: PlannedModel, source: DraftSource | None, depth: int) -> int:
-    """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
-    return depth if target.facts.recurrent and source in ("own-head", "other-head") else 0
-
-
 def _case(
     source: DraftSource | None,
     load: LoadOptions,
@@ -110,9 +105,11 @@ def _case(
     projector_mib: float,
 ) -> Case:
     """What is loaded where."""
+    # Newer llama.cpp keeps states to undo rejected tokens of these ways of drafting.
+    rolls_back = target.facts.recurrent and source in ("own-head", "other-head")
     return Case(
         target=target.facts,
-        setting=load.setting(_rollback(target, source, load.depth)),
+        setting=load.setting(load.depth if rolls_back else 0),
         devices=own.devices,
         host=own.host,
         draft=Draft(facts=draft.facts, on_host=load.draft_gpu_layers == 0) if draft else None,

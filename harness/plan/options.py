@@ -37,10 +37,6 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
     return tuple(found)
 
 
-def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
-    return tuple(map(Path, texts))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """What is planned."""
@@ -232,7 +228,7 @@ class SpeedOptions:
             name="result",
             metavar="FILE",
             panel=_SPEED,
-            parse=_paths,
+            parse=lambda texts: tuple(map(Path, texts)),
         ),
     ] = ()
     acceptance: Annotated[

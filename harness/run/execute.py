@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.plan import passes
 from harness.errors import MachineError
@@ -219,21 +220,18 @@ class _Run:
         order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
         if isinstance(result, Failure):
             self._record_failure(item, result, order)
-        else:
-            trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
-            self._record_success(item, result, trial)
-
-    def _record_success(self, item: PlannedTrial, result: Generation, trial: Trial) -> None:
+            return
         self._failures_in_a_row[item.arm] = 0
-        prompt = self._prompt(item.prompt, result)
+        trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
         fact = TrialFact(
             trial=trial,
-            prompt=prompt,
+            prompt=self._prompt(item.prompt, result),
             tokens=result.own_choices or result.tokens,
             margins=result.margins,
         )
         self._journal.add(fact)
-        self._observe(events.TrialEnded(trial=item, tps=_tokens_per_second(trial)))
+        ms = decode_ms_per_token(trial)
+        self._observe(events.TrialEnded(trial=item, tps=1000 / ms if ms else None))
 
     def _record_failure(self, item: PlannedTrial, failure: Failure, order: int) -> None:
         self._failures_in_a_row[item.arm] += 1
@@ -279,9 +277,3 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
         peak_memory=prepared.peak_memory,
         argv=prepared.argv,
     )
-
-
-def _tokens_per_second(trial: Trial) -> float | None:
-    if not trial.decode_ms or not trial.output_tokens or trial.output_tokens == 1:
-        return None
-    return (trial.output_tokens - 1) / trial.decode_ms * 1000

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from schemas.finding import Violation
 from schemas.method import DRAFT_MODEL
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Submission, Trial
 
 # In-process, the harness sees every round and the context itself; a server reports only sums.
 _IN_PROCESS = "llama-cpp-python"
@@ -75,14 +75,9 @@ def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
         path = f"$.arms[{index}]"
         yield from _lacking(arm, _ARM[runner], path, runner)
         if arm.placement is not None:
-            layers = _layers_asked(arm)
+            models = ("target", "draft") if arm.method.type == DRAFT_MODEL else ("target",)
+            layers = tuple(f"{model}_gpu_layers_requested" for model in models)
             yield from _lacking(arm.placement, layers, f"{path}.placement", runner)
-
-
-def _layers_asked(arm: Arm) -> tuple[str, ...]:
-    drafts = arm.method.type == DRAFT_MODEL
-    asked = "target_gpu_layers_requested"
-    return (asked, "draft_gpu_layers_requested") if drafts else (asked,)
 
 
 def trial_facts_stated(submission: Submission) -> Iterator[Violation]:

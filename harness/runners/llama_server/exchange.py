@@ -108,19 +108,16 @@ def completion_request(
     body: dict[str, Json] = {
         "prompt": list(prompt),
         "n_predict": max_output_tokens,
-        **(_GREEDY if sampling is None else _drawn(sampling)),
+        **_GREEDY,
         "cache_prompt": not reread,
         "return_tokens": True,
     }
+    if sampling is not None:  # by temperature alone: nothing cuts probabilities off
+        drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
+        body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
     return body
-
-
-def _drawn(sampling: Sampling) -> dict[str, Json]:
-    """Sampling by temperature alone, with everything switched off that cuts probabilities off."""
-    values: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
-    return {**values, "top_k": 0, "samplers": ["temperature"]}
 
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:

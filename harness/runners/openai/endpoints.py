@@ -97,14 +97,13 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     Raises `UsageError` when the servers are not those that the arms need.
     """
     check(found, campaign)
-    methods = speculation(campaign)
-    all_of_them = (endpoint_of(arm, found, methods) for arm in campaign.arms)
+    all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
     return tuple(join_command(each) for each in all_of_them if not isinstance(each, ServerAddress))
 
 
-def endpoint_of(arm: ArmPlan, found: Endpoints, methods: Sequence[Method]) -> Endpoint:
+def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
     """The endpoint of an arm."""
-    return found.spec[methods.index(arm.method)] if arm.drafts else found.base
+    return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
 
 
 def speculation(campaign: Campaign) -> list[Method]:

@@ -8,7 +8,7 @@ from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation, Totals
 from harness.runners.http.counters import Counted, Counters, totals
-from harness.runners.http.session import Sampling, ServerRequest
+from harness.runners.http.session import ServerRequest
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import answer as answers
 from harness.runners.openai import counters
@@ -118,31 +118,23 @@ def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answe
 
 
 def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
-    engine = connection.identity.name
-    salt: dict[str, Json] = {"cache_salt": uuid.uuid4().hex} if engine in SALTED else {}
-    drafts = engine in DRAFTS_BY_REQUEST and prompt.draft is not None
-    return {
+    engine, drawn = connection.identity.name, prompt.sampling
+    body: dict[str, Json] = {
         "model": connection.served.id,
         "messages": [{**each} for each in messages(prompt.text)],
-        **_sampling(prompt.sampling),
         "max_tokens": prompt.limit,
-        **({"draft_model": prompt.draft} if drafts else {}),
+        "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
-        **_thinking(engine, prompt),
-        **salt,
     }
-
-
-def _sampling(asked: Sampling | None) -> dict[str, Json]:
-    if asked is None:
-        return {"temperature": 0}
-    return {"temperature": asked.temperature, "seed": asked.seed, "top_p": 1}
-
-
-def _thinking(engine: EngineName, prompt: ServerRequest) -> dict[str, Json]:
-    if engine not in SWITCHES_THINKING:
-        return {}
-    return {"chat_template_kwargs": {**arguments(thinking=prompt.thinking)}}
+    if drawn:
+        body |= {"seed": drawn.seed, "top_p": 1}
+    if engine in DRAFTS_BY_REQUEST and prompt.draft is not None:
+        body["draft_model"] = prompt.draft
+    if engine in SWITCHES_THINKING:
+        body["chat_template_kwargs"] = {**arguments(thinking=prompt.thinking)}
+    if engine in SALTED:
+        body["cache_salt"] = uuid.uuid4().hex
+    return body
 
 
 def _refuse_thoughts(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:

@@ -28,7 +28,6 @@ class OpenAiSession(ServerSession[Connection]):
         """Raises `BadInputError` when the servers are not those that the arms need."""
         super().__init__(campaign)
         self._endpoints = reading.endpoints(options)
-        self._methods = reading.speculation(campaign)
         reading.check(self._endpoints, campaign)
         self._options = options
         self._key = reading.api_key()
@@ -66,7 +65,7 @@ class OpenAiSession(ServerSession[Connection]):
         return connect(self._endpoint(arm), self._options, key=self._key)
 
     def _endpoint(self, arm: ArmPlan) -> Endpoint:
-        return reading.endpoint_of(arm, self._endpoints, self._methods)
+        return reading.endpoint_of(arm, self._endpoints, self._campaign)
 
     def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
         server_clock = not prompt.warm_up and all(self._tells_times.values())
