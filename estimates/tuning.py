@@ -7,9 +7,11 @@ two arms are only ever compared over prompts and blocks that both ran.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from dataclasses import dataclass, replace
+from statistics import fmean, median
 
+from estimates.choices import choice_factor
+from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
 from estimates.model import Interval
 from estimates.pairing import clock, excess, is_timed, ms_per_token
 from estimates.student_t import t_quantile
@@ -29,8 +31,6 @@ CERTIFICATE_BLOCKS = 2
 # An arm is dropped at this level of Student's t; there are several looks at several arms.
 DROP_LEVEL = 0.985
 LEVEL = 0.95
-# One-sided, that speculation helps at all: a false gain costs less than a gain that is missed.
-HELPS_LEVEL = 0.9
 # Arms that are known to be this close need no further block.
 SAME = 0.01
 
@@ -112,32 +112,23 @@ def speed_ratio(
 ) -> SpeedRatio | None:
     """How many times as fast an arm is as another over their common prompts and blocks.
 
-    Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs
-    a pass disturbs all its prompts, so the spread between blocks is added, and a single block gives
-    no interval. `None` without a common prompt.
+    The time ratio of the prompts' medians, as in a result (`estimates.intervals`). Where arms take
+    turns after whole `passes`, what disturbs a pass disturbs all its prompts, so the spread between
+    blocks is added, and a single block gives no interval. `None` without a common prompt.
     """
-    gains = _gains(times, arm, over)
-    if not gains:
+    pairs = [*_pairs(times, arm, over).values()]
+    if not pairs:
         return None
-    parts = [[median(each.values()) for each in gains.values()]]
+    found = SpeedRatio(estimate=time_ratio([pairs]), interval=None)
+    parts = [spread_of_mean(residuals([pairs]))]
     if passes:
-        blocks = dict.fromkeys(block for each in gains.values() for block in each)
-        by_block = ([each[block] for each in gains.values() if block in each] for block in blocks)
-        parts.append([fmean(each) for each in by_block])
-    mean = fmean(parts[0])
-    if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - one value has no spread
-        return SpeedRatio(estimate=math.exp(mean), interval=None)
-    errors = [stdev(part) / math.sqrt(len(part)) for part in parts]
-    halves = [
-        error * t_quantile(len(part) - 1, (1 + level) / 2)
-        for error, part in zip(errors, parts, strict=True)
-    ]
-    half = math.hypot(*halves)
-    return SpeedRatio(
-        estimate=math.exp(mean),
-        interval=Interval(low=math.exp(mean - half), high=math.exp(mean + half)),
-        error=math.hypot(*errors),
-    )
+        parts.append(spread_of_mean([_by_block(times, arm, over)]))
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return found
+    half = math.hypot(*(error * t_quantile(free, (1 + level) / 2) for error, free in known))
+    interval = Interval(low=found.estimate * math.exp(-half), high=found.estimate * math.exp(half))
+    return replace(found, interval=interval, error=math.hypot(*(error for error, _ in known)))
 
 
 def standing(
@@ -223,7 +214,7 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
 
     The gain is measured by the certificate alone, whose prompts chose nothing. Race and certificate
     together choose between the best arm and its rival, and decide whether speculation helps at all,
-    because the race chose among depths and not between them and the baseline. `tasks` are those of
+    with bounds that allow for the choice among the arms that were raced. `tasks` are those of
     all prompts. Where arms take turns after whole `passes`, the certificate alone decides this.
     """
     if rival is not None and _prefers(race, certificate, rival, best):
@@ -232,7 +223,9 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     if gain is None or gain.interval is None:
         return None
     stages = (certificate,) if passes or not tasks else (race, certificate)
-    least, most = _bounds(stages, best, baseline, {} if passes else tasks or {}, gain)
+    strata = _strata(stages, best, baseline, {} if passes else tasks or {})
+    raced = (race.keys() | certificate.keys()) - {baseline}
+    least, most = _bounds(strata, gain, len(raced), len(_pairs(certificate, best, baseline)))
     return Verdict(
         pick=best if least > 0 else None,
         best=best,
@@ -241,28 +234,52 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     )
 
 
-def _bounds(
-    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str], gain: SpeedRatio
-) -> tuple[float, float]:
-    """One-sided bounds of the logarithm of the gain, over these very tasks and all stages.
+def _strata(
+    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str]
+) -> list[list[tuple[float, float]]]:
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for times in stages:
+        for prompt, pair in _pairs(times, arm, baseline).items():
+            groups.setdefault(tasks.get(prompt, ""), []).append(pair)
+    return [*groups.values()]
+
+
+def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
+    """Bounds of the logarithm of the gain over these very tasks, which allow for the choice.
 
     They come from the spread within each task; without at least two prompts in every task, from
-    `gain`, which is over all tasks.
+    `gain`, which is over all tasks and so many prompts.
     """
-    groups: dict[str, list[float]] = {}
-    for times in stages:
-        for prompt, found in _gains(times, arm, baseline).items():
-            groups.setdefault(tasks.get(prompt, ""), []).append(median(found.values()))
-    freedom = sum(map(len, groups.values())) - len(groups)
-    mean, error = math.log(gain.estimate), gain.error or math.inf
-    if len(groups) == 1 or min(map(len, groups.values())) == 1:
-        freedom = len(_gains(stages[-1], arm, baseline)) - 1
-    else:
-        errors = [stdev(group) / math.sqrt(len(group)) for group in groups.values()]
-        mean = fmean(fmean(group) for group in groups.values())
-        error = math.hypot(*errors) / len(groups)
-    half = error * t_quantile(freedom, HELPS_LEVEL)
+    mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
+    spread = spread_of_mean(residuals(strata))
+    if len(strata) > 1 and min(map(len, strata)) > 1 and spread is not None:
+        mean, (error, freedom) = math.log(time_ratio(strata)), spread
+    half = error * t_reach(freedom) * choice_factor(choices)
     return mean - half, mean + half
+
+
+def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
+    """Ms per token of the other arm and of this one by prompt: medians over common blocks."""
+    own, other = times.get(arm, {}), times.get(over, {})
+    found: dict[str, list[int]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        found.setdefault(prompt, []).append(block)
+    return {
+        prompt: (
+            math.exp(median(other[prompt, block] for block in blocks)),
+            math.exp(median(own[prompt, block] for block in blocks)),
+        )
+        for prompt, blocks in found.items()
+    }
+
+
+def _by_block(times: Times, arm: str, over: str) -> list[float]:
+    """The mean difference of the logarithms in each block."""
+    gains: dict[int, list[float]] = {}
+    for by_block in _gains(times, arm, over).values():
+        for block, gain in by_block.items():
+            gains.setdefault(block, []).append(gain)
+    return [fmean(each) for each in gains.values()]
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:

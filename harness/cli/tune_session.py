@@ -27,7 +27,7 @@ from harness.run.events import Event
 from harness.run.execute import RunContext
 from harness.runners.base import Runner
 from harness.tune import report
-from harness.tune.outcome import Outcome, as_json
+from harness.tune.outcome import Outcome, as_json, recommended
 from harness.tune.search import (
     Family,
     SearchOptions,
@@ -202,7 +202,7 @@ def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
     if outcome.verdict is None or outcome.leader is None:
         return None
     campaign = outcome.campaigns["certificate"]
-    off = outcome.verdict.pick is None
+    off = not recommended(outcome)
     arm = next(
         each
         for each in campaign.arms

@@ -3,15 +3,18 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
+from estimates.choices import corrected
 from estimates.commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.tuning import SpeedRatio, Verdict
+from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
-from harness.report.words import overall
+from harness.report.answer import Setting, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
@@ -66,27 +69,47 @@ class Outcome:
         return sum(len(each.trials) for each in self.stages.values())
 
     @property
+    def raced(self) -> int:
+        """Among how many arms the best was chosen."""
+        return sum(each.state != "forecast" for each in self.contenders)
+
+    @property
     def certified(self) -> bool:
         """Whether the certificate holds a figure."""
         return self.verdict is not None
 
 
 def speedup(outcome: Outcome) -> SpeedRatio | None:
-    """The speedup of the best arm, as the result file has it; else the race's, not certified."""
-    leader = outcome.leader
+    """The speedup of the best arm, as the result file has it; else the race's, not certified.
+
+    Its lower bound allows for the choice among the arms that were raced.
+    """
+    leader, found = outcome.leader, certified(outcome)
     if leader is None or leader.gain is None:
         return None
-    estimates = [each for each in _estimates(outcome) if each.arm == leader.arm.id]
-    found = overall(estimates) if estimates else None
-    if found is None or found.speedup is None or found.interval is None:
-        return leader.gain
-    return SpeedRatio(estimate=found.speedup, interval=found.interval)
+    ratio, interval = leader.gain.estimate, leader.gain.interval
+    if found is not None and found.whole.speedup is not None and found.whole.interval is not None:
+        ratio, interval = found.whole.speedup, found.whole.interval
+    chosen = None if interval is None else corrected(interval, ratio, outcome.raced)
+    return SpeedRatio(estimate=ratio, interval=chosen)
 
 
-def _estimates(outcome: Outcome) -> tuple[Estimate, ...]:
-    """What the certificate says; nothing without one."""
+def certified(outcome: Outcome) -> Setting | None:
+    """What the certificate says of the best arm; `None` without one."""
+    name = outcome.leader.arm.id if outcome.leader else None
+    return next((each for each in _settings(outcome) if each.arm.id == name), None)
+
+
+def recommended(outcome: Outcome) -> bool:
+    """Whether the best arm is to be used: it helps, and whole requests are not clearly slower."""
+    found = certified(outcome)
+    picked = outcome.verdict is not None and outcome.verdict.pick is not None
+    return picked and (found is None or judge(found.whole.whole_request_interval) != "hurts")
+
+
+def _settings(outcome: Outcome) -> list[Setting]:
     certificate = outcome.stages.get("certificate")
-    return () if certificate is None else summarize(certificate).estimates
+    return [] if certificate is None else settings(certificate, summarize(certificate))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +123,19 @@ class TaskPick:
 
 
 def by_task(outcome: Outcome) -> Iterator[TaskPick]:
-    """The better arm on every task; unclear where the interval holds 1."""
-    tasks: dict[str, list[Estimate]] = {}
-    for each in _estimates(outcome):
-        if each.task is not None and each.speedup is not None:
-            tasks.setdefault(each.task, []).append(each)
+    """The better arm on every task; its bounds allow for the choice among arms and tasks."""
+    tasks: dict[str, list[tuple[float, Setting, Estimate]]] = {}
+    for setting in _settings(outcome):
+        for each in setting.tasks:
+            tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
     for task, found in tasks.items():
-        best = max(found, key=lambda each: each.speedup or 0.0)
+        ratio, setting, best = max(found, key=itemgetter(0))
+        chosen = best.interval and corrected(best.interval, ratio, setting.task_choices)
+        measured = SpeedRatio(estimate=ratio, interval=chosen)
         word: Literal["use", "off", "unclear"] = "unclear"
-        measured = SpeedRatio(estimate=best.speedup or 0.0, interval=best.interval)
-        if best.interval is not None and best.interval.low > 1:
+        if chosen is not None and judge(chosen, best.whole_request_interval) == "helps":
             word = "use"
-        elif measured.slower:
+        elif measured.slower or best in setting.lost:
             word = "off"
         yield TaskPick(task=task, arm=best.arm, speedup=measured, word=word)
 
@@ -155,10 +179,17 @@ def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterat
         f"{_words(found)} the speed of no speculation, over {prompts} that the race did not use"
     )
     forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
-    if outcome.verdict is not None and outcome.verdict.pick is not None:
+    setting = certified(outcome)
+    request = None if setting is None else setting.whole.whole_request
+    if recommended(outcome):
         yield f"{leader.arm.id} runs at {measured}{forecast}."
+        if request is not None:
+            yield f"Whole answers, prompt included: {say.times(request)}."
         if found.interval is not None and found.interval.low < 1:
-            yield "The interval reaches below 1 because the tasks differ; see them one by one."
+            yield "That interval is of these prompts alone; with those of the race it helps."
+    elif outcome.verdict is not None and outcome.verdict.pick is not None:
+        yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all: whole"
+        yield f"answers, prompt included, are {say.times(request)}."
     elif found.slower:
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
@@ -205,7 +236,7 @@ def _undecided(outcome: Outcome) -> float | None:
 def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
-    if outcome.verdict.pick is None:
+    if not recommended(outcome):
         return {"arm": None, "method": OFF, "depth": 0, "draft": None, **_line(command)}
     method = outcome.leader.arm.method
     return {

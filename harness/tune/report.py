@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 from estimates.commands import ServeLine
 from estimates.tuning import SpeedRatio
 from harness import files
-from harness.tune.outcome import Contender, Outcome, by_task, why
+from harness.tune.outcome import Contender, Outcome, by_task, recommended, why
 from schemas.vocabulary import say
 
 _WIDTH = 79
@@ -39,7 +39,7 @@ def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
     if outcome.verdict is None or outcome.leader is None:
         yield "No pick yet: repeat the command with --resume and a higher --budget."
         return
-    if outcome.verdict.pick is None:
+    if not recommended(outcome):
         yield "Leave speculation off:" if command else "Leave speculation off."
     else:
         yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."

@@ -124,6 +124,12 @@ def times(**arms: tuple[float, ...]) -> dict[str, dict[tuple[str, int], float]]:
 
 
 EVEN = (10.0, 20.0, 30.0, 40.0)
+# As with most engines, where a plain token takes as long on every prompt.
+FLAT = (20.0,) * 4
+
+
+def flat(*factors: float) -> tuple[float, ...]:
+    return tuple(20.0 * each for each in factors)
 
 
 def scaled(factor: float, *noise: float) -> tuple[float, ...]:
@@ -180,8 +186,8 @@ def test_speculation_is_off_unless_the_fresh_prompts_show_a_gain() -> None:
 
 
 def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
-    # Code gains 60 to 64 %, chat loses 4 to 6 %: over both 24 %, whatever other tasks would do.
-    fresh = times(baseline=EVEN, arm=scaled(1.0, 1 / 1.6, 1 / 1.64, 1 / 0.96, 1 / 0.94))
+    # Code gains 60 to 64 %, chat loses 4 to 6 %: over both 20 %, whatever other tasks would do.
+    fresh = times(baseline=FLAT, arm=flat(1 / 1.6, 1 / 1.64, 1 / 0.96, 1 / 0.94))
     tasks = {"p0": "code", "p1": "code", "p2": "chat", "p3": "chat"}
 
     mixed = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline")
@@ -194,24 +200,25 @@ def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
 
 
 def test_a_gain_that_may_be_none_is_not_told_apart_from_leaving_it_off() -> None:
-    # 1.5 % on average; Student's t at 90 % for three degrees of freedom is 1.638, times 4.8 % / 2.
-    fresh = times(baseline=EVEN, arm=scaled(1.0, 0.93, 1.03, 0.95, 1.03))
+    # 1 / 0.985 is 1.5 %; Student's t at 97.5 % for three degrees of freedom is 3.182, and the four
+    # times have a standard deviation of 5.26 % / 0.985, half of which is the error of their mean.
+    fresh = times(baseline=FLAT, arm=flat(0.93, 1.03, 0.95, 1.03))
 
     found = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline")
 
     assert found is not None
     assert found.pick is None
-    assert found.undecided == pytest.approx(0.0155 + 1.638 * 0.0523 / 2, abs=0.004)
+    assert found.undecided == pytest.approx(0.0151 + 3.182 * 0.0534 / 2, abs=0.0002)
 
 
 def test_the_race_helps_to_say_whether_speculation_helps_and_not_by_how_much() -> None:
     # Two prompts of each task gain 2 to 14 %, and six more in the race 8 %.
     tasks = {f"p{number}": "code" if number < 2 else "chat" for number in range(4)}
     more = {f"r{number}": "code" if number < 3 else "chat" for number in range(6)}
-    fresh = times(baseline=EVEN, arm=scaled(1.0, 1 / 1.02, 1 / 1.14, 1 / 1.0, 1 / 1.12))
+    fresh = times(baseline=FLAT, arm=flat(1 / 1.02, 1 / 1.14, 1 / 1.0, 1 / 1.12))
     race = {
-        "baseline": {(name, 0): 0.0 for name in more},
-        "arm": {(name, 0): -math.log(1.08) for name in more},
+        "baseline": {(name, 0): math.log(20.0) for name in more},
+        "arm": {(name, 0): math.log(20.0 / 1.08) for name in more},
     }
 
     alone = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
@@ -223,6 +230,20 @@ def test_the_race_helps_to_say_whether_speculation_helps_and_not_by_how_much() -
     assert both is not None
     assert (alone.pick, both.pick) == (None, "arm")
     assert alone.gain == both.gain
+
+
+def test_the_best_of_four_that_were_raced_needs_more_than_a_single_arm() -> None:
+    # 4 % on average, sure to 1.25 %: Student's t at 97.5 % for seven degrees of freedom is 2.365,
+    # and at 1 - 0.02 / 4 it is 3.499.
+    fresh = times(baseline=FLAT * 2, arm=flat(0.92, 1.0, 0.93, 0.99, 0.92, 1.0, 0.93, 0.99))
+    race = times(baseline=FLAT, arm=FLAT, b=FLAT, c=FLAT, d=FLAT)
+
+    alone = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+    of_four = tuning.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert alone is not None
+    assert of_four is not None
+    assert (alone.pick, of_four.pick) == ("arm", None)
 
 
 def test_a_rival_that_both_stages_together_prefer_is_picked() -> None:
@@ -248,7 +269,8 @@ def test_one_pass_of_a_server_gives_no_interval() -> None:
     found = tuning.speed_ratio(once, "arm", "baseline", passes=True)
 
     assert found is not None
-    assert found.estimate == pytest.approx(2.0, rel=0.001)
+    # 10 + 20 + 30 + 40 over half of 10 + 20.2 + 29.7 + 40.
+    assert found.estimate == pytest.approx(100 / 49.95)
     assert found.interval is None
 
 
