@@ -1,6 +1,5 @@
 """Submit a result: copy it to its place under its canonical name and open a pull request."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -88,14 +87,11 @@ def branch(path: Path) -> str:
 
 def was_submitted(path: Path, checkout: Path) -> bool:
     """Whether this clone already has the branch, finished or not."""
-    known = ("git", "rev-parse", "--verify", "--quiet", f"refs/heads/{branch(path)}")
-    return shutil.which("git") is not None and _ended_well(known, checkout)
+    return _has(f"refs/heads/{branch(path)}", checkout)
 
 
 def login(checkout: Path) -> str | None:
     """The account that `gh` would open the pull request with; `None` where it is unknown."""
-    if not can_open_pull_requests(checkout):
-        return None
     answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
@@ -126,9 +122,7 @@ def _gate(checkout: Path, author: str | None) -> Iterator[tuple[str, ...]]:
     """
     if not (checkout / _GATE).is_file():
         return
-    known = ("git", "rev-parse", "--verify", "--quiet", "origin/HEAD")
-    has_remote = shutil.which("git") is not None and _ended_well(known, checkout)
-    base = "origin/HEAD" if has_remote else "@{-1}"
+    base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
     sender = () if author is None else ("--author", author)
     check = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
     yield (*check, *sender)
@@ -139,9 +133,8 @@ _BODY = "A measured result, made and checked by the harness. Licence of the data
 
 def can_open_pull_requests(checkout: Path) -> bool:
     """Whether `gh` and `git` are there and someone is logged in."""
-    if shutil.which("gh") is None or shutil.which("git") is None:
-        return False
-    return _ended_well(("gh", "auth", "status"), checkout)
+    asked = (("git", "--version"), ("gh", "auth", "status"))
+    return all(_run(command, checkout).returncode == 0 for command in asked)
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
@@ -166,11 +159,14 @@ def as_line(command: Sequence[str]) -> str:
     return " ".join(f'"{word}"' if " " in word else word for word in command)
 
 
-def _ended_well(command: Sequence[str], folder: Path) -> bool:
-    return _run(command, folder).returncode == 0
+def _has(reference: str, checkout: Path) -> bool:
+    """Whether a clone has a branch, its own or a remote's."""
+    command = ("git", "rev-parse", "--verify", "--quiet", reference)
+    return _run(command, checkout).returncode == 0
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a program did; one that is missing, or never ends, has failed."""
     words = list(command)
     try:
         # git and gh with words of our own and a file name in canonical form.
@@ -179,4 +175,6 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
         )
     except subprocess.TimeoutExpired:
         reason = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"
-        return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=reason)
+    except OSError as error:
+        reason = str(error)
+    return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=reason)
