@@ -3,11 +3,15 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
 from harness.models.describe import WeightsFile
 from harness.models.hub_names import REFERENCE, choose, complete
-from harness.models.hub_protocol import Hub, HubFile
+from harness.models.hub_protocol import Hub
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoSibling
 
 _MB = 1_000_000
 _GB = 1_000_000_000
@@ -25,12 +29,10 @@ def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights
     repository, quantisation = _parts(reference)
     path = cached(repository, quantisation, client=client)
     if path is None:
-        listing = client.list(repository)
-        files = {file.name: file for file in listing.files}
-        names = choose(list(files), repository, quantisation)
-        chosen = [files[name] for name in names]
+        commit, files = client.list(repository)
+        chosen = [files[name] for name in choose(list(files), repository, quantisation)]
         say(f"Fetching {_described(chosen)} from {repository} …")
-        paths = [client.fetch(repository, listing.commit, file) for file in chosen]
+        paths = [client.fetch(repository, commit, file) for file in chosen]
         path = paths[0]
     return WeightsFile(path=path, repository=repository)
 
@@ -41,9 +43,9 @@ def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], by
     Raises `BadInputError` or `MachineError`; so does reading.
     """
     repository, quantisation = _parts(reference)
-    listing = client.list(repository)
-    names = choose([file.name for file in listing.files], repository, quantisation)
-    return {name: partial(client.read, repository, listing.commit, name) for name in names}
+    commit, files = client.list(repository)
+    names = choose(list(files), repository, quantisation)
+    return {name: partial(client.read, repository, commit, name) for name in names}
 
 
 def _parts(reference: str) -> tuple[str, str]:
@@ -62,11 +64,11 @@ def cached(repository: str, quantisation: str, *, client: Hub | None = None) -> 
     return files[names[0]] if names else None
 
 
-def _described(files: Sequence[HubFile]) -> str:
-    known = [file.size_bytes for file in files if file.size_bytes is not None]
+def _described(files: "Sequence[RepoSibling]") -> str:
+    known = [file.size for file in files if file.size is not None]
     parts = f" and {len(files) - 1} more" if len(files) > 1 else ""
     size = f" ({_amount(sum(known))})" if len(known) == len(files) else ""
-    return f"{files[0].name}{parts}{size}"
+    return f"{files[0].rfilename}{parts}{size}"
 
 
 def _amount(size_bytes: int) -> str:

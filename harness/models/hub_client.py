@@ -24,13 +24,13 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
 
 # Not documented, but the only download that continues a partial file; hence the bound below 3.
 from huggingface_hub.file_download import http_get
+from huggingface_hub.hf_api import BlobLfsInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[attr-defined]
 
 from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-from harness.models.hub_protocol import HubFile, Listing
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
@@ -50,42 +50,35 @@ class HuggingFace:
         # Its warnings about each of five retries would hide our one line.
         hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
-    def list(self, repository: str) -> Listing:
+    def list(self, repository: str) -> tuple[str, dict[str, RepoSibling]]:
         """All files of a repository as they are now, in one request."""
         away = f"the hub cannot be reached and {repository} is not on this disk"
         step = "check the network, give a GGUF file, or take a smollm2 preset, which needs no hub"
         with _explained(repository, away, step):
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
-        files = tuple(
-            HubFile(
-                name=file.rfilename,
-                size_bytes=file.size,
-                sha256=file.lfs.sha256 if file.lfs else None,
-            )
-            for file in info.siblings or ()
-        )
-        return Listing(commit=info.sha or constants.DEFAULT_REVISION, files=files)
+        files = {file.rfilename: file for file in info.siblings or ()}
+        return info.sha or constants.DEFAULT_REVISION, files
 
-    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
+    def fetch(self, repository: str, commit: str, file: RepoSibling) -> Path:
         """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
         step = "run the same command again: the download continues where it stopped"
-        with _explained(repository, f"{file.name} could not be fetched", step):
-            if file.sha256 is not None and file.size_bytes is not None:
+        with _explained(repository, f"{file.rfilename} could not be fetched", step):
+            if file.lfs is not None:
                 # Not `files.only_one`: what fails in here is the network, not the cache.
-                with FileLock(files.directory() / f"hub-{file.sha256[:16]}.lock"):
-                    self._fetch_blob(repository, commit, file, file.size_bytes, file.sha256)
+                with FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock"):
+                    self._fetch_blob(repository, commit, file.rfilename, file.lfs)
             path = Path(
                 hf_hub_download(
                     repository,
-                    file.name,
+                    file.rfilename,
                     revision=commit,
                     cache_dir=self._cache(),
                     endpoint=self.endpoint,
                 )
             )
-        if file.sha256 is not None and not path.is_symlink():
+        if file.lfs is not None and not path.is_symlink():
             # Where links cannot be made it was copied, and the blob would take the space twice.
-            self._blob(repository, file.sha256).unlink(missing_ok=True)
+            self._blob(repository, file.lfs.sha256).unlink(missing_ok=True)
         return path
 
     def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
@@ -121,33 +114,31 @@ class HuggingFace:
             if path.is_file()
         }
 
-    def _fetch_blob(
-        self, repository: str, commit: str, file: HubFile, size_bytes: int, sha256: str
-    ) -> None:
-        blob = self._blob(repository, sha256)
+    def _fetch_blob(self, repository: str, commit: str, name: str, lfs: BlobLfsInfo) -> None:
+        blob = self._blob(repository, lfs.sha256)
         if blob.is_file():
             return
         blob.parent.mkdir(parents=True, exist_ok=True)
         part = blob.with_name(blob.name + _UNFINISHED)
         here_bytes = part.stat().st_size if part.is_file() else 0
-        if size_bytes - here_bytes > _LARGEST_BYTES:
+        if lfs.size - here_bytes > _LARGEST_BYTES:
             message = (
-                f"{file.name} is larger than {_LARGEST_BYTES // 10**9} GB; fetch it with "
-                f"`hf download {repository} {file.name}`, then run the same command again"
+                f"{name} is larger than {_LARGEST_BYTES // 10**9} GB; fetch it with "
+                f"`hf download {repository} {name}`, then run the same command again"
             )
             raise MachineError(message)
-        files.require_space(size_bytes - here_bytes, file.name, blob.parent, "HF_HOME")
-        url = hf_hub_url(repository, file.name, revision=commit, endpoint=self.endpoint)
+        files.require_space(lfs.size - here_bytes, name, blob.parent, "HF_HOME")
+        url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         with part.open("ab") as stream:
             http_get(
                 url,
                 stream,
                 resume_size=here_bytes,
                 headers=build_hf_headers(),
-                expected_size=size_bytes,
-                displayed_filename=file.name,
+                expected_size=lfs.size,
+                displayed_filename=name,
             )
-        _check(part, file.name, sha256)
+        _check(part, name, lfs.sha256)
         sync_file(part)
         part.replace(blob)
         sync_directory(blob.parent)

@@ -1,26 +1,11 @@
 """The interface of a model hub: list, fetch and read files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubFile:
-    """A file of a repository. Size and digest are known for large files, which all weights are."""
-
-    name: str
-    size_bytes: int | None = None
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """What a repository holds at one commit."""
-
-    commit: str
-    files: tuple[HubFile, ...]
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoSibling
 
 
 class Hub(Protocol):
@@ -30,11 +15,11 @@ class Hub(Protocol):
     when the network fails.
     """
 
-    def list(self, repository: str) -> Listing:
-        """All files."""
+    def list(self, repository: str) -> "tuple[str, Mapping[str, RepoSibling]]":
+        """The commit, and its files by name; size and digest are known of large ones."""
         ...
 
-    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
+    def fetch(self, repository: str, commit: str, file: "RepoSibling") -> Path:
         """The path of a file, after downloading and checking what was missing of it."""
         ...
 
