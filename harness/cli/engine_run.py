@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Self
 
 from estimates.model import Summary
 from estimates.plan.model import Setting
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
 from harness.cli import console
+from harness.cli.engines import ChosenEngine
 from harness.cli.request import RunRequest
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
@@ -19,7 +19,6 @@ from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.run import execute, journal
 from harness.run.interleave import EngineRun
-from harness.runners.base import Runner
 from schemas.submission import Submission
 
 
@@ -46,20 +45,12 @@ class RunOnEngine:
     """The campaign on one engine, with a work file of its own."""
 
     request: RunRequest
-    name: str
+    engine: ChosenEngine
     campaign: Campaign
-    runner: Runner
-    work_file: Path
 
-    @classmethod
-    def of(cls, request: RunRequest, campaign: Campaign, *, runner: Runner, name: str) -> Self:
-        """The run, with an earlier work file moved out of its way unless it is resumed."""
-        work_file = journal.path_of(campaign)
-        if not request.result.resume:
-            journal.make_way(work_file, say=console.say)
-        return cls(
-            request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
-        )
+    @property
+    def work_file(self) -> Path:
+        return journal.path_of(self.campaign)
 
     def by_blocks(self, display: ProgressDisplay, pause: Pause) -> EngineRun:
         """Measure, with a pause after every pass or answer."""
@@ -67,12 +58,12 @@ class RunOnEngine:
             machine=machine(),
             snapshot=Watch().snapshot,
             commit=commit(),
-            observe=partial(display, name=self.name),
+            observe=partial(display, name=self.engine.name),
             pause=pause,
         )
         return execute.by_blocks(
             self.campaign,
-            runner=self.runner,
+            runner=self.engine.adapter().open,
             context=context,
             work_file=self.work_file,
             resume=self.request.result.resume,

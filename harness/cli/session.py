@@ -20,6 +20,7 @@ from harness.machine.engines import OWN_DEVICE
 from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.progress import ProgressDisplay
+from harness.run import journal
 from harness.run import result_file as results
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.runners.failures import is_out_of_memory
@@ -110,8 +111,12 @@ def _say_expected(campaigns: Sequence[Campaign]) -> Expected | None:
 
 
 def _runs(request: RunRequest) -> dict[str, RunOnEngine]:
-    runners = {each.name: each.adapter().open for each in request.engines}
-    return {
-        name: RunOnEngine.of(request, campaign, runner=runners[name], name=name)
-        for name, campaign in request.campaigns(fetch=True).items()
+    """The campaign on each engine; earlier work is moved out of the way unless it is resumed."""
+    campaigns = request.campaigns(fetch=True)
+    runs = {
+        each.name: RunOnEngine(request=request, engine=each, campaign=campaigns[each.name])
+        for each in request.engines
     }
+    for run in () if request.result.resume else runs.values():
+        journal.make_way(run.work_file, say=console.say)
+    return runs

@@ -17,7 +17,7 @@ from harness.importers.json_lines import is_stream, last_chunks, lines
 from harness.importers.json_object import MS_PER_S, JsonObject
 from harness.importers.methods import method_of
 from harness.importers.names import finish_of, target_facts
-from harness.importers.records import Format, ParsedFiles, Part, Record, arms
+from harness.importers.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
 from schemas.vocabulary import SERVER_LOG
 
 _JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
@@ -26,6 +26,10 @@ _JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
 )
 _ENCODED, _DECODED, _SUMS = (
     re.compile(SERVER_LOG[name]) for name in ("encoded", "decoded", "sums")
+)
+_SAME = (
+    "send each server the same prompts in the same order, without the prompt cache, and give those "
+    "lines only"
 )
 _EXPECTED = "give the log of llama-server or llama-cli, or answers with timings"
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
@@ -42,6 +46,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     found = [(file, requests_of(file, arm)) for arm, file in pairs]
     _require_same_number(found)
     records = tuple(record for _, each in found for record in each)
+    require_same_prompts(records, _SAME)
     part = Part(
         name="llama-server",
         suite="llama-server",
@@ -196,15 +201,9 @@ def _require_same_number(found: Sequence[tuple[Given, Sequence[Record]]]) -> Non
     """Requests are paired by position, so every file must hold the same ones."""
     first, expected = found[0]
     for file, requests in found[1:]:
-        lengths = [
-            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(expected, requests, strict=False)
-        ]
-        differ = any(a != b for a, b in lengths if a is not None and b is not None)
-        if len(requests) != len(expected) or differ:
+        if len(requests) != len(expected):
             message = (
-                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}, or "
-                "their prompts have other lengths; send each server the same prompts in the same "
-                "order, without the prompt cache, and give those lines only"
+                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}; {_SAME}"
             )
             raise BadInputError(message)
 

@@ -108,3 +108,17 @@ def arms(
         )
         for name in names
     )
+
+
+def require_same_prompts(records: Sequence[Record], step: str) -> None:
+    """Raise `BadInputError` with the next step where prompts of one name have other lengths."""
+    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
+    for record in records:
+        base = lengths.get(record.prompt, record)
+        if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
+            message = (
+                f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
+                f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
+                f"in the same order: {step}"
+            )
+            raise BadInputError(message)

@@ -8,15 +8,14 @@ results of serving benchmarks have a list entry for each request instead (`vllm_
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from harness.errors import BadInputError
 from harness.importers import vllm_bench
 from harness.importers.counting import histogram, utc_text
 from harness.importers.facts import ImportedFacts
-from harness.importers.files import BASELINE, Given, by_arm
+from harness.importers.files import Given, by_arm
 from harness.importers.json_lines import lines
 from harness.importers.json_object import JsonObject
 from harness.importers.names import finish_of, reason_of
-from harness.importers.records import Format, ParsedFiles, Part, Record, arms
+from harness.importers.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
 from harness.runners.http.counters import Counted, totals
 from schemas.submission import Reason
 
@@ -45,7 +44,7 @@ def _part(
     name: str, pairs: Sequence[tuple[str, Given]], rows: Sequence[tuple[str, list[JsonObject]]]
 ) -> Part:
     records = tuple(record for arm, found in rows for record in _records(arm, found))
-    _require_same_prompts(records)
+    require_same_prompts(records, "give each row a custom_id")
     benched = [(arm, row) for arm, found in rows for row in found if vllm_bench.is_result(row)]
     in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
     results = [row for _, row in benched]
@@ -137,22 +136,6 @@ def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
     """Rounds by drafted length; vLLM lists those that drafted, the others had a draft of 0."""
     plain = (rounds or 0) - len(lengths)
     return histogram([*lengths, *([0] * plain)]) if lengths else None
-
-
-def _require_same_prompts(records: Sequence[Record]) -> None:
-    """Answers paired by position must be to prompts of the same length."""
-    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
-    for record in records:
-        base = lengths.get(record.prompt)
-        if base is None or not record.prompt_tokens:
-            continue
-        if record.prompt_tokens != base.prompt_tokens:
-            message = (
-                f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
-                f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
-                "in the same order: give each row a custom_id"
-            )
-            raise BadInputError(message)
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
