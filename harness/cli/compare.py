@@ -13,7 +13,7 @@ from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import ChosenEngine, named_engines
 from harness.cli.options import offers_fields
-from harness.cli.request import Contribution, ResultOptions, RunRequest
+from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
 from harness.files import written
 from harness.options import Option
@@ -65,7 +65,6 @@ def compare(
     options: Options,
     patience: Timeouts,
     result: ResultOptions,
-    contribution: Contribution,
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 
@@ -85,7 +84,6 @@ def compare(
             ChosenEngine(runner="llama-server", connection=ConnectionOptions(**asdict(patience))),
             (f"base={builds.base}", f"head={builds.head}"),
         ),
-        contribution=contribution,
         result=result,
     )
     if builds.markdown is not None:

@@ -12,7 +12,7 @@ from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import EngineOptions
 from harness.cli.options import offers_fields, option_names
-from harness.cli.request import Contribution
+from harness.cli.request import ResultOptions
 from harness.errors import MachineError
 from harness.fleet.device import owned_device
 from harness.fleet.matrix import read
@@ -56,7 +56,7 @@ def run(
 
     Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
     """
-    kinds = (Options, EngineOptions, ConnectionOptions, Contribution)
+    kinds = (Options, EngineOptions, ConnectionOptions, ResultOptions)
     cells = read(path, {name.removeprefix("--") for kind in kinds for name in option_names(kind)})
     missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
     _require_distributed()

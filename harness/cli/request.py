@@ -34,30 +34,8 @@ def check_contributor(name: str | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
-    """What contributors state about themselves and the machine."""
-
-    contributor: Contributor = None
-    notes: Annotated[
-        str | None,
-        Option(
-            "One line about the machine, such as its cooling or an undervolt.",
-            metavar="TEXT",
-            panel=_RESULT,
-        ),
-    ] = None
-
-    def check(self) -> None:
-        """Raise `UsageError` when the format would not accept it."""
-        check_contributor(self.contributor)
-        if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters"
-            raise UsageError(message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """Whether to measure, and where the result goes."""
+    """Whether to measure, where the result goes, and what contributors state about themselves."""
 
     resume: Annotated[
         bool,
@@ -78,6 +56,22 @@ class ResultOptions:
     ] = None
     details: Annotated[bool, Option("Print all figures after the verdict.", panel=_RESULT)] = False
     json: Json = False
+    contributor: Contributor = None
+    notes: Annotated[
+        str | None,
+        Option(
+            "One line about the machine, such as its cooling or an undervolt.",
+            metavar="TEXT",
+            panel=_RESULT,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `UsageError` when the format would not accept what is stated."""
+        check_contributor(self.contributor)
+        if self.notes is not None and not _NOTES.fullmatch(self.notes):
+            message = "--notes takes one line of at most 280 characters"
+            raise UsageError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +80,11 @@ class RunRequest:
 
     options: Options
     engines: tuple[ChosenEngine, ...]
-    contribution: Contribution = Contribution()
     result: ResultOptions = ResultOptions()
 
     def check(self) -> None:
         """Raise `HarnessError` for what is wrong whatever the models are."""
-        self.contribution.check()
+        self.result.check()
         self.engines[0].require_suited(self.options)
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
@@ -99,9 +92,9 @@ class RunRequest:
 
     def write(self, submission: Submission) -> Path:
         """Write a result as it was asked for, and return where."""
-        given = self.contribution
+        given = self.result
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
-        return results.write(submission, self.result.output)
+        return results.write(submission, given.output)
 
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""

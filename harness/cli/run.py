@@ -12,7 +12,7 @@ from harness.cli.engines import (
     named_engines,
 )
 from harness.cli.options import offers_fields
-from harness.cli.request import Contribution, ResultOptions, RunRequest
+from harness.cli.request import ResultOptions, RunRequest
 from harness.machine.engines import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
@@ -25,7 +25,6 @@ def run(
     engine: EngineOptions,
     connection: ConnectionOptions,
     result: ResultOptions,
-    contribution: Contribution,
 ) -> None:
     """Without any option it measures a small embedded model with two ways of drafting.
 
@@ -43,7 +42,6 @@ def run(
     request = RunRequest(
         options=options,
         engines=at_depths(engines, options.context_depth_tokens),
-        contribution=contribution,
         result=result,
     )
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help

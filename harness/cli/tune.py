@@ -6,7 +6,7 @@ from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner, named_engines
 from harness.cli.options import Without, offers_fields
-from harness.cli.request import Contribution, ResultOptions
+from harness.cli.request import ResultOptions
 from harness.errors import UsageError
 from harness.runners.options import ConnectionOptions
 from harness.tune.search import SearchOptions
@@ -60,7 +60,6 @@ def tune(
     engine: EngineOptions,
     connection: ConnectionOptions,
     result: ResultOptions,
-    contribution: Contribution,
 ) -> None:
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
@@ -73,7 +72,6 @@ def tune(
         search=search,
         engines=named_engines(chosen, engine.server_binaries),
         result=result,
-        contribution=contribution,
     )
     if result.dry_run:
         request.print_plan()

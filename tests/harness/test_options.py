@@ -16,7 +16,7 @@ from harness.cli.app import app
 from harness.cli.engines import EngineOptions
 from harness.cli.import_ import ImportOptions
 from harness.cli.options import offers_fields, option_names
-from harness.cli.request import Contribution, ResultOptions
+from harness.cli.request import ResultOptions
 from harness.errors import UsageError
 from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.options import Option, comma_separated
@@ -27,7 +27,6 @@ COMMANDS = {
     EngineOptions: "run",
     ConnectionOptions: "run",
     ResultOptions: "run",
-    Contribution: "run",
     ImportOptions: "import",
     FleetOptions: "fleet run",
     WorkerOptions: "fleet worker",
