@@ -33,27 +33,9 @@ _SERVER = "llama-server"
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 
-def chosen_runner(engine: "EngineOptions") -> str:
-    """The runner that was named, or the one whose engine is here.
-
-    Raises `MachineError` without any engine.
-    """
-    if engine.runner is not None:
-        return engine.runner
-    if engine.server_binaries:
-        return _SERVER
-    if package_version() is not None:
-        return DEFAULT_RUNNER
-    if server_program() is None:
-        message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
-        raise MachineError(message)
-    console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {server_program()}.")
-    return _SERVER
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOptions:
-    """What runs the models."""
+class EngineOptions(ConnectionOptions):
+    """What runs the models, and how it is reached."""
 
     runner: Annotated[
         str | None,
@@ -75,6 +57,25 @@ class EngineOptions:
             panel=_SETTINGS,
         ),
     ] = ()
+
+    def engines(self) -> "tuple[ChosenEngine, ...]":
+        """The engines that were named, else the one that is here. Raises `HarnessError`."""
+        chosen = ChosenEngine(runner=self._chosen_runner(), connection=self)
+        return named_engines(chosen, self.server_binaries)
+
+    def _chosen_runner(self) -> str:
+        """Raises `MachineError` without any engine."""
+        if self.runner is not None:
+            return self.runner
+        if self.server_binaries:
+            return _SERVER
+        if package_version() is not None:
+            return DEFAULT_RUNNER
+        if server_program() is None:
+            message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
+            raise MachineError(message)
+        console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {server_program()}.")
+        return _SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,6 @@ from harness.fleet.device import owned_device
 from harness.fleet.matrix import read
 from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.report.words import seconds as duration
-from harness.runners.options import ConnectionOptions
 from schemas.vocabulary.say import count
 
 
@@ -56,7 +55,7 @@ def run(
 
     Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
     """
-    kinds = (Options, EngineOptions, ConnectionOptions, ResultOptions)
+    kinds = (Options, EngineOptions, ResultOptions)
     cells = read(path, {name.removeprefix("--") for kind in kinds for name in option_names(kind)})
     missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
     _require_distributed()

@@ -4,28 +4,16 @@ from dataclasses import replace
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import (
-    ChosenEngine,
-    EngineOptions,
-    at_depths,
-    chosen_runner,
-    named_engines,
-)
+from harness.cli.engines import EngineOptions, at_depths
 from harness.cli.options import offers_fields
 from harness.cli.request import ResultOptions, RunRequest
 from harness.machine.engines import package_version
 from harness.models.presets import DEFAULT_DRAFT
-from harness.runners.options import ConnectionOptions
 
 
 @console.reports_errors
 @offers_fields
-def run(
-    options: Options,
-    engine: EngineOptions,
-    connection: ConnectionOptions,
-    result: ResultOptions,
-) -> None:
+def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
     """Without any option it measures a small embedded model with two ways of drafting.
 
     - `python -m harness run --quick` for a first look
@@ -34,15 +22,12 @@ def run(
 
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
-    chosen = ChosenEngine(runner=chosen_runner(engine), connection=connection)
-    if package_version() is None and not chosen.kind.behind_servers:
+    engines = engine.engines()
+    if package_version() is None and not engines[0].kind.behind_servers:
         # The package that makes the usual target is missing: measure the one that is downloaded.
         options = replace(options, target=options.target or DEFAULT_DRAFT)
-    engines = named_engines(chosen, engine.server_binaries)
     request = RunRequest(
-        options=options,
-        engines=at_depths(engines, options.context_depth_tokens),
-        result=result,
+        options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
     )
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
 

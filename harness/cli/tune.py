@@ -4,11 +4,10 @@ from typing import Annotated
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner, named_engines
+from harness.cli.engines import EngineOptions
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions
 from harness.errors import UsageError
-from harness.runners.options import ConnectionOptions
 from harness.tune.search import SearchOptions
 
 # What a tune decides itself, or does not vary.
@@ -58,7 +57,6 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    connection: ConnectionOptions,
     result: ResultOptions,
 ) -> None:
     if len(engine.server_binaries) > 1:
@@ -66,13 +64,7 @@ def tune(
         raise UsageError(message)
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
-    chosen = ChosenEngine(runner=chosen_runner(engine), connection=connection)
-    request = TuneRequest(
-        options=options,
-        search=search,
-        engines=named_engines(chosen, engine.server_binaries),
-        result=result,
-    )
+    request = TuneRequest(options=options, search=search, engines=engine.engines(), result=result)
     if result.dry_run:
         request.print_plan()
     else:

@@ -15,7 +15,7 @@ from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
 from schemas.method import Method
 from schemas.submission import Model
-from schemas.vocabulary import FIXED_TASKS
+from schemas.vocabulary import FIXED_TASKS, RUNNERS
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -102,6 +102,19 @@ def test_what_changes_the_measurement_makes_the_profile_custom(
     options: Options, expected_profile: str
 ) -> None:
     assert profile(options) == expected_profile
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_through_a_server_arms_take_turns_by_passes_and_a_quick_run_stays_one(
+    tmp_path: Path,
+) -> None:
+    target = str(write_gguf(tmp_path / "own.gguf"))
+    asked = Options(target=target, quick=True)
+
+    built = campaign_from(asked, say=lambda _: None, runner=RUNNERS["llama-server"])
+
+    assert (built.interleaved, built.profile, built.blocks) == ("block", "quick", 3)
+    assert built.arms[1].method == parse(RUNNERS["llama-server"].default_methods[0])
 
 
 def test_every_draft_gets_an_arm_and_an_id_of_its_own() -> None:

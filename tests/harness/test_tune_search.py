@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from typer.testing import CliRunner
 
@@ -51,7 +53,7 @@ def test_what_a_tune_decides_is_no_option_of_it() -> None:
 
 
 def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
-    plain = campaign()
+    plain = replace(campaign(), interleaved="block")
     found = families((parse("draft-model"),), plain.drafts, deepest=4)
     connection = ConnectionOptions(
         server_command="serve big --port {port}",
