@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"[<>]?[0-9][0-9,.]*")
 # Heading to the columns of the data file, in the order in which a page prints them.
 CELL = {
-    "Speedup, 95 % interval": ("speedup", "interval_low", "interval_high"),
+    "Speedup, 95 % [another machine]": ("speedup", "interval_low", "interval_high"),
     "Baseline tokens/s": ("baseline_tps",),
     "Tokens per round": ("tokens_per_round",),
     "R": ("round_cost",),
@@ -31,7 +31,17 @@ CELL = {
     "Rigs": ("rigs",),
 }
 VERDICT = {
-    "Speedup per token, 95 % interval": ("speedup", "interval_low", "interval_high"),
+    "Speedup per token [this machine]": ("speedup", "interval_low", "interval_high"),
+    "Whole request [this machine]": (
+        "whole_request",
+        "whole_request_low",
+        "whole_request_high",
+    ),
+    "With answers of 256 tokens": (
+        "stated_request",
+        "stated_request_low",
+        "stated_request_high",
+    ),
     "Tokens per round": ("tokens_per_round",),
     "R": ("round_cost",),
     "Accepted": ("acceptance_rate",),
@@ -66,8 +76,6 @@ def is_printed(printed: str, value: float) -> bool:
 def says(row: Row, headings: Mapping[str, tuple[str, ...]], known: Row) -> bool:
     """Whether a row of a page has the numbers of a row of a data file, and no others."""
     for heading, columns in headings.items():
-        if heading not in row:
-            continue
         percent = 100 if "%" in row[heading] else 1
         values = [known[column] * percent for column in columns if known[column] is not None]
         printed = NUMBER.findall(row[heading])

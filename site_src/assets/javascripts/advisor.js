@@ -29,7 +29,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     const error = own ?? anyError;
     if (!error) return "How far predictions are off is not known yet: no two machines have measured the same size of model through the same backend.";
     const kind = own ? "Predictions of this kind" : "This kind could not be tested yet; predictions of all other kinds";
-    const held = error.held === null ? "" : ` The 95 % interval held in ${percent(error.held, 1)} of ${error.with_interval}.`;
+    const held = error.held === null ? "" : ` The forecast held in ${percent(error.held, 1)} of ${error.with_interval}.`;
     return `${kind} were off by ${percent(error.median_error, 1)} in the median, nine of ten by less than ${percent(error.high_error, 1)} (${error.predictions} predictions, each of ${machines(error.voters)} from the others).${held}`;
   };
 
@@ -63,10 +63,10 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
 
   const headline = (known, question, found, page) => {
     const card = el("div", "dm-advice");
-    const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
+    const figure = (words, kind, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), low === null ? " " : ` ${kind} `, ...rest);
     const unsure = found.measured && found.measured[1] === null ? el("span", "dm-verdict", "○ too few prompts for an interval") : null;
     card.append(
-      found.measured ? figure("Measured here:", found.measured, ...(unsure ? [unsure] : [])) : figure("Expect on yours:", [found.speedup, found.low, found.high], pill(page.words, found)),
+      found.measured ? figure("Measured here:", "another machine", found.measured, ...(unsure ? [unsure] : [])) : figure("Expect on yours:", "forecast", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),
       el("p", "", found.measured ? "As a prediction: " : "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
@@ -78,7 +78,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
   };
 
   const table = (found, page) => {
-    const names = ["Method", "Measured here", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error"];
+    const names = ["Method", "Measured here [another machine]", "Predicted speedup [forecast]", "Expectation", "Tokens per round", "R", "Median error"];
     const rows = found.map((each) => {
       const name = el("th", "", method(each.choice));
       name.scope = "row";

@@ -59,7 +59,8 @@ const el = (tag, name, ...children) => {
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 const tierPill = (tier) => el("span", `dm-verdict dm-tier dm-tier--${tier}`, tier);
 const verdictPill = (words, name) => (Object.hasOwn(words.verdicts, name ?? "") ? el("span", `dm-verdict dm-verdict--${name}`, `${words.verdicts[name].sign} ${words.verdicts[name].word}`) : null);
-const range = (row) => (row.interval_low === null ? null : el("span", "dm-interval", interval(row.interval_low, row.interval_high)));
+// A measured figure is that of a cell, an imported one that of a file.
+const range = (row) => (row.interval_low === null ? null : el("span", "dm-interval", `${interval(row.interval_low, row.interval_high)} ${row.tier === "measured" ? "another" : "this"} machine`));
 
 const taskWords = (words, row) => {
   if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;
@@ -133,7 +134,7 @@ const predicted = (data, { prediction, question }) => {
   const { speedup, low, high, choice, task, backend, cost, gain, error, anyError } = prediction;
   const off = error ?? anyError;
   const how = [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
-  const bounds = low === null ? "without an interval: too few machines" : "the interval is for one more machine";
+  const bounds = low === null ? "without an interval: too few machines" : "the interval is a forecast for one more machine";
   const past = off ? ` Such predictions were off by ${percent(off.median_error, 1)} in the median.` : " How far such predictions are off is not known yet.";
   return [
     el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", interval(low, high)), " ", tierPill("predicted")),
