@@ -12,7 +12,8 @@ with figures as (
     device, size_class, backend, task, tier, device_label, device_kind, vram_gib, size_order,
     method, method_label, depth, target_label, quantisation,
     if(verdict = 'never-drafted', null, speedup) as speedup,
-    interval_low, interval_high, stated_request_low, stated_request_high, verdict, confirmed, at_most,
+    interval_low, interval_high, stated_request, stated_request_low, stated_request_high, verdict,
+    confirmed, at_most,
     submissions, rigs, cell as name, false as differs
   from cell
   where concurrency = 1 and conditions is null
@@ -108,7 +109,8 @@ judged as (
 select
   choice, shown, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
   size_order, cells, helping_cells, losing_cells, failed_cells, choices, speedup,
-  interval_low, interval_high, at_least, coalesce(at_most, false) as at_most, verdict,
+  interval_low, interval_high, stated_request, stated_request_low, stated_request_high,
+  at_least, coalesce(at_most, false) as at_most, verdict,
   mark_of(verdict, confirmed) as mark,
   method, method_label, depth, target_label, quantisation, submissions, rigs, differs
 from judged

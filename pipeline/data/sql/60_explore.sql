@@ -25,8 +25,7 @@ newest as (
     any_value(cache_types) as cache_types,
     any_value(attention) as attention,
     any_value(loading) as loading,
-    any_value(measured_with order by submission) as measured_with,
-    exp(median(ln(whole_request))) as whole_request
+    any_value(measured_with order by submission) as measured_with
   from members
   group by pool
 )
@@ -38,7 +37,6 @@ select
     as setup,
   newest.submission,
   newest.vendor,
-  newest.whole_request,
   newest.series,
   newest.context_depth,
   newest.token_choice,

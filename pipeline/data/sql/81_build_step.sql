@@ -10,7 +10,7 @@ with built as (
       quantisation_slug, setting, 'c' || concurrency, conditions) as series,
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
-    speedup, interval_low, interval_high, verdict,
+    speedup, interval_low, interval_high, stated_request, stated_request_low, stated_request_high, verdict,
     coalesce(speedup / exp(repeatable_within), interval_low) as own_low,
     coalesce(speedup * exp(repeatable_within), interval_high) as own_high, baseline_tps, tps, submission, measured_from
   from pool_member

@@ -75,6 +75,8 @@ def methods(rows: list[Row]) -> str:
 def depths(rows: list[Row]) -> str:
     """The best depth of each pair, as far as intervals support it."""
     best = [row for row in rows if row["best"]]
+    if not best:
+        return "With every depth the whole request is clearly slower: none is marked as the best."
     if len(best) == 1:
         tried = [str(row["depth"]) for row in rows]
         clear = best[0]["verdict"] in CLEAR

@@ -16,6 +16,7 @@ from pipeline.site.pages.environment import task
 from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
+WHOLE_FROM_TPS = 1000  # a rate of four digits has no decimals
 USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 VENDORS = {
     "nvidia": "NVIDIA",
@@ -34,6 +35,12 @@ SETTING = (
 def _command(row: Mapping[str, Any]) -> str:
     """The line that measures a setting, but for its tasks."""
     return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
+
+
+def _rate(column: str) -> pl.Expr:
+    """A rate with the digits of `say.rate`, so that a script prints the same."""
+    rate = col(column)
+    return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
 
 def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None) -> Facet:
@@ -148,8 +155,12 @@ MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
     Measure(name="low", value=col("interval_low"), digits=2),
     Measure(name="high", value=col("interval_high"), digits=2),
-    Measure(name="whole", value=col("whole_request"), digits=2),
-    Measure(name="baseline", value=col("baseline_tps"), digits=1),
+    Measure(name="whole", value=col("stated_request"), digits=2),
+    Measure(name="whole_low", value=col("stated_request_low"), digits=2),
+    Measure(name="whole_high", value=col("stated_request_high"), digits=2),
+    Measure(name="at_most", value=col("at_most"), digits=0),
+    Measure(name="baseline", value=_rate("baseline_tps"), digits=3),
+    Measure(name="rate", value=_rate("tps"), digits=3),
     Measure(name="tokens", value=col("tokens_per_round"), digits=2),
     Measure(name="cost", value=col("round_cost"), digits=2),
     Measure(name="accepted", value=col("acceptance_rate") * 100, digits=0),

@@ -23,6 +23,7 @@ from pipeline.site.advice import LEVELS
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
+from pipeline.site.rows import Row
 from schemas.vocabulary import (
     ALL_TASKS,
     DOUBTS,
@@ -159,6 +160,8 @@ def _filters() -> dict[str, Callable[..., object]]:
         "number": say.number,
         "rate": say.rate,
         "doubt": doubt,
+        "request_words": request_words,
+        "interval_kind": interval_kind,
         "percent": say.percent,
         "count": say.count,
         "best_of": say.best_of,
@@ -221,6 +224,19 @@ def words(name: str) -> str:
 def doubt(name: str) -> str:
     """Why there is no verdict: one of the listed reasons, or the name of a serious flag."""
     return DOUBTS.get(name, f"a serious flag: {name.replace('-', ' ')}")
+
+
+def interval_kind(row: Row) -> str:
+    """What the interval of a square is about: that of a suite's own tasks is from one file."""
+    own = row.tier == "imported" and row.task == "all"
+    return "this machine" if own else "another machine"
+
+
+def request_words(row: Row) -> str:
+    """The stated request of a figure, in words."""
+    if row.stated_request is None:
+        return "prompt time not recorded"
+    return f"with {STATED_ANSWER_TOKENS} tokens of answer {say.times(row.stated_request)} in all"
 
 
 def coded(text: str) -> Markup:

@@ -273,14 +273,15 @@ def _words(row: Row, shown: str) -> str:
         return f"{backend}: no speedup could be measured"
     depth = f" at depth {row.depth}" if row.depth else ""
     interval = (
-        f" {say.interval(row.interval_low, row.interval_high)}"
+        f" {say.interval(row.interval_low, row.interval_high)} {interval_kind(row)}"
         if row.interval_low is not None
         else ""
     )
     verdict = f", {VERDICTS[row.mark].label[2:]}" if row.mark else ""
     tier = "" if row.tier == MEASURED else f" ({row.tier})"
     return (
-        f"{backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"
+        f"{backend}: {say.times(row.speedup)}{interval}{verdict}{tier},"
+        f" {request_words(row)}; {shown} of"
         f" {say.count(row.cells, 'setting')}: {row.method_label}{depth} with {row.target_label}"
         f"{DIFFERS if row.differs else ''}"
     )

@@ -29,6 +29,7 @@ select
   speedup,
   interval_low,
   interval_high,
+  stated_request,
   verdict,
   verdict_label(mark) as verdict_label,
   baseline_tps,

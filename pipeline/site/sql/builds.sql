@@ -23,6 +23,7 @@ select
   speedup,
   interval_low,
   interval_high,
+  stated_request,
   baseline_tps,
   speedup_change,
   baseline_change,

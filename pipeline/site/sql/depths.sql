@@ -1,10 +1,12 @@
 -- One row is one depth of one pair on one `$device` or of one `$target`, where it ran at several:
 -- measured and imported over all tasks under usual conditions, and for devices published ratios with
--- nothing else changed. `best` marks the depth with the highest lower bound, or without intervals the highest figure.
+-- nothing else changed. `best` marks the depth
+-- with the highest lower bound, or without intervals the highest figure, of those whose whole request
+-- is not clearly slower.
 with figures as (
   select
     device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,
-    verdict, verdict_label(mark) as verdict_label,
+    stated_request, slower_request, verdict, verdict_label(mark) as verdict_label,
     concat_ws(' · ', if($device = 'all', device_label, null),
       if($target = 'all', target_label || ' ', '') || quantisation, method_label, draft_label, backend,
       nullif(tier, 'measured'), nullif(concurrency, 1) || ' at once', other_engine(engine_label)
@@ -15,7 +17,7 @@ with figures as (
   union all
   select
     device, null, tier, depth, method, method_label, speedup, null, null,
-    null, null,
+    null, false, null, null,
     concat_ws(' · ', if($device = 'all', device_label, null),
       concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
       tier, contributor) as line_label
@@ -29,9 +31,11 @@ merged as (
     any_value(tier) as tier,
     any_value(method) as method,
     any_value(method_label) as method_label,
-    exp(median(ln(speedup))) as speedup,
+    median(speedup) as speedup,
     if(count(*) = 1, any_value(interval_low), null) as interval_low,
     if(count(*) = 1, any_value(interval_high), null) as interval_high,
+    if(count(*) = 1, any_value(stated_request), null) as stated_request,
+    bool_and(slower_request) as slower_request,
     if(count(*) = 1, any_value(verdict), null) as verdict,
     if(count(*) = 1, any_value(verdict_label), null) as verdict_label,
     count(*) as figures
@@ -42,8 +46,8 @@ merged as (
 select
   *,
   row_number() over (
-    partition by line_label order by coalesce(interval_low, speedup) desc, depth
-  ) = 1 as best
+    partition by line_label order by slower_request, coalesce(interval_low, speedup) desc, depth
+  ) = 1 and not slower_request as best
 from merged
 qualify count(*) over (partition by line_label) > 1
 order by max(coalesce(interval_low, speedup)) over (partition by line_label) desc, line_label, depth

@@ -33,7 +33,7 @@ select
   tier, device, device_label, device_kind, vram_gib, backend, engine_label,
   target as model, target_label as model_label, quantisation, parameters, active_parameters,
   size_order, method, method_label, depth, draft_label, task, own_tasks,
-  speedup, interval_low, interval_high, verdict, at_least, recommended, submission,
+  speedup, interval_low, interval_high, stated_request, verdict, at_least, recommended, submission,
   source, null as contributor, settings, least, most
 from picked
 left join credited using (submission)
@@ -42,7 +42,7 @@ select
   tier, device, device_label, device_kind, vram_gib, backend, engine_name,
   target, target_label, quantisation, parameters, null,
   size_order, method, method_label, depth, draft_label, task, false,
-  speedup, null, null, null, null, true, null,
+  speedup, null, null, null, null, null, true, null,
   source, contributor, settings, least, most
 from printed
 order by device, model, quantisation, backend, task, tier;

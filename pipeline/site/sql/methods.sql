@@ -6,6 +6,7 @@ select
   speedup,
   interval_low,
   interval_high,
+  stated_request,
   verdict,
   verdict_label(mark) as verdict_label,
   acceptance_rate,

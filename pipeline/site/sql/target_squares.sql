@@ -14,7 +14,8 @@ with figures as (
 known as (
   select
     figures.target, figures.device, figures.device_label, figures.device_kind, figures.vram_gib,
-    figures.backend, figures.task, figures.tier, speedup, cells, interval_low, interval_high, verdict,
+    figures.backend, figures.task, figures.tier, speedup, cells, interval_low, interval_high,
+    stated_request, verdict,
     mark, at_least, coalesce(at_most, false) as at_most, method_label, depth, figures.target_label,
     false as differs
   from figures
@@ -33,7 +34,7 @@ select * from known
 union all
 select
   target, device, device_label, device_kind, vram_gib, backend, square_task, tier, speedup, cells,
-  null, null, null, null, null, false, method_label, depth, target_label, false
+  null, null, null, null, null, null, false, method_label, depth, target_label, false
 from printed
 anti join known
   on (known.target, known.device, known.backend, known.task)

@@ -59,8 +59,8 @@ const el = (tag, name, ...children) => {
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 const tierPill = (tier) => el("span", `dm-verdict dm-tier dm-tier--${tier}`, tier);
 const verdictPill = (words, name) => (Object.hasOwn(words.verdicts, name ?? "") ? el("span", `dm-verdict dm-verdict--${name}`, `${words.verdicts[name].sign} ${words.verdicts[name].word}`) : null);
-// A measured figure is that of a cell, an imported one that of a file.
-const range = (row) => (row.interval_low === null ? null : el("span", "dm-interval", `${interval(row.interval_low, row.interval_high)} ${row.tier === "measured" ? "another" : "this"} machine`));
+// A figure over a suite’s own tasks is that of one file, any other that of a cell.
+const range = (row) => (row.interval_low === null ? null : el("span", "dm-interval", `${interval(row.interval_low, row.interval_high)} ${row.own_tasks ? "this" : "another"} machine`));
 
 const taskWords = (words, row) => {
   if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;

@@ -1,8 +1,8 @@
 // Cells as text: CSV, Markdown, and the command that measures one again.
 "use strict";
 
-import { key, label, page, printed } from "./cells.js";
-import { TIMES, UNKNOWN, csvCell, interval as printedInterval } from "./say.js";
+import { figure, key, label, page, printed } from "./cells.js";
+import { TIMES, UNKNOWN, csvCell, interval as printedInterval, rate as printedRate } from "./say.js";
 
 export { csvCell };
 
@@ -36,8 +36,12 @@ const COLUMNS = {
   speedup: figureColumn("speedup"),
   interval_low: figureColumn("low"),
   interval_high: figureColumn("high"),
-  whole_request: figureColumn("whole"),
+  stated_request: figureColumn("whole"),
+  stated_request_low: figureColumn("whole_low"),
+  stated_request_high: figureColumn("whole_high"),
+  at_most: (cells, row) => String(isBound(cells, row)),
   baseline_tps: figureColumn("baseline"),
+  tps: figureColumn("rate"),
   tokens_per_round: figureColumn("tokens"),
   round_cost: figureColumn("cost"),
   accepted_percent: percentColumn,
@@ -62,14 +66,30 @@ export const markdownCell = (value) =>
     .replace(/\b(www|xmpp|mailto)(?=[.:])/gi, "$1\\")
     .replace(/@(?=[a-z0-9])/gi, "@\u200b");
 
+// With a failed trial in it, a speedup is an upper bound.
+const isBound = (cells, row) => figure(cells, "at_most", row) === 1;
+
 export const speedup = (cells, row) => {
   const middle = printed(cells, "speedup", row);
-  return middle === null ? UNKNOWN : middle + TIMES;
+  return middle === null ? UNKNOWN : `${isBound(cells, row) ? "at most " : ""}${middle}${TIMES}`;
 };
 
-export const interval = (cells, row) => {
-  const [low, high] = [printed(cells, "low", row), printed(cells, "high", row)];
+const between = (cells, row, ends) => {
+  const [low, high] = ends.map((name) => printed(cells, name, row));
   return low === null || high === null ? null : printedInterval(Number(low), Number(high));
+};
+export const interval = (cells, row) => between(cells, row, ["low", "high"]);
+
+// The request with an answer of the stated length and its interval; without prompt times, that.
+export const request = (cells, row) => {
+  const middle = printed(cells, "whole", row);
+  if (printed(cells, "speedup", row) === null) return [UNKNOWN, null];
+  return middle === null ? ["prompt time not recorded", null] : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
+};
+
+export const rate = (cells, name, row) => {
+  const value = figure(cells, name, row);
+  return printedRate(Number.isNaN(value) ? null : value);
 };
 
 // Settings that are not the usual ones, after `between`; a file without them has no such facet.
@@ -85,12 +105,12 @@ export const method = (cells, row) => {
 };
 
 export const markdown = (cells, rows, address) => {
-  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 %, another machine", "Verdict"];
+  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 %, another machine", "Request with 256 tokens of answer", "Verdict"];
   const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];
   for (const row of rows.slice(0, MARKDOWN_ROWS)) {
     const target = `${label(cells, "target", row)} ${key(cells, "quant", row)}`;
     const values = [label(cells, "device", row), key(cells, "backend", row), target, method(cells, row), label(cells, "draft", row)];
-    const found = [label(cells, "task", row), speedup(cells, row), interval(cells, row) ?? "", label(cells, "verdict", row)];
+    const found = [label(cells, "task", row), speedup(cells, row), interval(cells, row) ?? "", request(cells, row).filter(Boolean).join(" "), label(cells, "verdict", row)];
     lines.push(`| ${[...values, ...found].map(markdownCell).join(" | ")} |`);
   }
   const more = rows.length > MARKDOWN_ROWS ? `The first ${MARKDOWN_ROWS} of ${rows.length} cells. ` : "";

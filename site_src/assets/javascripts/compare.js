@@ -3,14 +3,14 @@
 "use strict";
 
 import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
-import { interval, method, speedup } from "./cells-text.js";
+import { interval, method, rate, request, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
 const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "conditions"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
-const HEADS = ["Speedup, 95 % [another machine]", "Tokens per round", "R", "Baseline tokens/s"];
+const HEADS = ["Speedup, 95 % [another machine]", "Request of 256 tokens", "Tokens per round", "R", "Tokens/s: plain, plain × speedup"];
 
 const element = (tag, className, ...children) => {
   const made = document.createElement(tag);
@@ -229,7 +229,7 @@ class Compare {
     const title = (side) => `${NAMES[side]}: ${this.places.get(this.sides[side].place).label}`;
     const top = element("tr", "", cell("", mixed ? 2 : 1, ""), ...SIDES.map((side) => cell(title(side), HEADS.length, "dm-compare__side")), cell("", 1, ""));
     const names = [...(mixed ? ["Model and method"] : []), "Task", ...HEADS, ...HEADS, "First over second"];
-    return [top, element("tr", "", ...names.map((name) => cell(name, 1, /Speedup|Tokens|^R$|Base|over/.test(name) ? "dm-num" : "")))];
+    return [top, element("tr", "", ...names.map((name) => cell(name, 1, /Speedup|Request|Tokens|^R$|over/.test(name) ? "dm-num" : "")))];
   }
 
   row({ first, second, ratio, better }, mixed) {
@@ -256,7 +256,11 @@ class Compare {
     const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
     const judged = element("div", "dm-compare__figure", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict);
     judged.dataset.name = NAMES[side]; // on a phone, where the two sides have no heading
-    const made = [element("td", "dm-num dm-pair", judged), ...["tokens", "cost", "baseline"].map((name) => element("td", "dm-num", number(name)))];
+    const [whole, around] = request(cells, row);
+    const asked = around ? [element("span", "dm-value", whole), " ", element("span", "dm-interval", around)] : [element("span", "dm-soft dm-why", whole)];
+    const rates = ["baseline", "rate"].map((name) => rate(cells, name, row)).join(", ");
+    const made = [element("td", "dm-num dm-pair", judged), element("td", "dm-num dm-pair", ...asked)];
+    made.push(...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)));
     made.forEach((cell, each) => Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] }));
     return made;
   }

@@ -4,9 +4,9 @@
 "use strict";
 
 import { ALL_TASKS, addLinks, isLinked, isUsual, key, label, load, page, partsOf, printed, select } from "./cells.js";
-import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
+import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
-import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
+import { UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
@@ -365,8 +365,15 @@ class Explore {
     const made = element("tr", "", head);
     made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
     made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
-    made.append(number("whole", "Whole request", TIMES));
-    made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
+    const [whole, around] = request(cells, row);
+    const asked = element("td", "dm-num dm-pair", element("span", around ? "dm-value" : "dm-soft dm-why", whole), ...(around ? [" ", element("span", "dm-interval", around)] : []));
+    asked.dataset.label = "Request of 256";
+    const written = (name, head) => {
+      const cell = element("td", "dm-num", rate(cells, name, row));
+      cell.dataset.label = head;
+      return cell;
+    };
+    made.append(asked, written("baseline", "Plain tokens/s"), written("rate", "Plain × speedup"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
     made.append(this.ways(row));
     return made;
