@@ -36,7 +36,8 @@ def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
     page.get_by_label("With speculation").fill(DRAFT)
 
     answer = page.locator("[data-part=answer]")
-    expect(answer).to_contain_text("▽ hurts")
+    # Three requests that differ much: 0.23, with an interval from 0.06 to 0.81.
+    expect(answer).to_contain_text("● no clear difference")
     expect(answer).to_contain_text("Drafting itself is slow")
     expect(answer).to_contain_text("3 requests with speculation, paired by their order")
     assert asked == []
@@ -77,7 +78,7 @@ def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page
 
     answer = page.locator("[data-part=answer]")
     expect(answer).to_contain_text("the two are read the other way round")
-    expect(answer).to_contain_text("▽ hurts")
+    expect(answer).to_contain_text("● no clear difference")
 
 
 def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -> None:

@@ -16,6 +16,7 @@ from pipeline.site.pages.columns import Facet, Measure, encode, scaled
 from pipeline.site.pages.explore import FILTERS, explore
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import frame
+from schemas.vocabulary import say
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
@@ -63,18 +64,19 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
     shown = [
         (
             *(facets[name]["keys"][facets[name]["index"][row]] for name in ("device", "task")),
-            *(_printed(figures[name], row) for name in ("speedup", "low", "cost", "baseline")),
+            *(_printed(figures[name], row) for name in ("speedup", "low", "cost", "whole")),
+            *(_rate(figures[name], row) for name in ("baseline", "rate")),
         )
         for row in range(file["rows"])
     ]
 
     assert shown == [
-        (device, task, _text(speedup), _text(low), _text(cost), _text(baseline, 1))
-        for device, task, speedup, low, cost, baseline in rows(
+        (device, task, *map(_text, figures), say.rate(baseline), say.rate(tps))
+        for device, task, *figures, baseline, tps in rows(
             full,
-            "select device, task, speedup, interval_low, round_cost, baseline_tps from explore"
-            " order by task = 'all', coalesce(interval_low, -1) desc, coalesce(speedup, -1) desc,"
-            " cell",
+            "select device, task, speedup, interval_low, round_cost, stated_request,"
+            " baseline_tps, tps from explore order by task = 'all',"
+            " coalesce(interval_low, -1) desc, coalesce(speedup, -1) desc, cell",
         )
     ]
     assert file["rows"] == one(full, "select count(*) from cell")[0]
@@ -216,6 +218,12 @@ def _printed(figure: dict[str, Any], row: int) -> str | None:
     if value is None:
         return None
     return f"{math.floor(value / 10 ** figure['spare'] + 0.5) / 10**digits:.{digits}f}"
+
+
+def _rate(figure: dict[str, Any], row: int) -> str:
+    """A rate as the page prints it."""
+    value = figure["values"][row]
+    return say.rate(None if value is None else value / 10 ** figure["digits"])
 
 
 def _text(value: float | None, digits: int = 2) -> str | None:

@@ -24,7 +24,13 @@ NUMBER = re.compile(r"[<>]?[0-9][0-9,.]*")
 # Heading to the columns of the data file, in the order in which a page prints them.
 CELL = {
     "Speedup, 95 % [another machine]": ("speedup", "interval_low", "interval_high"),
-    "Baseline tokens/s": ("baseline_tps",),
+    "Request with 256 tokens of answer": (
+        "stated_request",
+        "stated_request_low",
+        "stated_request_high",
+    ),
+    "Plain tokens/s": ("baseline_tps",),
+    "Plain \N{MULTIPLICATION SIGN} speedup": ("tps",),
     "Tokens per round": ("tokens_per_round",),
     "R": ("round_cost",),
     "Accepted": ("acceptance_rate",),

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from urllib.parse import urlencode
 
-from pipeline.site.pages.environment import task
+from pipeline.site.pages.environment import interval_kind, request_words, task
 from pipeline.site.pages.map import ALL, MapFilter, colour_strength, style_of
 from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row

@@ -38,7 +38,15 @@ DIGITS = 4
 MOST_BITS = 6
 COLUMNS = (
     *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
-    *("interval_low", "interval_high", "stated_request", "verdict", "at_least", "recommended", "setting"),
+    *(
+        "interval_low",
+        "interval_high",
+        "stated_request",
+        "verdict",
+        "at_least",
+        "recommended",
+        "setting",
+    ),
     *("settings", "least", "most"),
     *("source", "contributor", "evidence"),
 )
@@ -91,6 +99,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
         "plan": PLAN_PATH,
+        "choice_factors": [[row.choices, row.factor] for row in read(connection, "choice_factor")],
         "measure": commands.measure_usual(TARGET),
         "devices": listed,
         "models": tuple(models.values()),
@@ -226,7 +235,13 @@ def _row(
     return (
         *(devices_by[row.device], row.backend, models_by[row.model], row.quantisation, row.task),
         *(row.own_tasks, row.tier, *map(_rounded, (row.speedup, row.interval_low))),
-        *(_rounded(row.interval_high), _rounded(row.stated_request), row.verdict, row.at_least, row.recommended),
+        *(
+            _rounded(row.interval_high),
+            _rounded(row.stated_request),
+            row.verdict,
+            row.at_least,
+            row.recommended,
+        ),
         *(settings_by[_words(row)], row.settings),
         *(_rounded(row.least), _rounded(row.most), row.source, row.contributor, evidence),
     )

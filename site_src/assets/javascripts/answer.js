@@ -111,20 +111,26 @@ const sizeWords = ({ parameters, from, below }) => (parameters ? withArticle(`${
 const headline = (data, { found }) => {
   const { row, settings, least, most } = found;
   const several = row.tier === "published" && settings > 1;
-  const figure = several ? `${times(least)} to ${times(most)}` : times(row.speedup);
-  return el("p", "dm-advice__figure", el("strong", "", figure), " ", several ? null : range(row), " ", verdictPill(data.words, row.verdict), " ", tierPill(row.tier));
+  const figure = several ? `${times(least)} to ${times(most)}` : row.at_least === null ? times(row.speedup) : `at least ${times(row.at_least)}`;
+  return el("p", "dm-advice__figure", el("strong", "", figure), " ", several || row.at_least !== null ? null : range(row), " ", verdictPill(data.words, row.verdict), " ", tierPill(row.tier));
 };
 
 const spread = ({ row, settings, least, most, models }) => {
   if (settings === 1) return "";
   const over = models > 1 ? ` with ${count(models, "model")}` : "";
-  if (row.tier !== "published") return ` Best lower bound of ${count(settings, "setting")}${over}, which run from ${times(least)} to ${times(most)}.`;
+  if (row.tier !== "published") return ` Best of ${count(settings, "setting")}${over}, which run from ${times(least)} to ${times(most)}; the bound allows for the choice.`;
   return ` ${count(settings, "printed figure")}${over}, none with an interval; this one is ${times(row.speedup)}.`;
+};
+
+// What a bound comes from, and the whole request.
+const measured = (row) => {
+  const figure = row.at_least === null ? "" : ` Measured was ${times(row.speedup)}.`;
+  return `${figure} ${row.stated_request === null ? "Its prompt time was not recorded." : `With 256 tokens of answer, prompt included: ${times(row.stated_request)}.`}`;
 };
 
 const direct = (data, answer) => {
   const { row } = answer.found;
-  const text = el("p", "", ...setup(data, row), `, ${taskWords(data.words, row)}.`, spread(answer.found));
+  const text = el("p", "", ...setup(data, row), `, ${taskWords(data.words, row)}.`, measured(row), spread(answer.found));
   if (!answer.exact) text.append(" Not your model itself: one of the same class of sizes.");
   if (answer.question.task !== ALL && row.task !== answer.question.task) text.append(" There is no figure for that task alone.");
   return [headline(data, answer), text, credit(data, row)];

@@ -2,7 +2,7 @@
 // nearest figures, always what its memory holds and allows, and the commands. Data only, no page.
 "use strict";
 
-import { answers } from "./arithmetic.js";
+import { answers, judged } from "./arithmetic.js";
 import { chips, classOf, devicesFor, fitsSize, isCard, leftOver, memoryOf, modelsFor, parse, sameSize } from "./matching.js";
 
 const ALL = "all";
@@ -89,22 +89,33 @@ const circles = (data, question) => {
 };
 
 // No reason to use a setting: slower per token, or with the prompt read.
-export const loses = (row) => ["hurts", "slower-in-all"].includes(row.verdict) || row.speedup < 1;
+export const loses = (row) => !row.recommended || row.speedup < 1;
 
 // Published figures have no bounds: of those, one that can be repeated with llama.cpp comes first.
 const lower = (row) => row.interval_low ?? (row.tier === "published" ? row.speedup : 0);
 const byLowerBound = (a, b) => (a.tier === "published" ? Boolean(b.setting.use) - Boolean(a.setting.use) : 0) || lower(b) - lower(a) || b.speedup - a.speedup;
 
-const best = (rows) => {
+// A row allows for the settings of its own device and model. The best of several rows is the best of
+// the settings of all: its lower bound lies further away, and it may be no clear gain any more.
+const allowed = (data, row, settings) => {
+  if (row.verdict !== "helps" || settings === row.settings) return row;
+  const factor = (choices) => (data.choice_factors.find(([most]) => choices <= most) ?? data.choice_factors.at(-1))[1];
+  const low = row.speedup * (row.interval_low / row.speedup) ** (factor(settings) / factor(row.settings));
+  const verdict = judged(data.words, { low, high: row.interval_high });
+  return { ...row, interval_low: low, verdict, at_least: verdict === "helps" ? Math.floor(low * 100 + 1e-9) / 100 : null };
+};
+
+const best = (data, rows) => {
   const tier = TIERS.find((each) => rows.some((row) => row.tier === each));
   const own = rows.filter((row) => row.tier === tier).sort(byLowerBound);
-  return own.length && { tier, row: own[0], settings: own.reduce((sum, row) => sum + row.settings, 0), least: Math.min(...own.map((row) => row.least)), most: Math.max(...own.map((row) => row.most)), models: new Set(own.map((row) => row.model.id)).size };
+  const settings = own.reduce((sum, row) => sum + row.settings, 0);
+  return own.length && { tier, picked: own[0], row: allowed(data, own[0], settings), settings, least: Math.min(...own.map((row) => row.least)), most: Math.max(...own.map((row) => row.most)), models: new Set(own.map((row) => row.model.id)).size };
 };
 
 const figures = (data, question) => {
   const here = data.rows.filter(onMachine(question));
   for (const fits of circles(data, question)) {
-    const found = best(here.filter(fits));
+    const found = best(data, here.filter(fits));
     if (found) return found;
   }
   return null;
@@ -222,7 +233,7 @@ export const commands = (data, question, row) => {
 export const reply = (data, known, question) => {
   const found = figures(data, question);
   const prediction = found ? null : expected(data, known, question);
-  const close = nearest(data, question).filter((row) => row !== found?.row);
+  const close = nearest(data, question).filter((row) => row !== found?.picked);
   const order = classOf(data.sizes, question.size);
   const shown = found?.row ?? close.find((row) => order === null || row.model.size === order) ?? close[0] ?? null;
   const exact = Boolean(found) && (!question.models.length || question.models.some(({ id }) => id === found.row.model.id)) && fitsSize(question.size, found.row.model.parameters);
