@@ -61,7 +61,7 @@ def figures(document: dict[str, Any]) -> Iterator[Figure]:
         for name, tasks in (*((task, (task,)) for task in suite), (None, every)):
             groups = [[each for each in prompts if each.task == task] for task in tasks]
             if all(groups):
-                finished = [each for each in prompts if each.ratios]
+                finished = [each for each in prompts if each.blocks]
                 yield _figure(document, arm["id"], name, groups, finished)
 
 
@@ -152,8 +152,14 @@ def _interval(
     if half_width is None:
         return None, None
     if not by_passes:
-        weights = sum(1 / len(group) for group in groups)
-        floor = _repeats(document, prompts) * math.sqrt(weights) / len(groups)
+        several = len(groups) > 1
+        errors = (
+            1 / len(group) ** 2 / (len(each.blocks) if several else 1)
+            for group in groups
+            for each in group
+            if not several or len(each.blocks) > 1
+        )
+        floor = _repeats(document, prompts) * math.sqrt(sum(errors)) / len(groups)
         half_width = max(half_width, floor)
     if by_passes:
         passes = _passes(document, prompts)
@@ -186,13 +192,18 @@ def _linearised(groups: list[list[Times]]) -> float | None:
     total = sum(part for part, _ in parts)
     if total == 0:
         return 0.0
-    freedom = total**2 / sum(part**2 / free for part, free in parts)
+    freedom = total**2 / sum(part**2 / (free + 2) for part, free in parts) - 2
+    freedom = min(freedom, sum(free for _, free in parts))
     return float(scipy.stats.t.ppf(0.975, freedom)) * math.sqrt(total) / len(groups)
 
 
 def _repeats(document: dict[str, Any], prompts: list[Prompt]) -> float:
     """How far one block may lie from its prompt: no task is known better than by its repeats."""
-    spreads = [variance(each.ratios.values()) for each in prompts if len(each.ratios) > 1]
+    spreads = [
+        variance([math.log(plain / own) for plain, own in each.blocks.values()])
+        for each in prompts
+        if len(each.blocks) > 1
+    ]
     if not spreads and document["design"].get("order") != "sequential":
         plain = [each.plain for each in sorted(prompts, key=lambda each: each.order)]
         spreads = [(b - a) ** 2 for a, b in pairwise(plain)]
@@ -215,31 +226,23 @@ def _load(document: dict[str, Any]) -> float:
 
 
 def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
-    """What disturbs whole passes: Student's t over the blocks' mean deviations."""
-    blocks = sorted({block for each in prompts for block in each.ratios})
+    """What disturbs whole passes: Student's t over the blocks' own time ratios."""
+    blocks = sorted({block for each in prompts for block in each.blocks})
     tasks = list(dict.fromkeys(each.task for each in prompts))
     full = [
         block
         for block in blocks
-        if sum(block in each.ratios for each in prompts) >= FULL * len(prompts)
-        and all(any(block in p.ratios for p in prompts if p.task == task) for task in tasks)
+        if sum(block in each.blocks for each in prompts) >= FULL * len(prompts)
+        and all(any(block in p.blocks for p in prompts if p.task == task) for task in tasks)
     ]
     if len(full) < 2:
         return None
-    means = {id(p): fmean([p.ratios[b] for b in full if b in p.ratios] or [0.0]) for p in prompts}
-    deviations = [
-        fmean(
-            fmean(
-                p.ratios[block] - means[id(p)]
-                for p in prompts
-                if p.task == task and block in p.ratios
-            )
-            for task in tasks
-        )
+    alone = [
+        [[p.blocks.get(block, p.times) for p in prompts if p.task == task] for task in tasks]
         for block in full
     ]
     level = 0.95 if document["design"].get("precision") is None else 0.975
-    return _half_width(deviations, level)
+    return _half_width([math.log(_ratio(each)) for each in alone], level)
 
 
 def _half_width(values: list[float], level: float) -> float:

@@ -23,7 +23,7 @@ LOOK_UP = (
 class Prompt:
     """One prompt: both times per token by the steady clock, or the wall clock where it has none.
 
-    `ratios` are the log ratios by block, `rounds` the arm's rounds per token, `plain` the logarithm
+    `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm
     of the baseline's time in the first block and `order` when that ran. `reading` and `answer`: the
     ms in which both read the prompt, `None` where it is not known, and the tokens after the first.
     """
@@ -31,7 +31,7 @@ class Prompt:
     task: str
     times: Times
     walls: Times
-    ratios: dict[int, float]
+    blocks: dict[int, Times]
     rounds: float | None
     clock: float
     reading: Times | None
@@ -76,7 +76,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
                 ),
                 median([*(_wall(own[block]) for block in ended), *beyond]),
             ),
-            ratios={block: math.log(time(base[block]) / time(own[block])) for block in ended},
+            blocks={block: (time(base[block]), time(own[block])) for block in ended},
             rounds=_rounds_per_token([own[block] for block in ended]),
             clock=error if steady else 0.0,
             reading=_reading(document, arm, prompt["id"]),

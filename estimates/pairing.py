@@ -189,6 +189,11 @@ class PromptPairs:
         """The baseline's milliseconds per token: the median over the same blocks."""
         return median((*self.baseline_ms_per_token, *(base for base, _ in self.failed)))
 
+    @property
+    def at_most(self) -> bool:
+        """Whether the arm's time is only known to be longer: of fewer failures it is the median."""
+        return len(self.failed) >= max(1, len(self.trials))
+
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
         """Natural logarithm of baseline over arm time, one per block that both finished."""

@@ -3,7 +3,7 @@
 from estimates.model import Interval
 from estimates.pairing import pair
 from estimates.repeatability import (
-    block_means,
+    block_ratios,
     blocks_run,
     by_task,
     confidence,
@@ -32,6 +32,6 @@ def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Inte
     if interval is None or not by_passes(submission):
         return interval
     # Over all prompts of the arm: a pass is disturbed as a whole.
-    means = block_means(by_task(pair(submission, arm)))
-    over_blocks = log_half_width(means, confidence(submission), least=_LEAST_PASSES)
+    ratios = block_ratios(by_task(pair(submission, arm)))
+    over_blocks = log_half_width(ratios, confidence(submission), least=_LEAST_PASSES)
     return None if over_blocks is None else interval.wider(over_blocks)

@@ -63,9 +63,18 @@ class Scope:
 
     @property
     def floor(self) -> float:
-        """No interval is narrower than what the repeats of a prompt differ by, as a logarithm."""
-        prompts = sum(1 / len(group) for group in self.groups)
-        return NORMAL_95 * self.repeat_deviation * math.sqrt(prompts) / len(self.groups)
+        """No interval is narrower than what the repeats of a prompt differ by, as a logarithm.
+
+        Over several tasks that is the error of the mean over prompts and blocks, if they were
+        repeated. What disturbs the few prompts of one task may hit all of its blocks alike, so that
+        these count as one.
+        """
+        alone = len(self.groups) == 1
+        blocks = [(len(group), len(each.trials)) for group in self.groups for each in group]
+        errors = (
+            1 / (size**2 * (1 if alone else many)) for size, many in blocks if alone or many > 1
+        )
+        return NORMAL_95 * self.repeat_deviation * math.sqrt(sum(errors)) / len(self.groups)
 
 
 Figure: TypeAlias = Callable[[Scope], float | None]

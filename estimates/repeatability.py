@@ -4,12 +4,11 @@ The interval over prompts predicts other prompts of the kind. Prompts differ, so
 narrow it. This interval is about exactly the prompts that were run, and every block narrows it.
 Each block is one measurement of the whole campaign:
 
-    m_b        = mean over tasks of the mean over prompts of (x_pb - x_p)
+    m_b        = logarithm of the time ratio by block b alone
     half-width = t(B - 1) * s(m) / sqrt(B)
 
-where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a failed
-trial does not count as noise), B the number of blocks and s the standard deviation. The error of
-the steady clock, which is common to all blocks, is added in squares.
+where B is the number of blocks and s the standard deviation. The error of the steady clock, which
+is common to all blocks, is added in squares.
 
 A campaign that checks its interval after each block and stops once it is narrow stops too often
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
@@ -22,12 +21,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
-from estimates.intervals import (
-    CONFIDENCE,
-    deviation,
-    mean_over_tasks,
-    variance,
-)
+from estimates.intervals import CONFIDENCE, Times, deviation, time_ratio, variance
 from estimates.model import Repeatability
 from estimates.once import once
 from estimates.pairing import PromptPairs, pair
@@ -76,7 +70,7 @@ def blocks_run(submission: Submission) -> int:
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
     """The half-width over blocks with the clock's own error, as a logarithm; `None`: too few."""
-    over_blocks = log_half_width(block_means(groups), level)
+    over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
     return math.hypot(over_blocks, max(each.clock_half_width for group in groups for each in group))
@@ -88,30 +82,28 @@ def confidence(submission: Submission) -> float:
     return CONFIDENCE_WHEN_STOPPED_EARLY if adaptive else CONFIDENCE
 
 
-def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
-    """Per full block the equal-weight mean of the prompts' deviations from their own means.
+def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
+    """Logarithm of each full block's time ratio, were it the only one.
 
     A block is full if at least nine tenths of the prompts have a pair in it, and every task one.
+    Prompts without a pair in it count with their own times, so that a failure is no noise.
     """
-    tables = [[_by_block(pairs) for pairs in group] for group in groups]
-    prompts = [table for group in tables for table in group]
-    blocks = sorted({block for table in prompts for block in table})
+    tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
+    prompts = [table for group in tables for table, _ in group]
     full = [
         block
-        for block in blocks
+        for block in sorted({block for table in prompts for block in table})
         if sum(block in table for table in prompts) >= FULL_BLOCK * len(prompts)
-        and all(any(block in table for table in group) for group in tables)
+        and all(any(block in table for table, _ in group) for group in tables)
     ]
-    means = {
-        id(table): fmean([table[block] for block in full if block in table] or [0.0])
-        for table in prompts
-    }
     return tuple(
-        mean_over_tasks(
-            [
-                [table[block] - means[id(table)] for table in group if block in table]
-                for group in tables
-            ]
+        math.log(
+            time_ratio(
+                [
+                    [table.get(block, (pairs.baseline_ms, pairs.arm_ms)) for table, pairs in group]
+                    for group in tables
+                ]
+            )
         )
         for block in full
     )
@@ -177,7 +169,7 @@ def _headline(
     groups = by_task(pairs)
     if not groups:
         return None
-    blocks, level = len(block_means(groups)), confidence(submission)
+    blocks, level = len(block_ratios(groups)), confidence(submission)
     half_width = repeatable_within(groups, level)
     more = None if half_width is None else blocks_to_halve(blocks, level)
     minutes = block_minutes(submission)
@@ -190,9 +182,10 @@ def _headline(
 
 
 @once
-def _by_block(pairs: PromptPairs) -> dict[int, float]:
+def _by_block(pairs: PromptPairs) -> dict[int, Times]:
     blocks = (trial.block for trial in pairs.trials)
-    return dict(zip(blocks, pairs.block_log_ratios, strict=True))
+    times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, strict=True)
+    return dict(zip(blocks, times, strict=True))
 
 
 def _wall_ms(trial: Trial) -> float | None:

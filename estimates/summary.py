@@ -36,7 +36,7 @@ def summarize(submission: Submission) -> Summary:
     # A task and all tasks ask for the same prompts.
     request, predict = cache(Readings(submission).request), cache(_predict(submission))
     estimates = tuple(
-        _estimate(scope, request, predict)
+        estimate(scope, request, predict)
         for arm in compared
         for scope in scopes(submission, arm, pairs[arm.id])
     )
@@ -62,7 +62,7 @@ def summarize(submission: Submission) -> Summary:
     )
 
 
-def _estimate(
+def estimate(
     scope: Scope,
     request: Callable[[PromptPairs], PromptRequest | None],
     predict: Callable[[PromptPairs], float | None],
@@ -86,7 +86,7 @@ def _estimate(
         pays_from=pays_from(requests, scope.times, interval) if requests else None,
         speedup=speedup,
         interval=interval,
-        at_most=any(pairs.failed for pairs in scope.prompts),
+        at_most=any(pairs.at_most for pairs in scope.prompts),
         wall_speedup=by_wall,
         repeatable_within=repeatability.repeatable_within(
             scope.groups, repeatability.confidence(scope.submission)
@@ -116,7 +116,8 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
     """Why what the intervals say is no verdict; `None` if it is one."""
-    if verdicts.failed_share(scope.trials, scope.baseline_trials) >= verdicts.MOST_FAILED:
+    failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
+    if failed >= verdicts.MOST_FAILED or (failed > 0 and judged == "helps"):
         return verdicts.FAILURES
     if len(scope.prompts) < FEWEST_PROMPTS:
         return verdicts.FEW_PROMPTS

@@ -109,7 +109,7 @@ SIGNED: tuple[Verdict, ...] = ("helps", "hurts", "slower-in-all")
 JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 
 # An arm that fails on this share of the prompts that its baseline finishes has no verdict: those
-# that are left are no sample of all.
+# that are left are no sample of all. One that fails on fewer does not help: it is at most as fast.
 MOST_FAILED = 0.10
 # A prompt on which fewer rounds draft shows plain decoding.
 FIRES = 0.10
@@ -121,12 +121,21 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
     Most of its prompts hardly draft, or its gain or loss hangs on one of them: other prompts of the
     kind may then differ by more than the interval shows.
     """
-    fired = [fire_rate(each.trials) for each in pairs]
-    known = [share for share in fired if share is not None]
-    if len(known) == len(fired) and 2 * sum(share >= FIRES for share in known) < len(known):
+    if 2 * sum(map(_fires, pairs)) < len(pairs):
         return FEW_FIRE
     gains = [each.baseline_ms - each.arm_ms for each in pairs]
     return ONE_PROMPT if max(map(abs, gains)) > abs(sum(gains)) / 2 else None
+
+
+def _fires(pairs: PromptPairs) -> bool:
+    """Whether the arm drafts on a prompt; where that was not counted, a look-up fires if it gains.
+
+    Methods that cost nothing to ask stay silent on most prompts, a model always drafts.
+    """
+    fired = fire_rate(pairs.trials)
+    if fired is None:
+        return pairs.speedup > 1 or not METHODS[pairs.arm.method.type].free
+    return fired >= FIRES
 
 
 def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:

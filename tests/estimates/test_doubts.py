@@ -65,6 +65,17 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
     )
 
 
+def test_where_drafts_were_not_counted_a_look_up_fires_on_prompts_that_gain() -> None:
+    # A look-up that is silent costs time: five prompts at 0.8 say nothing about those on which it
+    # drafts. A model always drafts.
+    submission = on(FIVE, speedup=0.8)
+    found = of(submission)
+
+    assert (found.verdict, found.doubt) == ("uncertain", "few-prompts-fire")
+    assert of(replace(submission, arms=(BASELINE, SPEC))).verdict == "hurts"
+    assert of(on(FIVE, speedup=1.2)).verdict == "helps"
+
+
 def test_over_all_tasks_few_prompts_that_fire_do_not_hide_the_sign() -> None:
     prompts = [f"{task}-{number}" for task in TASKS for number in (1, 2)]
 
@@ -121,6 +132,26 @@ def test_an_arm_that_fails_on_a_tenth_of_the_prompts_has_no_verdict(cause: str) 
     assert of(giving_up([])).verdict == "helps"
 
 
+@pytest.mark.parametrize(("speedup", "verdict"), [(2.0, "uncertain"), (0.5, "hurts")])
+def test_an_arm_that_fails_on_fewer_prompts_may_hurt_and_does_not_help(
+    speedup: float, verdict: str
+) -> None:
+    # One of sixteen prompts: below a tenth, but nobody knows what it would have taken.
+    prompts = tuple(f"code-{number}" for number in range(16))
+    made = on(prompts, speedup=speedup)
+    trials = (
+        replace(failed("spec"), prompt=each.prompt, block=each.block, order=each.order)
+        if each.arm == "spec" and each.prompt == "code-3"
+        else each
+        for each in made.trials
+    )
+
+    found = of(replace(made, trials=tuple(trials), arms=(BASELINE, SPEC)))
+
+    assert found.verdict == verdict
+    assert found.doubt == ("failures" if verdict == "uncertain" else None)
+
+
 @pytest.mark.parametrize(
     ("blocks", "share"), [((0,), 0.1), ((0, 1), 0.1), ((), 0.0)], ids=["half", "all", "none"]
 )
@@ -148,6 +179,18 @@ def test_a_trial_that_ran_out_of_time_makes_the_figure_a_bound() -> None:
     assert found.at_most
     assert found.failed_trials == 1
     assert found.speedup == pytest.approx(100 / 52.5, rel=0.01)
+
+
+def test_one_failure_of_three_blocks_leaves_the_median_known() -> None:
+    made = giving_up(["code-3"], blocks=(0,))
+    again = (
+        replace(each, block=2, order=each.order + 100) for each in made.trials if each.block == 1
+    )
+
+    found = of(replace(made, trials=(*made.trials, *again)))
+
+    assert (found.at_most, found.failed_trials) == (False, 1)
+    assert found.speedup == pytest.approx(2.0, rel=0.01)
 
 
 def test_faster_to_write_and_slower_in_all_is_a_verdict_of_its_own() -> None:

@@ -40,8 +40,8 @@ def test_every_task_counts_once_however_many_prompts_it_has() -> None:
 def test_the_interval_comes_from_the_spread_within_the_tasks() -> None:
     # d = (x - 1.5 y) / 15: 4/15 and 1/15 in the first task, 5/15 and -10/15 in the second.
     # Variances 0.2^2 / 2 = 0.02 and 1^2 / 2 = 0.5; over 2 prompts and 2^2: 0.0025 and 0.0625.
-    # f = 0.065^2 / (0.0025^2 / 1 + 0.0625^2 / 1) = 1.07987.
-    quantile = float(scipy.stats.t.ppf(0.975, 0.004225 / 0.0039125))
+    # f = 0.065^2 / (0.0025^2 / 3 + 0.0625^2 / 3) - 2 = 1.23962.
+    quantile = float(scipy.stats.t.ppf(0.975, 3 * 0.004225 / 0.0039125 - 2))
 
     found = ratio_interval(TWO_TASKS)
 
@@ -83,6 +83,13 @@ def test_a_task_whose_prompts_agree_adds_no_degrees_of_freedom() -> None:
 
     assert error == pytest.approx(math.sqrt(0.5 / 2) / 2)
     assert freedom == pytest.approx(1.0)
+
+
+def test_there_are_no_more_degrees_of_freedom_than_those_of_all_tasks() -> None:
+    # Eight times the same variance v of two prompts: (8 v)^2 / (8 v^2 / 3) - 2 = 22, but 8 x 1.
+    _, freedom = spread_of_mean([[0.0, 1.0]] * 8) or (0.0, 0.0)
+
+    assert freedom == pytest.approx(8.0)
 
 
 def test_one_prompt_in_all_has_no_interval() -> None:

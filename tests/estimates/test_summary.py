@@ -149,9 +149,9 @@ def test_over_tasks_every_task_weighs_the_same() -> None:
     assert estimate.speedup == pytest.approx(800 / 701)
 
 
-def test_over_all_tasks_the_floor_is_that_of_all_repeats() -> None:
+def test_over_all_tasks_the_floor_is_the_error_of_all_repeats() -> None:
     # One prompt a task, two blocks whose log ratios are ln 2 - 0.1 and ln 2 + 0.1: a deviation of
-    # 0.1 x sqrt 2. The prompts agree, so 1.96 x 0.1414 x sqrt(8 x 1) / 8 = 0.098.
+    # 0.1 x sqrt 2. The prompts agree, so 1.96 x 0.1414 x sqrt(8 x 1/2) / 8 = 0.0693.
     prompts = tuple(f"{task}-1" for task in TASKS)
     trials = [
         each
@@ -166,7 +166,7 @@ def test_over_all_tasks_the_floor_is_that_of_all_repeats() -> None:
     found = of(campaign(trials, prompts=prompts), task=None).interval
 
     assert found is not None
-    assert found.log_half_width == pytest.approx(1.96 * 0.1 * math.sqrt(2) / math.sqrt(8))
+    assert found.log_half_width == pytest.approx(1.96 * 0.1 / math.sqrt(8))
 
 
 def test_a_missing_task_leaves_no_figure_over_tasks() -> None:
