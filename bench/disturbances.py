@@ -1,19 +1,21 @@
 """The disturbances that campaigns are simulated under, and the times of their trials.
 
-A baseline and arms that are exactly as fast: an arm's round yields 2.4 tokens and takes as long as
-2.4 plain ones. Whatever disturbs hits both in proportion to their time.
+An arm's round yields 2.4 tokens. Whatever disturbs the machine hits both arms in proportion to
+their time. Prompts differ in what the arm gains; gains are scaled so that the time ratio of a task
+is exactly that of its offset, 1 where it has none.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from estimates.running_order import running_order
-from schemas.vocabulary import FIXED_TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +24,15 @@ if TYPE_CHECKING:
 
     Logs = NDArray[np.float64]
     Speed = Callable[[np.random.Generator, int], Logs]
+    # Log gains at these quantiles of the prompts, which differ by so much.
+    Gains = Callable[[Logs, float], Logs]
 
 TOKENS, STEP_MS = 97, 20.0
+# Reading the prompt: the target, how far prompts differ, and the draft as a share of the target.
+READING_MS, READING_SPREAD, DRAFT_SHARE = 600.0, 0.5, 0.3
 ROUNDS = {"baseline": 96, "arm": 40}
 ROUND_NOISE, TRIAL_NOISE, DRIFT = 0.02, 0.02, 0.30
+QUANTILES = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +79,49 @@ def periodic(period: int) -> Speed:
     return speed
 
 
+def smooth(at: Logs, spread: float) -> Logs:
+    """Gains whose logarithms are normal."""
+    return np.asarray(spread * ndtri(at))
+
+
+def seldom(at: Logs, _spread: float) -> Logs:
+    """One prompt in five gains 2.5 times, on the others the method does not draft."""
+    return np.where(at < 0.2, math.log(2.5), 0.0)
+
+
+def skewed(at: Logs, spread: float) -> Logs:
+    """Gains of 1 and more, of which few are large."""
+    return np.log1p(-spread * np.log1p(-at))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A design and what disturbs it; `spread` and `offset` are what prompts and tasks differ by.
+    """A design and what disturbs it.
 
-    `uneven`: the spread of each task is drawn between a third and three times of it.
+    `spread` is what prompts differ by; `uneven`: that of each task is drawn between a third and
+    three times of it. The logarithm of a task's time ratio is its entry in `offsets`, or drawn with
+    the deviation `offset`. `plain` is what the baseline's times differ by. `counted`: trials record
+    what was drafted. `slowest`: the share of prompts on which the arm always times out, and
+    `limit`: whether its failed trials record how long they took.
     """
 
     arms: int = 2
+    tasks: int = 8
     per_task: int = 4
     blocks: int = 3
+    gains: Gains = smooth
     spread: float = 0.05
     uneven: bool = False
     offset: float = 0.0
+    offsets: tuple[float, ...] | None = None
+    plain: float = 0.0
+    noise: float = TRIAL_NOISE
     speed: Speed = steady
     stalls: Stalls = field(default_factory=Stalls)
+    method: Literal["draft-model", "prompt-lookup"] = "draft-model"
+    counted: bool = True
+    slowest: float = 0.0
+    limit: bool = True
 
     @property
     def names(self) -> list[str]:
@@ -95,13 +130,27 @@ class Scenario:
 
 
 QUIET = "quiet"
-SCENARIOS = {
+# The worlds of the sketch that the estimator was chosen with: tasks that differ.
+OFFSETS = (0.35, 0.25, 0.05, 0.0, -0.1, 0.3, -0.5, -0.35)
+
+
+def _strata(**design: object) -> Scenario:
+    known = {"offsets": OFFSETS, "plain": 0.03, "noise": 0.03, **design}
+    return Scenario(**known)  # type: ignore[arg-type]
+
+
+def _seldom(**design: object) -> Scenario:
+    return _strata(gains=seldom, method="prompt-lookup", **design)
+
+
+DISTURBED = {
     QUIET: Scenario(),
     "prompts differ by 10 %": Scenario(spread=0.10),
     "prompts differ by 30 %": Scenario(spread=0.30),
     "tasks differ in their spread": Scenario(uneven=True),
     "one block": Scenario(blocks=1),
     "two prompts a task": Scenario(per_task=2),
+    "eight prompts a task, two blocks": Scenario(per_task=8, blocks=2),
     "one prompt a task, one block": Scenario(per_task=1, blocks=1),
     **{f"shared offset of a task, {o:.0%}": Scenario(offset=o) for o in (0.02, 0.05, 0.10)},
     "linear drift of 30 %": Scenario(speed=linear),
@@ -111,6 +160,12 @@ SCENARIOS = {
     **{f"drift of {p} trials": Scenario(speed=periodic(p)) for p in range(2, 9)},
     **{f"drift of {p} trials, 3 arms": Scenario(arms=3, speed=periodic(p)) for p in range(2, 9)},
     "drift of 4 trials, one block": Scenario(blocks=1, speed=periodic(4)),
+    **{
+        f"drift of {p} trials, 8 prompts, 2 blocks": Scenario(
+            per_task=8, blocks=2, speed=periodic(p)
+        )
+        for p in (2, 3, 4)
+    },
     "ticks: 2 ms, 15 a second": Scenario(stalls=Stalls(per_second=15, ms=2.0)),
     "stalls: 40 ms, 2 a second": Scenario(stalls=Stalls(per_second=2, ms=40.0)),
     "the same, 1 prompt, 1 block": Scenario(
@@ -119,41 +174,116 @@ SCENARIOS = {
     "stalls: 400 ms, 1 in 5 s": Scenario(stalls=Stalls(per_second=0.2, ms=400.0)),
     "a tenth of trials: 1 s stalls": Scenario(stalls=Stalls(per_second=0.7, ms=1000.0, trials=0.1)),
 }
+STRATA = {
+    "tasks differ": _strata(spread=0.08, noise=0.015),
+    "prompts differ by 35 %": _strata(spread=0.35),
+    "prompts differ by 35 %, 8 x 2": _strata(spread=0.35, per_task=8, blocks=2),
+    "prompts differ by 35 %, 16 x 1": _strata(spread=0.35, per_task=16, blocks=1),
+    "seldom fires": _seldom(),
+    "seldom fires, 8 x 2": _seldom(per_task=8, blocks=2),
+    "seldom fires, 16 x 1": _seldom(per_task=16, blocks=1),
+    "seldom fires, not counted": _seldom(counted=False),
+    "seldom fires, not counted, 8 x 2": _seldom(counted=False, per_task=8, blocks=2),
+    "seldom fires, no task gains": _seldom(offsets=None),
+    "seldom fires, no task gains, 8 x 2": _seldom(offsets=None, per_task=8, blocks=2),
+    "the same, not counted": _seldom(offsets=None, counted=False, per_task=8, blocks=2),
+    "few gain much": _strata(gains=skewed, spread=0.4),
+    "few gain much, 8 x 2": _strata(gains=skewed, spread=0.4, per_task=8, blocks=2),
+    "two prompts, one block": _strata(spread=0.15, per_task=2, blocks=1),
+    "two prompts, seldom fires": _seldom(per_task=2, blocks=1),
+    "two tasks": _strata(tasks=2, spread=0.15),
+    "one task": _strata(tasks=1, spread=0.15),
+    "one task, 8 x 2": _strata(tasks=1, spread=0.15, per_task=8, blocks=2),
+    "trials differ by 12 %": _strata(spread=0.08, noise=0.12),
+    "trials differ by 12 %, 8 x 2": _strata(spread=0.08, noise=0.12, per_task=8, blocks=2),
+}
+# Slow prompts always time out; the truth is that of the times that they would have taken.
+FAILING = {
+    f"slowest {share:.0%} time out{'' if limit else ', time unknown'}, {truth:.2f}": Scenario(
+        spread=0.35, per_task=8, blocks=2, slowest=share, limit=limit,
+        offsets=(math.log(truth),) * 8,
+    )
+    for truth in (1.0, 1.02)
+    for limit in (True, False)
+    for share in (0.02, 0.05, 0.10, 0.20)
+}  # fmt: skip
+SCENARIOS = {**DISTURBED, **STRATA, **FAILING}
+
+
+@cache
+def mean_log_and_time(gains: Gains, spread: float) -> tuple[float, float]:
+    """Mean of the log gains of all prompts, and log of their mean time."""
+    logs = gains((np.arange(QUANTILES) + 0.5) / QUANTILES, spread)
+    return float(logs.mean()), math.log(np.exp(-logs).mean())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Milliseconds by block, prompt and arm: of all rounds, and of the median one; the place."""
+    """Milliseconds by block, prompt and arm: of all rounds, and by the median one; the place.
+
+    `reading`: of the prompt, by the target and by the draft. `drafts` and `fails`: on which
+    prompts the arms draft and time out, after `limit_ms`. By task: the logarithm of the true time
+    ratio, and of the true geometric mean of the prompts' gains.
+    """
 
     decode: Logs
-    median: Logs
+    steady: Logs
     order: Logs
+    reading: Logs
+    draft_reading: Logs
+    drafts: NDArray[np.bool_]
+    fails: NDArray[np.bool_]
+    limit_ms: float
+    truths: Logs
+    geometric: Logs
 
 
-def measured(rng: np.random.Generator, scenario: Scenario, truths: Logs, *, rotated: bool) -> Times:
+def measured(rng: np.random.Generator, scenario: Scenario) -> Times:
     """The times of one campaign in the order that its seed gives."""
-    arms, prompts = scenario.names, len(FIXED_TASKS) * scenario.per_task
-    order = running_order(
-        arms, [str(at) for at in range(prompts)], blocks=scenario.blocks,
-        seed=int(rng.integers(2**31)), interleaved="prompt", rotated=rotated,
-    )  # fmt: skip
-    places = np.array([(block, int(prompt), arms.index(arm)) for block, prompt, arm in order])
+    prompts = scenario.tasks * scenario.per_task
     shape = (scenario.blocks, prompts, scenario.arms)
-    machine, place = np.empty(shape), np.empty(shape)
-    place[tuple(places.T)] = np.arange(len(places))
-    noise = rng.normal(scale=TRIAL_NOISE, size=len(places))
-    machine[tuple(places.T)] = scenario.speed(rng, len(places)) + noise
-    spread = scenario.spread * np.ones(len(FIXED_TASKS))
+    machine, place = _machine(rng, scenario, shape)
+    truths = np.array(
+        scenario.offsets or scenario.offset * rng.normal(size=scenario.tasks), dtype=float
+    )[: scenario.tasks]
+    spread = scenario.spread * np.ones(scenario.tasks)
     if scenario.uneven:
-        spread *= 3 ** rng.uniform(-1, 1, size=len(FIXED_TASKS))
-    own = np.repeat(truths, scenario.per_task) + np.repeat(spread, scenario.per_task) * rng.normal(
-        size=prompts
+        spread *= 3 ** rng.uniform(-1, 1, size=scenario.tasks)
+    at = rng.random((scenario.tasks, scenario.per_task))
+    known = [mean_log_and_time(scenario.gains, each) for each in spread]
+    raw = np.stack([scenario.gains(*each) for each in zip(at, spread, strict=True)])
+    levels = truths + np.array([time for _, time in known])
+    own = (raw + levels[:, None]).ravel()
+    plain = scenario.plain * rng.normal(size=prompts)
+    decode, by_median = np.empty(shape), np.empty(shape)
+    for arm in range(scenario.arms):
+        logs = machine[:, :, arm] + plain - (own if arm else 0.0)
+        decode[:, :, arm], by_median[:, :, arm] = _rounds(
+            rng, scenario.stalls, logs, rounds_of(arm)
+        )
+    reading = READING_MS * np.exp(READING_SPREAD * rng.normal(size=prompts) - READING_SPREAD**2 / 2)
+    noise = np.exp(machine + rng.normal(scale=TRIAL_NOISE, size=shape))
+    slowest = levels[0] + float(scenario.gains(np.array(scenario.slowest or 0.5), scenario.spread))
+    return Times(
+        decode=decode,
+        steady=by_median,
+        order=place,
+        reading=reading[:, None] * noise,
+        draft_reading=DRAFT_SHARE * reading[:, None] * noise,
+        drafts=(raw > 0).ravel() | (scenario.gains is not seldom),
+        fails=(at < scenario.slowest).ravel(),
+        limit_ms=STEP_MS * (TOKENS - 1) * math.exp(-slowest),
+        truths=truths,
+        geometric=levels + np.array([log for log, _ in known]),
     )
-    decode, median = np.empty(shape), np.empty(shape)
-    for at in range(scenario.arms):
-        logs = machine[:, :, at] - (own if at else 0.0)
-        decode[:, :, at], median[:, :, at] = _rounds(rng, scenario.stalls, logs, rounds_of(at))
-    return Times(decode=decode, median=median, order=place)
+
+
+def request_times(scenario: Scenario, truths: Logs) -> tuple[float, float]:
+    """Mean milliseconds of a whole request without and with the arm, for these time ratios."""
+    written = STEP_MS * (TOKENS - 1) * math.exp(scenario.plain**2 / 2)
+    draft = DRAFT_SHARE if scenario.method == "draft-model" else 0.0
+    own = READING_MS * (1 + draft) + written * float(np.exp(-truths).mean())
+    return READING_MS + written, own
 
 
 def rounds_of(arm: int) -> int:
@@ -161,8 +291,25 @@ def rounds_of(arm: int) -> int:
     return ROUNDS["arm" if arm else "baseline"]
 
 
+def _machine(
+    rng: np.random.Generator, scenario: Scenario, shape: tuple[int, int, int]
+) -> tuple[Logs, Logs]:
+    """How slow the machine is during each trial, as a logarithm, and the trial's place."""
+    arms = scenario.names
+    order = running_order(
+        arms, [str(at) for at in range(shape[1])], blocks=scenario.blocks,
+        seed=int(rng.integers(2**31)), interleaved="prompt",
+    )  # fmt: skip
+    places = np.array([(block, int(prompt), arms.index(arm)) for block, prompt, arm in order])
+    machine, place = np.empty(shape), np.empty(shape)
+    place[tuple(places.T)] = np.arange(len(places))
+    noise = rng.normal(scale=scenario.noise, size=len(places))
+    machine[tuple(places.T)] = scenario.speed(rng, len(places)) + noise
+    return machine, place
+
+
 def _rounds(rng: np.random.Generator, stalls: Stalls, logs: Logs, rounds: int) -> tuple[Logs, Logs]:
-    """The sum of the rounds with their stalls, and the median one."""
+    """The sum of the rounds with their stalls, and that of the median one so many times."""
     shape = (*logs.shape, rounds)
     round_ms = STEP_MS * (TOKENS - 1) / rounds * np.exp(logs)
     times = round_ms[..., None] * (1 + rng.normal(scale=ROUND_NOISE, size=shape))
@@ -170,4 +317,4 @@ def _rounds(rng: np.random.Generator, stalls: Stalls, logs: Logs, rounds: int) -
         stalled = rng.random((*logs.shape, 1)) < stalls.trials
         count = rng.poisson(stalls.per_second * times / 1000)
         times += count * stalls.ms * rng.gamma(4, 0.25, size=shape) * stalled
-    return times.sum(axis=-1), np.median(times, axis=-1)
+    return times.sum(axis=-1), rounds * np.median(times, axis=-1)

@@ -5,33 +5,32 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from bench.designs import both_lengths, one_after_another
 from bench.population import BLOCKS, CONTROL
-from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
+from bench.previous import geometric
+from estimates.model import Interval
 from estimates.pairing import pair
+from estimates.ratios import scopes
 from estimates.summary import summarize
-from schemas.vocabulary import FIXED_TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench.population import Population
     from bench.rigs import Trouble
-    from estimates.model import Interval
+    from estimates.model import Estimate
     from harness.campaign.model import SuitePrompt
     from schemas.submission import Submission
 
 
 Method = Literal[
     "paired",
-    "bootstrap",
     "over-blocks",
     "adaptive",
     "adaptive-over-blocks",
-    "medians-apart",
+    "geometric",
     "one-after-another",
 ]
 Arm = Literal["draft", "control"]
@@ -75,8 +74,9 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[Found]:
     fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
     yield from _published(it, fixed)
     yield from _adaptive(it, adaptive)
-    yield from _medians_apart(it, fixed)
-    yield _one_after_another(it)
+    yield from _geometric(it, fixed)
+    found = one_after_another(known.rig, trouble, prompts, seed)
+    yield _found(it, "one-after-another", "draft", None, math.log(found), None)
 
 
 def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
@@ -85,8 +85,7 @@ def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
         if each.speedup is not None:
             value = math.log(each.speedup)
             yield _found(it, "paired", each.arm, each.task, value, each.interval)
-            yield _found(it, "bootstrap", each.arm, each.task, value, each.bootstrap)
-            yield _found(it, "over-blocks", each.arm, each.task, value, each.repeatability)
+            yield _found(it, "over-blocks", each.arm, each.task, value, _repeated(each))
 
 
 def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
@@ -97,38 +96,25 @@ def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
             value = math.log(each.speedup)
             over_prompts = _found(it, "adaptive", each.arm, each.task, value, each.interval)
             over_blocks = _found(
-                it, "adaptive-over-blocks", each.arm, each.task, value, each.repeatability
+                it, "adaptive-over-blocks", each.arm, each.task, value, _repeated(each)
             )
             yield from (replace(found, blocks=blocks) for found in (over_prompts, over_blocks))
 
 
-def _medians_apart(it: Campaign, submission: Submission) -> Iterator[Found]:
-    """The estimator that was given up: per prompt, the ratio of both arms' medians over blocks."""
+def _repeated(found: Estimate) -> Interval | None:
+    """Where the speedup would come out with the same prompts."""
+    if found.speedup is None or found.repeatable_within is None:
+        return None
+    reach = math.exp(found.repeatable_within)
+    return Interval(low=found.speedup / reach, high=found.speedup * reach)
+
+
+def _geometric(it: Campaign, submission: Submission) -> Iterator[Found]:
+    """The estimator that was given up, which is judged by what a clock shows like all others."""
     for arm in submission.arms[1:]:
-        pairs = pair(submission, arm)
-        groups = [
-            [math.log(p.baseline_ms / p.arm_ms) for p in pairs if p.prompt.task == task]
-            for task in FIXED_TASKS
-        ]
-        overall = equal_weight_mean(groups)
-        yield _found(it, "medians-apart", arm.id, None, overall, interval_over_tasks(groups))
-        for task, group in zip(FIXED_TASKS, groups, strict=True):
-            yield _found(it, "medians-apart", arm.id, task, fmean(group), t_interval(group))
-
-
-def _one_after_another(it: Campaign) -> Found:
-    """A ratio of mean rates aims at the mean of the speedups, and is judged by that."""
-    rates = [math.exp(it.known.log_speedup[prompt.id]) for prompt in it.prompts]
-    found = one_after_another(it.known.rig, it.trouble, it.prompts, it.seed)
-    truth = math.log(fmean(rates))
-    return Found(
-        method="one-after-another",
-        arm="draft",
-        level="all-tasks",
-        value=math.log(found),
-        truth=truth,
-        population_truth=truth,
-    )
+        for scope in scopes(submission, arm, pair(submission, arm)):
+            value, interval = geometric(scope)
+            yield _found(it, "geometric", arm.id, scope.task, value, interval)
 
 
 def _found(

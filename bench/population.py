@@ -1,6 +1,6 @@
 """A population of prompts on an undisturbed rig, with every speedup known exactly.
 
-A campaign draws a few prompts of each task. Two truths follow: the geometric mean over the drawn
+A campaign draws a few prompts of each task. Two truths follow: the time ratio over the drawn
 prompts, and the one over the whole population, for which the interval is made.
 """
 
@@ -47,10 +47,16 @@ class Population:
     prompts: tuple[SuitePrompt, ...]
 
     @cached_property
-    def log_speedup(self) -> dict[str, float]:
-        """Natural logarithm of the draft arm's true speedup on every prompt."""
+    def decode_ms(self) -> dict[str, tuple[float, float]]:
+        """How long the baseline and the draft arm truly write on every prompt."""
         session = FakeSession(self.rig, campaign(self.prompts, seed=0))
-        return {prompt.id: _log_speedup(session, prompt.id) for prompt in self.prompts}
+        return {
+            prompt.id: (
+                _decode_ms(session, BASELINE, prompt.id),
+                _decode_ms(session, DRAFT, prompt.id),
+            )
+            for prompt in self.prompts
+        }
 
     @cached_property
     def truths(self) -> dict[str | None, float]:
@@ -71,12 +77,19 @@ class Population:
         )
 
     def truth(self, prompts: tuple[SuitePrompt, ...], task: str | None) -> float:
-        """Log of the true speedup over these prompts: of a task, or with equal weight per task."""
+        """Log of the true time ratio over these prompts: of a task, or with equal weight per task.
+
+        All answers are of one length, so that times are in proportion to times per token.
+        """
         tasks = FIXED_TASKS if task is None else (task,)
-        return fmean(
-            fmean(self.log_speedup[prompt.id] for prompt in prompts if prompt.task == each)
-            for each in tasks
+        plain, own = (
+            fmean(
+                fmean(self.decode_ms[prompt.id][arm] for prompt in prompts if prompt.task == each)
+                for each in tasks
+            )
+            for arm in range(2)
         )
+        return math.log(plain / own)
 
 
 @cache
@@ -123,10 +136,6 @@ def campaign(prompts: tuple[SuitePrompt, ...], *, seed: int) -> Campaign:
         blocks=BLOCKS,
         seed=seed,
     )
-
-
-def _log_speedup(session: FakeSession, prompt: str) -> float:
-    return math.log(_decode_ms(session, BASELINE, prompt) / _decode_ms(session, DRAFT, prompt))
 
 
 def _decode_ms(session: FakeSession, arm: ArmPlan, prompt: str) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from estimates.choices import corrected, corrected_estimate
+from estimates.choices import corrected
 from estimates.explain import answer_length
 from estimates.model import Estimate, Interval, Summary, Verdict
 from estimates.repeatability import block_minutes, blocks_run
@@ -136,7 +136,7 @@ def _picked(estimate: Estimate, choices: int) -> Verdict:
     """The verdict on a figure that is the best of so many."""
     if estimate.verdict not in ("helps", "slower-in-all"):
         return estimate.verdict
-    interval = corrected_estimate(estimate, choices)
+    interval = _corrected(estimate.interval, estimate.speedup, choices)
     return judge(interval, estimate.whole_request_interval)
 
 
@@ -191,7 +191,7 @@ def _figure(ratio: float | None, interval: Interval | None, *, at_most: bool = F
 
 def _speedup(best: Setting) -> str:
     whole = best.whole
-    interval = corrected_estimate(whole, best.choices)
+    interval = _corrected(whole.interval, whole.speedup, best.choices)
     return _figure(whole.speedup, interval, at_most=whole.at_most)
 
 
@@ -239,7 +239,7 @@ def _by_task(best: Setting) -> Iterator[str]:
 
 
 def _on_task(best: Setting, task: Estimate) -> str:
-    interval = corrected_estimate(task, best.task_choices)
+    interval = _corrected(task.interval, task.speedup, best.task_choices)
     return _figure(task.speedup, interval, at_most=task.at_most)
 
 
@@ -287,7 +287,7 @@ def _undecided(best: Setting, summary: Summary) -> Iterator[str]:
 
 def _excluded(best: Setting) -> str:
     """Which gains and losses the interval excludes."""
-    interval = corrected_estimate(best.whole, best.choices)
+    interval = _corrected(best.whole.interval, best.whole.speedup, best.choices)
     if interval is not None and interval.low >= 1:
         return "no loss, and no clear gain"
     if interval is None or interval.high > _WIDE or interval.low < 1 / _WIDE:

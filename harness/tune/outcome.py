@@ -7,7 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from estimates.choices import corrected, corrected_estimate
+from estimates.choices import corrected
 from estimates.commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
@@ -130,7 +130,7 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
             tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
     for task, found in tasks.items():
         ratio, setting, best = max(found, key=itemgetter(0))
-        chosen = corrected_estimate(best, setting.task_choices)
+        chosen = best.interval and corrected(best.interval, ratio, setting.task_choices)
         measured = SpeedRatio(estimate=ratio, interval=chosen)
         word: Literal["use", "off", "unclear"] = "unclear"
         if chosen is not None and judge(chosen, best.whole_request_interval) == "helps":

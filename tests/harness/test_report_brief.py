@@ -269,10 +269,9 @@ def test_a_campaign_of_some_tasks_answers_for_these() -> None:
 
     lines = brief_of(submission, only(code, chat, whole))
 
-    # As the best of two figures of three prompts: t(0.99, 2) / t(0.975, 2) = 6.965 / 4.303 = 1.619,
-    # so 1.50 (1.25 / 1.50)^1.619 = 1.12.
+    # As the best of two figures: 1.50 (1.25 / 1.50)^1.268 = 1.19.
     assert paragraph(lines, "Yes, for code and chat.") == (
-        "Yes, for code and chat. draft-model-n4 is 1.50× (1.12–1.80) on code and 1.50× (1.12–1.80) "
+        "Yes, for code and chat. draft-model-n4 is 1.50× (1.19–1.80) on code and 1.50× (1.19–1.80) "
         "on chat. Other tasks were not measured."
     )
     rows = [line.split()[1] for line in lines if line.startswith("  draft-model-n4")]

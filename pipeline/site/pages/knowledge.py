@@ -12,7 +12,6 @@ from pipeline.site.advice import (
     Knowledge,
     KnownDevice,
     KnownModel,
-    MeasuredHere,
     PastError,
     Pool,
     Spread,
@@ -79,7 +78,7 @@ def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
 
 def _measured(
     connection: duckdb.DuckDBPyConnection,
-) -> dict[str, MeasuredHere]:
+) -> dict[str, tuple[float, float | None, float | None]]:
     return {
         key(
             *(row.device, row.backend, row.target, row.quantisation_slug),
@@ -88,7 +87,6 @@ def _measured(
             round(row.speedup, DIGITS),
             _rounded(row.interval_low),
             _rounded(row.interval_high),
-            _rounded(row.stated_request),
         )
         for row in read(connection, "advised_cells")
     }

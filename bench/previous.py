@@ -1,0 +1,42 @@
+"""The estimator before the time ratio: geometric means of speedups within blocks.
+
+Per prompt the median over the blocks of the log ratio, per task the mean over its prompts, over all
+tasks the mean of the tasks with Student's t over them. It was given up because nobody's time is a
+geometric mean, and because tasks that differ are no doubt about a campaign that ran them all.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean, median
+from typing import TYPE_CHECKING
+
+from estimates.intervals import mean_over_tasks, reaching, t_interval
+from estimates.pairing import decode_ms_per_token
+
+if TYPE_CHECKING:
+    from estimates.model import Interval
+    from estimates.pairing import PromptPairs
+    from estimates.ratios import Scope
+
+
+def geometric(scope: Scope) -> tuple[float, Interval | None]:
+    """The logarithm of the geometric mean speedup, and the interval that was published with it."""
+    groups = [[pairs for pairs in group if pairs.trials] for group in scope.groups]
+    if not all(groups):
+        return math.nan, None
+    logs = [[median(pairs.block_log_ratios) for pairs in group] for group in groups]
+    several = len(logs) > 1
+    interval = t_interval([*map(fmean, logs)] if several else logs[0])
+    if interval is not None and not several:
+        interval = interval.at_least(scope.floor)
+    if interval is not None:
+        interval = interval.wider(max(pairs.clock_half_width for pairs in scope.prompts))
+    walls = [[_by_wall(pairs) for pairs in group] for group in groups]
+    return mean_over_tasks(logs), reaching(interval, math.exp(mean_over_tasks(walls)))
+
+
+def _by_wall(pairs: PromptPairs) -> float:
+    both = zip(pairs.baseline_trials, pairs.trials, strict=True)
+    times = [(decode_ms_per_token(base), decode_ms_per_token(own)) for base, own in both]
+    return median(math.log(base / own) for base, own in times if base and own)
