@@ -22,13 +22,16 @@ EXACT = 100
 
 
 @cache
-def choice_factor(choices: int) -> float:
-    """How many times as far the lower bound lies below a figure that is the best of so many."""
+def choice_factor(choices: int, freedom: float = FREEDOM) -> float:
+    """How many times as far the lower bound lies below a figure that is the best of so many.
+
+    `freedom` are the degrees of freedom of its interval, where they are known to be fewer.
+    """
     if choices <= 1:
         return 1.0
     choices = counted(choices)
-    alone = t_quantile(FREEDOM, (1 + CONFIDENCE) / 2)
-    return t_quantile(FREEDOM, 1 - ERROR / choices) / alone
+    alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)
+    return t_quantile(freedom, 1 - ERROR / choices) / alone
 
 
 def counted(choices: int) -> int:
@@ -37,10 +40,14 @@ def counted(choices: int) -> int:
     return -(-choices // step) * step
 
 
-def corrected(interval: Interval, speedup: float, choices: int) -> Interval:
+def corrected(
+    interval: Interval, speedup: float, choices: int, prompts: int = FREEDOM + 1
+) -> Interval:
     """The interval of the best of `choices` figures: its lower bound allows for the choice.
 
-    The upper one stays: choosing the highest does not make a figure too low.
+    With few `prompts` it is farther away. The upper bound stays: choosing the highest does not make
+    a figure too low.
     """
-    low = speedup * (interval.low / speedup) ** choice_factor(choices)
+    freedom = max(1, min(FREEDOM, prompts - 1))
+    low = speedup * (interval.low / speedup) ** choice_factor(choices, freedom)
     return replace(interval, low=min(interval.low, low))

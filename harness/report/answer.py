@@ -1,28 +1,16 @@
-"""The answer of a result in a few sentences: what a person would tell a friend.
-
-Who picks the best of several settings picks luck, too. So the bounds here, and the verdicts that
-follow from them, allow for the choice (`estimates.choices`): among the settings that were measured,
-or among these and the tasks where some tasks alone are recommended.
-"""
+"""The answer of a result in a few sentences: what a person would tell a friend."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 from estimates.choices import corrected
 from estimates.explain import answer_length
-from estimates.model import Estimate, Interval, Summary, Verdict
+from estimates.model import Estimate, Interval, Summary
 from estimates.repeatability import block_minutes, blocks_run
-from estimates.verdicts import judge
 from harness.report import words
-from schemas.submission import Arm, Submission
-from schemas.vocabulary import DOUBTS, HELPS_ABOVE, say
+from harness.report.setting import Answer, Setting, chosen
+from schemas.submission import Submission
+from schemas.vocabulary import DOUBTS, say
 
-Answer = Literal["yes", "depends", "long-answers", "unknown", "no", "nothing"]
-
-_BEST_FIRST: tuple[Answer, ...] = ("yes", "depends", "long-answers", "unknown", "no", "nothing")
-_RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answers": 3}
 _OPENINGS: dict[Answer, str] = {
     "yes": "Yes.",
     "depends": "It depends.",
@@ -36,119 +24,6 @@ _SETTLED, _FINEST = (0.05, 0.1, 0.2), 0.02
 _PATIENCE_MIN, _LONGEST_MIN = 120, 24 * 60
 _TO = "\N{EN DASH}"
 _WIDE = 2.0  # an interval beyond this factor says little
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Setting:
-    """An arm that drafts, with its figures over all tasks and on each.
-
-    `choices` is among how many settings it is found, `task_choices` among how many figures of
-    single tasks.
-    """
-
-    arm: Arm
-    whole: Estimate
-    tasks: tuple[Estimate, ...]
-    choices: int
-    task_choices: int
-
-    @property
-    def alone(self) -> bool:
-        """Whether one request at a time was answered."""
-        return (self.arm.concurrency or 1) == 1
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict over all tasks, if this is the setting that is picked."""
-        return _picked(self.whole, self.choices)
-
-    @cached_property
-    def helped(self) -> tuple[Estimate, ...]:
-        """The tasks for which it can be recommended."""
-        return tuple(each for each in self.tasks if self.verdict_on(each) == "helps")
-
-    @cached_property
-    def lost(self) -> tuple[Estimate, ...]:
-        """The tasks that take longer with it."""
-        return tuple(each for each in self.tasks if _loses(each))
-
-    @property
-    def answer(self) -> Answer:
-        """What to make of it."""
-        if self.verdict in ("failed", "never-drafted"):
-            return "nothing"
-        gains = self.verdict == "helps"
-        if (self.helped or gains) and (self.lost or not gains):
-            return "yes" if self._all_helped else "depends"
-        if gains:
-            return "yes"
-        if self.verdict == "slower-in-all":
-            return "long-answers"
-        lost = _loses(self.whole) or (self.whole.speedup is None and self._all_lost)
-        return "no" if lost or self._no_gain else "unknown"
-
-    def verdict_on(self, task: Estimate) -> Verdict:
-        """The verdict on one task, if that is what is picked."""
-        return _picked(task, self.task_choices)
-
-    @property
-    def place(self) -> tuple[int, int, float]:
-        """Where it comes in a list: one request at a time first, then the best."""
-        return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
-
-    @property
-    def _all_helped(self) -> bool:
-        return self.whole.speedup is None and self.helped == self.tasks
-
-    @property
-    def _all_lost(self) -> bool:
-        return bool(self.tasks) and self.lost == self.tasks
-
-    @property
-    def _no_gain(self) -> bool:
-        interval = self.whole.interval
-        judged = self.whole.verdict in ("hurts", "no-clear-difference")
-        return judged and interval is not None and interval.high < HELPS_ABOVE
-
-
-def settings(submission: Submission, summary: Summary) -> list[Setting]:
-    """The arms that draft, the best first."""
-    found = []
-    drafting = [arm for arm in submission.arms if arm.role == "speculation"]
-    for arm in drafting:
-        alike = {each.id for each in drafting if each.concurrency == arm.concurrency}
-        known = [e for e in summary.estimates if e.arm in alike and e.speedup is not None]
-        own = [each for each in summary.estimates if each.arm == arm.id]
-        if own:
-            found.append(
-                Setting(
-                    arm=arm,
-                    whole=words.overall(own),
-                    tasks=tuple(each for each in own if each.task and each.speedup is not None),
-                    choices=sum(each.task is None for each in known),
-                    task_choices=sum(each.task is not None for each in known),
-                )
-            )
-    return sorted(found, key=lambda each: each.place)
-
-
-def _picked(estimate: Estimate, choices: int) -> Verdict:
-    """The verdict on a figure that is the best of so many."""
-    if estimate.verdict not in ("helps", "slower-in-all"):
-        return estimate.verdict
-    interval = _corrected(estimate.interval, estimate.speedup, choices)
-    return judge(interval, estimate.whole_request_interval)
-
-
-def _corrected(interval: Interval | None, ratio: float | None, choices: int) -> Interval | None:
-    return None if interval is None or ratio is None else corrected(interval, ratio, choices)
-
-
-def _loses(estimate: Estimate) -> bool:
-    """Whether it takes longer, writing or in all."""
-    request = estimate.whole_request_interval
-    slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
-    return estimate.verdict in ("hurts", "slower-in-all") or slower
 
 
 def sentences(best: Setting, submission: Submission, summary: Summary) -> str:
@@ -191,7 +66,7 @@ def _figure(ratio: float | None, interval: Interval | None, *, at_most: bool = F
 
 def _speedup(best: Setting) -> str:
     whole = best.whole
-    interval = _corrected(whole.interval, whole.speedup, best.choices)
+    interval = chosen(whole, best.choices)
     return _figure(whole.speedup, interval, at_most=whole.at_most)
 
 
@@ -208,7 +83,9 @@ def _request(best: Setting) -> str:
     whole = best.whole
     if whole.whole_request is None:
         return "Prompt time was not recorded." if best.alone else ""
-    interval = _corrected(whole.whole_request_interval, whole.whole_request, best.choices)
+    interval = whole.whole_request_interval
+    if interval is not None:
+        interval = corrected(interval, whole.whole_request, best.choices, whole.prompts)
     return f"Whole answers, prompt included: {_figure(whole.whole_request, interval)}."
 
 
@@ -239,7 +116,7 @@ def _by_task(best: Setting) -> Iterator[str]:
 
 
 def _on_task(best: Setting, task: Estimate) -> str:
-    interval = _corrected(task.interval, task.speedup, best.task_choices)
+    interval = chosen(task, best.task_choices)
     return _figure(task.speedup, interval, at_most=task.at_most)
 
 
@@ -287,7 +164,7 @@ def _undecided(best: Setting, summary: Summary) -> Iterator[str]:
 
 def _excluded(best: Setting) -> str:
     """Which gains and losses the interval excludes."""
-    interval = _corrected(best.whole.interval, best.whole.speedup, best.choices)
+    interval = chosen(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
         return "no loss, and no clear gain"
     if interval is None or interval.high > _WIDE or interval.low < 1 / _WIDE:

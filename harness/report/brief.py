@@ -17,7 +17,7 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.report import answer, use, words
-from harness.report.answer import Setting
+from harness.report.setting import Setting, settings
 from harness.report.use import COLUMNS, INDENT, folded
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
@@ -46,7 +46,7 @@ def show(
     files: Mapping[str, Path] | None = None,
 ) -> None:
     """Print the verdict. `path` is the result's file, `files` those of its models."""
-    found = answer.settings(submission, summary)
+    found = settings(submission, summary)
     if not found:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:

@@ -14,7 +14,7 @@ from estimates.summary import summarize
 from estimates.tuning import SpeedRatio, Verdict
 from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
-from harness.report.answer import Setting, settings
+from harness.report.setting import Setting, chosen, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
@@ -90,8 +90,9 @@ def speedup(outcome: Outcome) -> SpeedRatio | None:
     ratio, interval = leader.gain.estimate, leader.gain.interval
     if found is not None and found.whole.speedup is not None and found.whole.interval is not None:
         ratio, interval = found.whole.speedup, found.whole.interval
-    chosen = None if interval is None else corrected(interval, ratio, outcome.raced)
-    return SpeedRatio(estimate=ratio, interval=chosen)
+    if interval is not None:
+        interval = corrected(interval, ratio, outcome.raced)
+    return SpeedRatio(estimate=ratio, interval=interval)
 
 
 def certified(outcome: Outcome) -> Setting | None:
@@ -130,10 +131,10 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
             tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
     for task, found in tasks.items():
         ratio, setting, best = max(found, key=itemgetter(0))
-        chosen = best.interval and corrected(best.interval, ratio, setting.task_choices)
-        measured = SpeedRatio(estimate=ratio, interval=chosen)
+        interval = chosen(best, setting.task_choices)
+        measured = SpeedRatio(estimate=ratio, interval=interval)
         word: Literal["use", "off", "unclear"] = "unclear"
-        if chosen is not None and judge(chosen, best.whole_request_interval) == "helps":
+        if interval is not None and judge(interval, best.whole_request_interval) == "helps":
             word = "use"
         elif measured.slower or best in setting.lost:
             word = "off"

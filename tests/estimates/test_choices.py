@@ -25,3 +25,11 @@ def test_only_the_lower_bound_moves_and_by_as_much_on_logarithms() -> None:
 
     assert found.low == pytest.approx(1.44 / 1.44622, abs=1e-4)
     assert found.high == 1.7
+
+
+def test_few_prompts_move_it_further() -> None:
+    # Student's t of 4 - 1 degrees of freedom: 4.54070 at 0.99, 3.18245 at 0.975.
+    found = corrected(Interval(low=1.1, high=1.4), 1.2, 2, prompts=4)
+
+    assert found.low == pytest.approx(1.2 * (1.1 / 1.2) ** (4.54070 / 3.18245), abs=1e-5)
+    assert found.high == 1.4

@@ -31,7 +31,7 @@ GOLDEN = Path(__file__).parent / "golden" / "report.txt"
 def estimate(arm: str, task: str | None, **fields: object) -> Estimate:
     known = {
         "verdict": "helps",
-        "prompts": 3,
+        "prompts": 8,
         "trials": 6,
         "failed_trials": 0,
         "speedup": 1.5,
