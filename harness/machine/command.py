@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from harness import INSTALLED
 
@@ -28,6 +29,21 @@ def output(*command: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def failure(command: Sequence[str], *, limit_s: float) -> str | None:
+    """Run a command. Why it failed: a signal, its last words, or the time that it took."""
+    try:
+        # The commands are made of our own modules, constants and paths in our cache.
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, timeout=limit_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end after {limit_s:g} s; is the machine overloaded?"
+    if done.returncode == 0:
+        return None
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return death(done.returncode) or (lines or [f"exit code {done.returncode}"])[-1]
 
 
 def own_module(name: str) -> list[str]:

@@ -1,14 +1,13 @@
 """Make a preset from the embedded weights: requantise them or remove layers, in a child process."""
 
 import ctypes
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness import files
 from harness.errors import MachineError
-from harness.machine.command import death, own_module
+from harness.machine.command import failure, own_module
 from harness.machine.engines import PACKAGE, package_version
 
 _DERIVE_LIMIT_S = 1800
@@ -50,18 +49,8 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
         raise MachineError(message)
     command = [*own_module("harness.models.derived"), str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]
-    try:
-        # Our own module, with paths of our own cache.
-        done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, timeout=_DERIVE_LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        took = f"making {quantisation} took more than {_DERIVE_LIMIT_S} s"
-        message = f"{took}; is the machine overloaded?"
-        raise MachineError(message) from error
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        reason = death(done.returncode) or (lines[-1] if lines else "no reason given")
+    reason = failure(command, limit_s=_DERIVE_LIMIT_S)
+    if reason is not None:
         message = f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
         raise MachineError(message)
 

