@@ -98,13 +98,6 @@ def _context(options: Options) -> int:
     )
 
 
-def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
-    """Compare the vocabularies of the files on this disk before anything is loaded."""
-    for draft in draft_models(campaign):
-        if _is_here(campaign.target) and _is_here(draft):
-            check_vocabulary(campaign.target, draft, say=say)
-
-
 def _is_here(model: ModelFile) -> bool:
     return model.path is not None and model.path.is_file()
 
@@ -141,14 +134,19 @@ def usable_methods(
     return tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
 
 
-def draft_models(campaign: Campaign) -> list[ModelFile]:
-    """The drafts that are models of their own; a head reads the target's state and tokens."""
+def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
+    """Compare the vocabularies of the files on this disk before anything is loaded.
+
+    Only those of drafts that are models of their own; a head reads the target's state and tokens.
+    """
     methods = [arm.method for arm in campaign.arms]
-    used = {each.draft for each in methods if not METHODS[each.type].architectures}
-    return [draft for draft in campaign.drafts if draft.model.id in used]
+    models = {each.draft for each in methods if not METHODS[each.type].architectures}
+    for draft in campaign.drafts:
+        if draft.model.id in models and _is_here(campaign.target) and _is_here(draft):
+            _check_vocabulary(campaign.target, draft, say=say)
 
 
-def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
+def _check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
     """Raise `BadInputError` when the draft's vocabulary is not compatible with the target's."""
     compared = compatibility.compare(
         cached_facts(target.on_disk, say=say).header.vocabulary,

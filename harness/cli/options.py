@@ -139,7 +139,4 @@ def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
             found.append(_Offered(field=field, type=hint.__origin__, option=options[0]))
         elif field.name in inherited:
             found.append(_Offered(field=field, type=hint, option=inherited[field.name]))
-        elif field.default is MISSING and field.default_factory is MISSING:
-            message = f"{kind.__name__}.{field.name} has neither an Option nor a default"
-            raise TypeError(message)
     return found
