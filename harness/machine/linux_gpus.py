@@ -10,10 +10,9 @@ from harness.machine.linux import text_of
 from harness.machine.nvidia import GpuState
 from schemas.submission import Gpu
 
-Vendor = Literal["nvidia", "amd", "intel"]
+Vendor = Literal["amd", "intel"]
 # PCI vendor numbers. `nvidia-smi` describes NVIDIA cards.
 _VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}
-_FALLBACK_NAMES = {"amd": "AMD GPU", "intel": "Intel GPU"}
 _MIB = 1024 * 1024
 # Transfer rate per lane of each PCI Express generation, as the kernel prints it.
 _GENERATIONS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
@@ -122,7 +121,7 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
     speed = text_of(device / "max_link_speed")
     width = text_of(device / "current_link_width")
     return Gpu(
-        name=_with_vendor(name, vendor),
+        name=_named(name, vendor),
         vendor=vendor,
         vram_mib=_vram(device) // _MIB or None,
         pcie_generation=_GENERATIONS.get(speed.partition(" ")[0]),
@@ -133,16 +132,14 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
     )
 
 
-def _with_vendor(name: str | None, vendor: Vendor) -> str:
-    if not name:
-        return _FALLBACK_NAMES[vendor]
-    word = {"amd": "AMD", "intel": "Intel", "nvidia": "NVIDIA"}[vendor]
-    return name if name.lower().startswith(word.lower()) else f"{word} {name}"
+def _named(name: str | None, vendor: Vendor) -> str:
+    """A name that begins with its maker, as the names of other cards do."""
+    word = {"amd": "AMD", "intel": "Intel"}[vendor]
+    if name and name.lower().startswith(vendor):
+        return name
+    return f"{word} {name or 'GPU'}"
 
 
 def _watts(device: Path, name: str) -> float | None:
-    for monitor in sorted(device.glob("hwmon/hwmon*")):
-        value = text_of(monitor / name)
-        if value.isdecimal() and int(value) >= _MICROWATT:
-            return int(value) / _MICROWATT
-    return None
+    microwatts = _monitored(device, name) or 0
+    return microwatts / _MICROWATT if microwatts >= _MICROWATT else None
