@@ -4,15 +4,21 @@ The more figures were looked at, the likelier one of them is high by luck. Each 
 may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni), so
 that one claim is a false gain in at most 2 % of worlds in which nothing gains. The bound moves away
 from the figure by the quotient of two quantiles of Student's t distribution, with the 7 degrees of
-freedom of a task of eight prompts: the normal distribution's tails are too light for so few.
-`python -m bench.choices` measures the share of false gains at every place that picks.
+freedom of a task of eight prompts, or those of a single task with fewer.
+
+Tried on 1,500 simulated files of 13 arms that gain nothing, 4 prompts a task: with the normal
+distribution instead, the sentence of a device was a false gain in 4.1 % (9.2 % where contributors
+differ by 10 %), with 15 degrees of freedom in 1.5 (4.0) %, with 7 in 0.5 (0.9) %. A terminal that
+picks among 104 tasks and arms erred in 21 % by the normal distribution and in 6.7 % with 7 degrees
+of freedom: those of the task have to be used. `python -m bench.choices` measures every place that
+picks.
 """
 
 from dataclasses import replace
 from functools import cache
 
 from estimates.intervals import CONFIDENCE
-from estimates.model import Interval
+from estimates.model import Estimate, Interval
 from estimates.student_t import t_quantile
 
 ERROR = 0.02
@@ -22,16 +28,12 @@ EXACT = 100
 
 
 @cache
-def choice_factor(choices: int, freedom: float = FREEDOM) -> float:
-    """How many times as far the lower bound lies below a figure that is the best of so many.
-
-    `freedom` are the degrees of freedom of its interval, where they are known to be fewer.
-    """
+def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
+    """How many times as far the lower bound lies below a figure that is the best of so many."""
     if choices <= 1:
         return 1.0
-    choices = counted(choices)
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)
-    return t_quantile(freedom, 1 - ERROR / choices) / alone
+    return t_quantile(freedom, 1 - ERROR / counted(choices)) / alone
 
 
 def counted(choices: int) -> int:
@@ -40,14 +42,18 @@ def counted(choices: int) -> int:
     return -(-choices // step) * step
 
 
-def corrected(
-    interval: Interval, speedup: float, choices: int, prompts: int = FREEDOM + 1
-) -> Interval:
+def corrected(interval: Interval, speedup: float, choices: int, freedom: int = FREEDOM) -> Interval:
     """The interval of the best of `choices` figures: its lower bound allows for the choice.
 
-    With few `prompts` it is farther away. The upper bound stays: choosing the highest does not make
-    a figure too low.
+    The upper one stays: choosing the highest does not make a figure too low.
     """
-    freedom = max(1, min(FREEDOM, prompts - 1))
     low = speedup * (interval.low / speedup) ** choice_factor(choices, freedom)
     return replace(interval, low=min(interval.low, low))
+
+
+def corrected_estimate(estimate: Estimate, choices: int) -> Interval | None:
+    """The interval of an arm's figure that is the best of `choices`; `None` if it has none."""
+    if estimate.interval is None or estimate.speedup is None:
+        return None
+    freedom = FREEDOM if estimate.task is None else max(1, min(FREEDOM, estimate.prompts - 1))
+    return corrected(estimate.interval, estimate.speedup, choices, freedom)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 import pytest
@@ -131,11 +132,9 @@ def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
     # Target and draft read the prompt once each; their states serve the other trials.
     (reading_ms,) = [each["prompt_ms"] for each in trials if "prompt_ms" in each]
     (draft_reading_ms,) = [each["draft_prompt_ms"] for each in trials if "draft_prompt_ms" in each]
-    writing_ms = {(each["arm"], each["block"]): each["decode_ms"] for each in trials}
-    # Over two blocks the median is the mean.
-    alone, drafted = (
-        sum(writing_ms[arm, block] for block in range(2)) / 2
-        for arm in ("baseline", "draft-model-n4")
+    (written,) = {each["output_tokens"] for each in trials}
+    plain_ms, own_ms = (
+        (written - 1) * token_ms(document, arm, prompt) for arm in ("baseline", "draft-model-n4")
     )
 
     estimates = json.loads(called(harness_app, "show", str(result), "--json").stdout)["estimates"]
@@ -145,8 +144,28 @@ def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
         for row in estimates
         if (row["arm"], row.get("task")) == ("draft-model-n4", task)
     ]
-    by_hand = (reading_ms + alone) / (reading_ms + draft_reading_ms + drafted)
-    assert shown == pytest.approx(by_hand, rel=0.02)
+    by_hand = (reading_ms + plain_ms) / (reading_ms + draft_reading_ms + own_ms)
+    assert shown == pytest.approx(by_hand, rel=1e-6)
+
+
+def token_ms(document: dict[str, Any], arm: str, prompt: str) -> float:
+    """The mean over two blocks by the steady clock: medians of rounds, times the arm's excess."""
+    trials = [each for each in document["trials"] if each["arm"] == arm]
+    steady = {
+        (each["prompt"], each["block"]): sum(
+            rounds * ms
+            for rounds, ms in zip(
+                filter(None, each["drafted_histogram"]), each["round_ms_median"], strict=True
+            )
+        )
+        for each in trials
+    }
+    excess = median(each["decode_ms"] / steady[each["prompt"], each["block"]] for each in trials)
+    return fmean(
+        steady[prompt, each["block"]] * excess / (each["output_tokens"] - 1)
+        for each in trials
+        if each["prompt"] == prompt
+    )
 
 
 def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(

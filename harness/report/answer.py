@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from estimates.choices import corrected
+from estimates.choices import corrected, corrected_estimate
 from estimates.explain import answer_length
 from estimates.model import Estimate, Interval, Summary
 from estimates.repeatability import block_minutes, blocks_run
 from harness.report import words
-from harness.report.setting import Answer, Setting, chosen
+from harness.report.setting import Answer, Setting
 from schemas.submission import Submission
 from schemas.vocabulary import DOUBTS, say
 
@@ -66,7 +66,7 @@ def _figure(ratio: float | None, interval: Interval | None, *, at_most: bool = F
 
 def _speedup(best: Setting) -> str:
     whole = best.whole
-    interval = chosen(whole, best.choices)
+    interval = corrected_estimate(whole, best.choices)
     return _figure(whole.speedup, interval, at_most=whole.at_most)
 
 
@@ -85,7 +85,7 @@ def _request(best: Setting) -> str:
         return "Prompt time was not recorded." if best.alone else ""
     interval = whole.whole_request_interval
     if interval is not None:
-        interval = corrected(interval, whole.whole_request, best.choices, whole.prompts)
+        interval = corrected(interval, whole.whole_request, best.choices)
     return f"Whole answers, prompt included: {_figure(whole.whole_request, interval)}."
 
 
@@ -116,7 +116,7 @@ def _by_task(best: Setting) -> Iterator[str]:
 
 
 def _on_task(best: Setting, task: Estimate) -> str:
-    interval = chosen(task, best.task_choices)
+    interval = corrected_estimate(task, best.task_choices)
     return _figure(task.speedup, interval, at_most=task.at_most)
 
 
@@ -164,7 +164,7 @@ def _undecided(best: Setting, summary: Summary) -> Iterator[str]:
 
 def _excluded(best: Setting) -> str:
     """Which gains and losses the interval excludes."""
-    interval = chosen(best.whole, best.choices)
+    interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
         return "no loss, and no clear gain"
     if interval is None or interval.high > _WIDE or interval.low < 1 / _WIDE:

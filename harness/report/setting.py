@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from estimates.choices import corrected
-from estimates.model import Estimate, Interval, Summary, Verdict
+from estimates.choices import corrected_estimate
+from estimates.model import Estimate, Summary, Verdict
 from estimates.verdicts import judge
 from harness.report import words
 from schemas.submission import Arm, Submission
@@ -120,14 +120,7 @@ def _picked(estimate: Estimate, choices: int) -> Verdict:
     """The verdict on a figure that is the best of so many."""
     if estimate.verdict not in ("helps", "slower-in-all"):
         return estimate.verdict
-    return judge(chosen(estimate, choices), estimate.whole_request_interval)
-
-
-def chosen(estimate: Estimate, choices: int) -> Interval | None:
-    """The interval of a speedup that is the best of so many."""
-    if estimate.interval is None or estimate.speedup is None:
-        return None
-    return corrected(estimate.interval, estimate.speedup, choices, estimate.prompts)
+    return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)
 
 
 def _loses(estimate: Estimate) -> bool:

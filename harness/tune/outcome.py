@@ -7,14 +7,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from estimates.choices import corrected
+from estimates.choices import corrected, corrected_estimate
 from estimates.commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.tuning import SpeedRatio, Verdict
 from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
-from harness.report.setting import Setting, chosen, settings
+from harness.report.setting import Setting, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
@@ -131,7 +131,7 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
             tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
     for task, found in tasks.items():
         ratio, setting, best = max(found, key=itemgetter(0))
-        interval = chosen(best, setting.task_choices)
+        interval = corrected_estimate(best, setting.task_choices)
         measured = SpeedRatio(estimate=ratio, interval=interval)
         word: Literal["use", "off", "unclear"] = "unclear"
         if interval is not None and judge(interval, best.whole_request_interval) == "helps":

@@ -14,6 +14,10 @@ A test holds `site_src/assets/javascripts/arithmetic.js` to the same figures (de
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
+
+# A measured cell: speedup, both ends of its interval, and its stated request.
+MeasuredHere: TypeAlias = tuple[float, float | None, float | None, float | None]
 
 NEAREST = 3
 # Where the two parts of a prediction can come from, the nearest first.
@@ -123,7 +127,7 @@ class Knowledge:
     quantiles: dict[str, float]  # t by degrees of freedom; the keys of JSON are text
     errors: dict[str, PastError]
     submissions: tuple[tuple[str, str], ...]  # address and label
-    measured: dict[str, tuple[float, float | None, float | None]]  # speedup and interval
+    measured: dict[str, MeasuredHere]
     steps: dict[str, float]  # cost of a verification step in single ones
 
 
@@ -155,12 +159,18 @@ class Advice:
     yield_votes: int
     nearest: tuple[int, ...]
     error: PastError | None
-    measured: tuple[float, float | None, float | None] | None
+    measured: MeasuredHere | None
 
     @property
     def expected(self) -> float:
-        """The measured speedup where exactly this was measured, else the predicted one."""
-        return self.measured[0] if self.measured else self.speedup
+        """What was measured where exactly this was, else the predicted speedup.
+
+        Of the speedup and the whole request the smaller: what takes longer in all is no gain.
+        """
+        if self.measured is None:
+            return self.speedup
+        speedup, *_, request = self.measured
+        return speedup if request is None else min(speedup, request)
 
 
 def answers(known: Knowledge, question: AdviceQuery) -> tuple[Advice, ...]:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from estimates.choices import choice_factor, corrected
-from estimates.model import Interval
+from estimates.choices import choice_factor, corrected, corrected_estimate
+from estimates.model import Estimate, Interval
+from schemas.submission import Task
 
 
 def test_a_figure_that_was_not_chosen_keeps_its_interval() -> None:
@@ -27,9 +28,26 @@ def test_only_the_lower_bound_moves_and_by_as_much_on_logarithms() -> None:
     assert found.high == 1.7
 
 
-def test_few_prompts_move_it_further() -> None:
-    # Student's t of 4 - 1 degrees of freedom: 4.54070 at 0.99, 3.18245 at 0.975.
-    found = corrected(Interval(low=1.1, high=1.4), 1.2, 2, prompts=4)
+def test_a_task_of_four_prompts_has_the_heavier_tail_of_its_three_degrees_of_freedom() -> None:
+    # Of two: t(0.99, 3) = 4.54070 over t(0.975, 3) = 3.18245; over all tasks with 7, as above.
+    task = estimate(task="code", prompts=4)
 
-    assert found.low == pytest.approx(1.2 * (1.1 / 1.2) ** (4.54070 / 3.18245), abs=1e-5)
-    assert found.high == 1.4
+    found = corrected_estimate(task, 2)
+
+    assert found is not None
+    assert found.low == pytest.approx(1.44 / 1.2 ** (4.54070 / 3.18245), abs=1e-5)
+
+
+def test_a_figure_over_all_tasks_is_not_judged_by_the_prompts_of_one() -> None:
+    found = corrected_estimate(estimate(task=None, prompts=4), 2)
+
+    assert found is not None
+    assert found.low == pytest.approx(1.44 / 1.2 ** (2.99795 / 2.36462), abs=1e-5)
+
+
+def estimate(task: Task | None, prompts: int) -> Estimate:
+    """1.44, and 1.2 times its lower bound."""
+    return Estimate(
+        arm="a", baseline="b", task=task, verdict="helps", prompts=prompts, trials=8,
+        failed_trials=0, speedup=1.44, interval=Interval(low=1.2, high=1.7),
+    )  # fmt: skip

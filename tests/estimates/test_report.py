@@ -17,7 +17,7 @@ def test_json_has_the_field_names_of_the_model() -> None:
 
     assert isinstance(document, dict)
     assert set(document) == {
-        "estimates", "prompts", "flags", "repeatability", "controls", "throughput",
+        "estimator", "estimates", "prompts", "flags", "repeatability", "controls", "throughput",
     }  # fmt: skip
     first = document["estimates"][0]  # type: ignore[index,call-overload]
     # 180 / 60: the times of both prompts, added up.

@@ -89,6 +89,7 @@ def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: 
 
     assert result.exit_code == 0, result.stderr
     assert set(json.loads(result.stdout)) == {
+        "estimator",
         "estimates",
         "prompts",
         "flags",

@@ -22,7 +22,7 @@ def test_every_importer_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("form", IMPORTERS)
-def test_the_paired_geometric_means_are_those_worked_out_by_hand(form: str) -> None:
+def test_the_speedups_are_those_worked_out_by_hand(form: str) -> None:
     found = {
         (number, estimate.arm, estimate.task): estimate.speedup
         for number, submission in enumerate(imported(form).submissions)

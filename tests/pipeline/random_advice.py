@@ -120,7 +120,11 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             for cost, gain in product(kinds[:3], kinds[-2:])
         },
         submissions=(),
-        measured={name: (figure(rng), None, None) for name in sorted(cells) if rng.random() < 0.5},
+        measured={
+            name: (figure(rng), None, None, rng.choice((None, figure(rng))))
+            for name in sorted(cells)
+            if rng.random() < 0.5
+        },
         steps={},
     )
 

@@ -1,6 +1,7 @@
 """Does the matcher of the site understand what people type for a card, a memory, a model?"""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import playwright
 import pytest
 
+from estimates.choices import choice_factor
 from pipeline.site.pages.machine import machine_file
 from schemas.vocabulary import as_json
 from tests.pipeline.tables import real_database
@@ -34,7 +36,9 @@ const said = (row) => !row ? null : [row.tier, row.device.label, row.model.label
 const replies = questions.map((asked) => {
   const answer = reply(data, null, understand(data, asked));
   const { limits, commands } = answer;
-  return { found: said(answer.found?.row), close: answer.close.map(said), limits, commands };
+  const { settings, row } = answer.found ?? {};
+  const claim = row && [settings, row.verdict, row.at_least];
+  return { found: said(answer.found?.row), claim, close: answer.close.map(said), limits, commands };
 });
 process.stdout.write(JSON.stringify({
   devices: devices.map((text) => devicesFor(rules, file.devices, text)[0]?.device.label ?? null),
@@ -163,6 +167,31 @@ def test_a_machine_with_figures_is_answered_from_the_best_tier(
 
     assert answer["found"][:2] == [tier, device]
     assert answer["commands"]["measure"].startswith("python -m harness run --target ")
+
+
+def test_the_best_of_several_devices_allows_for_that_choice_too(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    columns = file["columns"]
+    row = dict(zip(columns, next(each for each in file["rows"] if "measured" in each), strict=True))
+    gain = {**row, "speedup": 1.5, "interval_low": 1.3, "interval_high": 1.74, "settings": 1}
+    gain |= {"verdict": "helps", "at_least": 1.3, "recommended": True, "task": "all"}
+    other = {**gain, "speedup": 0.9, "interval_low": 0.8, "interval_high": 0.96, "settings": 9}
+    other |= {"verdict": "hurts", "at_least": None, "recommended": False}
+
+    def claim(*rows: dict[str, Any]) -> list[Any]:
+        listed = {**file, "rows": [[each[name] for name in columns] for each in rows]}
+        asked = {"card": "CPU only", "model": "135M"}
+        (answer,) = run(tmp_path, listed, questions=[asked])["replies"]
+        claimed: list[Any] = answer["claim"]
+        return claimed
+
+    # Of ten settings the lower end lies further away: 1.5 x (1.3 / 1.5) to the power of the factor.
+    bound = 1.5 * (1.3 / 1.5) ** choice_factor(10)
+    assert claim(gain) == [1, "helps", 1.3]
+    assert claim(gain, other) == [10, "helps", math.floor(100 * bound) / 100]
+    weak = {**gain, "interval_low": 1.1, "interval_high": 2.05, "at_least": 1.1}
+    assert claim(weak, other) == [10, "no-clear-difference", None]
 
 
 def test_a_card_that_nobody_measured_gets_its_kin_its_limit_and_a_command(

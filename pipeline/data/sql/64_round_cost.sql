@@ -1,6 +1,6 @@
 -- One row is what a round costs at one depth of one pair on one device: R, in tokens of the baseline.
 -- From arms that draft in every round, real drafts and those of a set acceptance alike; over several
--- results the geometric mean.
+-- results the median.
 create table round_cost as
 with measured as (
   select
@@ -24,8 +24,8 @@ select
   draft_label,
   any_value(line_label order by submission) as line_label,
   depth,
-  exp(avg(ln(round_cost))) as round_cost,
-  exp(avg(ln(tokens_per_round))) as tokens_per_round,
+  median(round_cost) as round_cost,
+  median(tokens_per_round) as tokens_per_round,
   count(*) as results,
   arg_max(submission, (measured_from, submission)) as submission
 from measured

@@ -1,6 +1,6 @@
 -- One row is how many tokens a round yields for one model with one method at one depth, on one task
 -- and with thinking or without: as somebody published it, or as measured with drafts in every round,
--- then the geometric mean over `results` submissions, of which one is named. Acceptance belongs to
+-- then the median over `results` submissions, of which one is named. Acceptance belongs to
 -- the model and the text; the machine matters little. `curve` names the line over all depths.
 create table acceptance_curve as
 with published as (
@@ -38,7 +38,7 @@ measured as (
     coalesce(submission.thinking, false) as thinking,
     task,
     depth,
-    exp(avg(ln(tokens_per_round))) as tokens_per_round,
+    median(tokens_per_round) as tokens_per_round,
     count(*) as results,
     arg_max(evidence.submission, (evidence.measured_from, evidence.submission)) as submission
   from evidence

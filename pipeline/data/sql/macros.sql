@@ -98,13 +98,6 @@ create macro task_order(task) as (
   select position from vocabulary_task where id = task
 );
 
-create macro interval_label(interval_kind) as
-  case interval_kind
-    when 'one-contributor' then 'one contributor, widened'
-    when 't' then 'over contributors (t)'
-    when 'order' then 'over contributors (order statistics)'
-  end;
-
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.
 create macro other_engine(words) as nullif(
   words, (select vocabulary_runner.engine_label from vocabulary_runner where usual)

@@ -12,6 +12,7 @@ from pipeline.site.advice import (
     Knowledge,
     KnownDevice,
     KnownModel,
+    MeasuredHere,
     PastError,
     Pool,
     Spread,
@@ -78,7 +79,7 @@ def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
 
 def _measured(
     connection: duckdb.DuckDBPyConnection,
-) -> dict[str, tuple[float, float | None, float | None]]:
+) -> dict[str, MeasuredHere]:
     return {
         key(
             *(row.device, row.backend, row.target, row.quantisation_slug),
@@ -87,6 +88,7 @@ def _measured(
             round(row.speedup, DIGITS),
             _rounded(row.interval_low),
             _rounded(row.interval_high),
+            _rounded(row.stated_request),
         )
         for row in read(connection, "advised_cells")
     }

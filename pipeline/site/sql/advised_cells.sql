@@ -10,7 +10,8 @@ select
   any_value(observation.task) as task,
   any_value(cell.speedup) as speedup,
   any_value(cell.interval_low) as interval_low,
-  any_value(cell.interval_high) as interval_high
+  any_value(cell.interval_high) as interval_high,
+  any_value(cell.stated_request) as stated_request
 from cell
 join advice_observation as observation using (cell)
 where cell.speedup is not null

@@ -50,6 +50,8 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     return el("span", `dm-verdict dm-verdict--${name}`, `${sign} ${prediction}`);
   };
 
+  const request = ([, , , stated]) => (stated === null ? "Its prompt time was not recorded." : `With 256 tokens of answer, prompt included: ${times(stated)}.`);
+
   const links = (known, found, root) => {
     const list = el("ul", "dm-advice__links");
     for (const number of found.nearest) {
@@ -68,7 +70,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     card.append(
       found.measured ? figure("Measured here:", "another machine", found.measured, ...(unsure ? [unsure] : [])) : figure("Expect on yours:", "forecast", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),
-      el("p", "", found.measured ? "As a prediction: " : "", why(known, question, found, page.levels)),
+      el("p", "", found.measured ? `${request(found.measured)} As a prediction: ` : "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
     );
     const line = command(question, found.choice);

@@ -72,8 +72,9 @@ const answer = (known, question, choice) => {
   };
 };
 
-// Where exactly this was measured, the measured speedup places it, not the predicted one.
-const expected = ({ measured, speedup }) => (measured ? measured[0] : speedup);
+// Where exactly this was measured, that places it and not the prediction: the speedup or the whole
+// request, whichever is smaller.
+const expected = ({ measured, speedup }) => (measured ? Math.min(measured[0], measured[3] ?? measured[0]) : speedup);
 
 export const answers = (known, question) => {
   const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));

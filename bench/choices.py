@@ -1,0 +1,192 @@
+"""How often a place that picks claims a gain in worlds in which none of 13 arms gains.
+
+`python -m bench.choices` simulates files of 1, 10 and 50 devices, loads them into the tables of the
+pipeline and asks the queries and functions that pages, files, feeds and the terminal print from.
+`spread` is by how much contributors differ; what speaks of one machine is asked without it. For
+each place: the share of false gains among its claims, and the upper end of the share's 95 %
+Clopper-Pearson interval, in which all claims about one file count as one observation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import orjson
+from scipy.stats import beta
+
+from bench.null_worlds import ARMS, device, differing
+from harness.report.answer import settings
+from pipeline.site.pages.feeds import badges, feeds
+from pipeline.site.pages.model import Site
+from pipeline.site.rows import read
+from tests.pipeline.tables import database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from tests.pipeline.tables import Example
+
+COMMAND = "python -m bench.choices"
+WORLDS, SEED, AIM, AT_ONCE = 500, 20261121, 0.02, 20
+KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and by how much they differ
+GAIN = "at least"
+FEED, TERMINAL = "feed: entry", "terminal: answer"
+# Claims of these places are about one file each, those of the others about the whole world.
+BY_FILE = (
+    *("device: surest gain", "device: best settings by task", "machine.json: row"),
+    *("badge of a device", FEED, "map: square", "model: square"),
+)
+Claims: TypeAlias = "Counter[tuple[str, bool]]"
+Kind: TypeAlias = tuple[int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What all worlds of one size say about one place."""
+
+    place: str
+    devices: int
+    spread: float
+    worlds: int
+    claims: int
+    false_gains: int
+    share: float
+    at_most: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table and write it where that is asked for; 1 if a share is above the aim."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--worlds", type=int, default=WORLDS)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--date", help="the day of the run, for the JSON")
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    chosen = parser.parse_args(arguments)
+    found: dict[Kind, Claims] = defaultdict(Counter)
+    places: list[Place] = []
+    with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
+        for done, world in enumerate(pool.map(world_of, range(chosen.worlds)), 1):
+            for kind, claims in world.items():
+                found[kind].update(claims)
+            if done % AT_ONCE == 0 or done == chosen.worlds:
+                places = [each for kind in KINDS for each in _places(*kind, done, found[kind])]
+                if chosen.output:
+                    chosen.output.write_text(_json(places, done, chosen.date), "utf-8")
+    sys.stdout.writelines(f"{line}\n" for line in _table(places))
+    return int(any(each.share > AIM for each in places))
+
+
+def world_of(seed: int) -> dict[Kind, Claims]:
+    """The claims in one world of each kind."""
+    rng = np.random.default_rng(SEED + seed)
+    files = [device(rng, number) for number in range(max(count for count, _ in KINDS))]
+    found = {}
+    for count, spread in KINDS:
+        here = [differing(rng, each, spread) if spread else each for each in files[:count]]
+        found[count, spread] = Counter(_claims(here, spread))
+    found[1, 0.0].update(_answers(files))
+    return found
+
+
+def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool]]:
+    """Each claim as its place and whether it says that something gains."""
+    connection = database(*files)
+    for place, gains in PLACES.items():
+        if spread == 0 or place != FEED:
+            yield from ((place, gain) for gain in gains(connection))
+    connection.close()
+
+
+def _answers(files: Sequence[Example]) -> Iterator[tuple[str, bool]]:
+    for each in files:
+        best = settings(each.submission, each.summary)[0]
+        yield TERMINAL, best.answer in ("yes", "depends")
+
+
+def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
+    """Whether each row of a page's query prints a gain."""
+    return (row.at_least is not None for row in read(connection, query, **given))
+
+
+def _squares(query: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    return (row.verdict == "helps" for row in read(connection, query) if _best(row))
+
+
+def _best(row: object) -> bool:
+    return getattr(row, "shown", "best") == "best"
+
+
+def _badges(prefix: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    found = {each.path: orjson.loads(each.data)["message"] for each in badges(connection)}
+    return (GAIN in text for path, text in found.items() if path.startswith(f"badges/{prefix}"))
+
+
+def _feed(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    files = {each.path: each.data for each in feeds(connection, Site(bundle=""))}
+    return (GAIN in item["content_text"] for item in orjson.loads(files["feed.json"])["items"])
+
+
+PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
+    "device: surest gain": partial(_rows, "surest_gain", place="device"),
+    "device: best settings by task": partial(_rows, "best_settings", place="device"),
+    "model: surest gain": partial(_rows, "surest_gain", place="target"),
+    "model: best settings by task": partial(_rows, "best_settings", place="target"),
+    "model: square": partial(_squares, "target_squares"),
+    "home: sentence of the map": partial(_rows, "map_claims"),
+    "map: square": partial(_squares, "map_square"),
+    "machine.json: row": partial(_rows, "machine_rows"),
+    "badge of a device": partial(_badges, "devices/"),
+    "badge of a model": partial(_badges, "models/"),
+    "badge of everything": partial(_badges, "overall"),
+    FEED: _feed,
+}
+
+
+def _places(devices: int, spread: float, worlds: int, claims: Claims) -> Iterator[Place]:
+    for place in dict.fromkeys(place for place, _ in sorted(claims)):
+        false, total = claims[place, True], claims[place, True] + claims[place, False]
+        units = total if place == TERMINAL else worlds * (devices if place in BY_FILE else 1)
+        share = false / total
+        yield Place(
+            place=place,
+            devices=devices,
+            spread=spread,
+            worlds=worlds,
+            claims=total,
+            false_gains=false,
+            share=share,
+            at_most=_upper(share * units, units),
+        )
+
+
+def _upper(events: float, count: int) -> float:
+    """The upper end of the 95 % Clopper-Pearson interval."""
+    return 1.0 if events >= count else float(beta.ppf(0.975, events + 1, count - events))
+
+
+def _json(places: Sequence[Place], worlds: int, date: str | None) -> str:
+    about = {"command": COMMAND, "date": date, "worlds": worlds, "arms": ARMS}
+    return json.dumps(about | {"rows": [asdict(each) for each in places]}, indent=1) + "\n"
+
+
+def _table(places: Sequence[Place]) -> Iterator[str]:
+    yield f"{'':34}{'devices':>9}{'spread':>8}{'claims':>9}{'false':>9}{'at most':>9}"
+    for each in places:
+        shown = f"{each.devices:>9}{each.spread:>8.0%}{each.claims:>9}"
+        yield f"{each.place:34}{shown}{each.share:>9.2%}{each.at_most:>9.2%}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
