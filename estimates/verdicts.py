@@ -139,13 +139,15 @@ def _fires(pairs: PromptPairs) -> bool:
 
 
 def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:
-    """Of the prompts that the baseline finishes, the share that the arm mostly fails on."""
+    """Of the prompts that the baseline finishes, the share that the arm mostly fails on.
+
+    Prompts that the arm did not get to, as when it was given up, do not count for it.
+    """
     finished = {(each.prompt, each.block) for each in baseline_trials if each.outcome == "ok"}
-    prompts = {prompt for prompt, _ in finished}
     tried = [each for each in trials if (each.prompt, each.block) in finished]
     runs = Counter(each.prompt for each in tried)
     failures = Counter(each.prompt for each in tried if each.outcome == "failed")
-    return sum(2 * failures[each] >= runs[each] for each in failures) / max(1, len(prompts))
+    return sum(2 * failures[each] >= runs[each] for each in failures) / max(1, len(runs))
 
 
 def after_flags(

@@ -208,3 +208,12 @@ def test_faster_to_write_and_slower_in_all_is_a_verdict_of_its_own() -> None:
     assert found.whole_request == pytest.approx(2.9 / 31.2, rel=0.01)
     assert found.pays_from is not None
     assert found.pays_from.tokens == pytest.approx(591, rel=0.02)
+
+
+def test_prompts_that_an_arm_did_not_get_to_do_not_count_for_it() -> None:
+    # It failed on one of the two prompts that it ran, and was then given up; eight are left.
+    trials = giving_up(["code-1"], (0, 1)).trials
+    base = [each for each in trials if each.arm == "baseline"]
+    own = [each for each in trials if each.arm == "spec" and each.prompt in ("code-1", "code-2")]
+
+    assert failed_share(own, base) == pytest.approx(0.5)

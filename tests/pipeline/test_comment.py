@@ -147,7 +147,7 @@ def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:
     text = comment.body(reply.from_bytes(reply.to_bytes(written)))
 
     assert "| at most 1.20× |" in text
-    assert "- code: no verdict, because it failed on a tenth or more of the prompts" in text
+    assert "- code: no verdict, because it failed on prompts that plain decoding finished" in text
     assert "- chat: no verdict, see the flag `not-interleaved`" in text
     assert "- json: it saves time with answers from about 1,700 tokens (1,100 to 4,400) on" in text
 
