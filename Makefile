@@ -99,8 +99,7 @@ serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
 	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m pipeline.site.serve $(SITE) $(PORT)
 
-bench: setup ## Measure the project's own speed, and its method against known truth
-	$(RUN) -m bench.speed
+bench: setup ## Measure the project's method against known truth, and its largest page
 	$(RUN) -m bench.simulation
 	$(RUN) -m bench.explore
 

@@ -1,24 +1,18 @@
 """Check that a comparison of two builds finds a slowdown of 5 %, and none where there is none.
 
 `make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
-with the noise of real machines and judged by the code that judges real ones. With `--server` and
-`--target` they are real: a llama-server with itself, and with itself held up for 5 % of the time.
+with the noise of real machines and judged by the code that judges real ones.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import psutil
 
 from estimates.builds import THRESHOLD, block_means, judge, level_of
 from estimates.running_order import running_order
@@ -119,81 +113,11 @@ def _signs(seed: int) -> NDArray[np.float64]:
     return np.where(np.asarray(drawn).T == "head", 1.0, -1.0)
 
 
-# A program that starts a server and stops it 50 times a second for a share of the time.
-_HELD_UP = """#!{python}
-import signal, subprocess, sys, time
-server = subprocess.Popen([{server!r}, *sys.argv[1:]])
-
-def end(*_):
-    server.send_signal(signal.SIGCONT)
-    server.terminate()
-
-signal.signal(signal.SIGTERM, end)
-while server.poll() is None:
-    time.sleep({runs_s})
-    server.send_signal(signal.SIGSTOP)
-    time.sleep({stands_s})
-    server.send_signal(signal.SIGCONT)
-sys.exit(server.returncode)
-"""
-_PERIOD_S, _HELD_SHARE = 0.04, 0.05
-
-
-def _held_up(folder: Path, server: Path) -> Path:
-    stands_s = _PERIOD_S * _HELD_SHARE
-    program = folder / "llama-server"
-    program.write_text(
-        _HELD_UP.format(
-            python=sys.executable,
-            server=str(server),
-            runs_s=_PERIOD_S - stands_s,
-            stands_s=stands_s,
-        ),
-        "utf-8",
-    )
-    program.chmod(0o755)
-    return program
-
-
-def real(server: Path, more: Sequence[str], *, comparisons: int) -> None:
-    """Compare a server with itself and with itself held up, in turns; print each and the counts."""
-    counted: dict[tuple[str, str], int] = {}
-    with tempfile.TemporaryDirectory() as name:
-        slower = _held_up(Path(name), server)
-        for number in range(2 * comparisons):
-            kind, head = (("5 % held up", slower), ("itself", server))[number % 2]
-            command = ["compare", "--base", str(server), "--head", str(head), "--json"]
-            command += ["--seed", str(number), "--output", f"{name}/", *more]
-            done = subprocess.run(
-                [sys.executable, "-m", "harness", *command], capture_output=True, check=False
-            )
-            found = json.loads(done.stdout or '{"verdict": "failed", "arms": []}')
-            counted[kind, found["verdict"]] = counted.get((kind, found["verdict"]), 0) + 1
-            speeds = ", ".join(_speed(arm) for arm in found["arms"])
-            load = psutil.getloadavg()[0]
-            _say(f"{kind:12}{found['verdict']:15}load {load:4.1f}  {speeds}")
-    for (kind, verdict), count in sorted(counted.items()):
-        _say(f"{kind}: {verdict} {count} of {comparisons}")
-
-
-def _speed(arm: dict[str, Any]) -> str:
-    """The change of an arm's speed with its interval, as text."""
-    change = arm.get("speed") or {}
-    interval = change.get("interval") or {}
-    ends = "".join(f" {interval[end]:.3f}" for end in ("low", "high") if end in interval)
-    return f"{arm['arm']} {change.get('ratio', math.nan):.3f} [{ends.strip()}]"
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Simulate and print a line for each machine and slowdown; or compare a real server."""
+    """Simulate and print a line for each machine and slowdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
-    parser.add_argument("--server", type=Path, help="a llama-server; further options of compare")
-    chosen, more = parser.parse_known_args(arguments)
-    if chosen.server is not None:
-        real(chosen.server.absolute(), more, comparisons=chosen.comparisons)
-    else:
-        _simulate(chosen.comparisons)
+    _simulate(parser.parse_args(arguments).comparisons)
 
 
 def _simulate(count: int) -> None:
