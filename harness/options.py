@@ -1,11 +1,11 @@
 """Describes command-line options next to the dataclass fields that they fill.
 
-A field `blocks: Annotated[int | None, Option("How often …")] = None` is offered as `--blocks`;
-`harness.cli.options` makes the command line from it. A field without an `Option` is not offered.
+A field `blocks: int | None = option("How often …")` is offered as `--blocks`; `harness.cli.options`
+makes the command line from it. Any other field is not offered.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 from harness.errors import UsageError
@@ -54,6 +54,19 @@ class Option:
     def flag(self, field: str) -> str:
         """The option for a field of this name: `--max-tokens` for `max_tokens`."""
         return f"--{self.name or field.replace('_', '-')}"
+
+
+REQUIRED: Any = MISSING  # as the default of an option that must be given
+
+
+def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
+    """What a field is set to that is offered as this option."""
+    return field(default=default, metadata={"option": option})
+
+
+def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
+    """What a field is set to that is offered with this help, and with the fields of `Option`."""
+    return offered(Option(help, **described), default=default)
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:

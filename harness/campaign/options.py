@@ -3,19 +3,18 @@
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
 from harness.campaign import axes
 from harness.campaign.methods import METHODS, parse
 from harness.errors import UsageError
-from harness.options import Option, comma_separated, whole_numbers
+from harness.options import comma_separated, offered, option, whole_numbers
 from schemas.axes import Axes
 from schemas.method import Method
 from schemas.vocabulary import FIXED_TASKS, say
 
-_model = partial(Option, panel="Models")
-_measured = partial(Option, panel="What is measured")
-_setting = partial(Option, panel="How it runs")
+_model = partial(option, panel="Models")
+_measured = partial(option, panel="What is measured")
+_setting = partial(option, panel="How it runs")
 # Stands for a number that the planner finds; no campaign is built with it.
 AUTOMATIC_LAYERS = -2
 _MAX_CONCURRENCY = 4096  # the bound in the format
@@ -43,168 +42,120 @@ class Options(Axes):
     The axes come from `Axes`; a run at several depths of context is one result for each.
     """
 
-    target: Annotated[
-        str | None,
-        _model(
-            f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
-            metavar="MODEL",
-        ),
-    ] = None
-    drafts: Annotated[
-        tuple[str, ...],
-        _model(
-            f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
-            "Default: the draft of a preset target.",
-            name="draft",
-            metavar="MODEL",
-        ),
-    ] = ()
-    methods: Annotated[
-        tuple[Method, ...],
-        _measured(
-            "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
-            f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "
-            "lists which runner measures which. `ngram-mod+draft-model` is a chain, which a server "
-            "asks in turn for a draft. Default: two that the runner supports.",
-            name="method",
-            metavar="METHOD",
-            parse=lambda texts: tuple(map(parse, texts)),
-        ),
-    ] = ()
-    suite: Annotated[
-        str | None,
-        _measured("Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"),
-    ] = None
-    tasks: Annotated[
-        tuple[str, ...],
-        _measured(
-            f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}.",
-            metavar="TASKS",
-            parse=comma_separated,
-        ),
-    ] = ()
-    prompts: Annotated[
-        tuple[str, ...],
-        _measured(
-            "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
-            metavar="PROMPTS",
-            parse=comma_separated,
-        ),
-    ] = ()
-    max_output_tokens: Annotated[
-        int | None,
-        _measured(
-            "Longest output in tokens. Default: the suite's.",
-            name="max-tokens",
-            metavar="N",
-            least=2,
-        ),
-    ] = None
-    blocks: Annotated[
-        int | None,
-        _measured(
-            "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
-            "1 with --quick, 3 where it goes through a server.",
-            metavar="N",
-            least=1,
-            most=1000,
-        ),
-    ] = None
-    precision: Annotated[
-        float | None,
-        _measured(
-            "Stop once every speedup is repeatable to within this fraction (0.03 = ±3 %). "
-            "Default: 0.03.",
-            metavar="FRACTION",
-            least=0.001,
-            most=0.5,
-        ),
-    ] = None
-    budget_min: Annotated[
-        float | None,
-        _measured(
-            "Time limit in minutes: no block is started that would overrun it (the first block "
-            "always runs). Default: no limit.",
-            name="budget",
-            metavar="MINUTES",
-            least=0.1,
-            most=100_000,
-        ),
-    ] = None
-    control: Annotated[
-        bool,
-        _measured(
-            "Also measure the baseline against itself, and a speculative loop that drafts "
-            "nothing, to check that this machine's figures can be trusted."
-        ),
-    ] = False
-    quick: Annotated[
-        bool,
-        _measured("A fixed part of the suite with short outputs: minutes instead of an hour."),
-    ] = False
-    teacher_forced: Annotated[
-        bool,
-        _measured(
-            "Make every arm write the baseline's text, so that acceptance rates compare exactly."
-        ),
-    ] = False
-    thinking: Annotated[
-        bool,
-        _measured(
-            "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
-            "off, where its chat template has a switch. Never compared with results without it."
-        ),
-    ] = False
-    context_depth_tokens: Annotated[tuple[int, ...], axes.OPTIONS["context_depth_tokens"]] = ()
-    context_tokens: Annotated[
-        int | None,
-        _setting(
-            "Context size in tokens. Default: 2048, or what --context-depth takes.",
-            name="context",
-            metavar="N",
-            least=64,
-        ),
-    ] = None
-    threads: Annotated[
-        int | None,
-        _setting("CPU threads. Default: the engine's choice.", metavar="N", least=1),
-    ] = None
-    gpu_layers: Annotated[
-        int | None,
-        _setting(
-            "Layers of the target on the GPU (-1: all; auto: as many as fit with the draft). "
-            "Default: all.",
-            metavar="N",
-            parse=partial(_layers, option="gpu-layers"),
-        ),
-    ] = None
-    draft_gpu_layers: Annotated[
-        int | None,
-        _setting(
-            "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
-            metavar="N",
-            parse=partial(_layers, option="draft-gpu-layers"),
-        ),
-    ] = None
-    baseline_gpu_layers: Annotated[
-        int | None,
-        _setting(
-            "Also measure the target alone with this many layers on the GPU (-1: all), to see "
-            "what the draft's memory could do instead. Default: not measured.",
-            metavar="N",
-            least=-1,
-        ),
-    ] = None
-    concurrency: Annotated[
-        tuple[int, ...],
-        _setting(
-            "Requests in flight at once, such as `1,2,4,8`, to see where batching removes the "
-            "gain. Each level has its own baseline. Default: 1.",
-            metavar="N,N",
-            parse=_levels,
-        ),
-    ] = ()
-    seed: Annotated[
-        int,
-        _setting("Seed for the order of the prompts.", metavar="N", least=0, most=2**32 - 1),
-    ] = 0
+    target: str | None = _model(
+        f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
+        metavar="MODEL",
+    )
+    drafts: tuple[str, ...] = _model(
+        f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
+        "Default: the draft of a preset target.",
+        name="draft",
+        metavar="MODEL",
+        default=(),
+    )
+    methods: tuple[Method, ...] = _measured(
+        "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
+        f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "
+        "lists which runner measures which. `ngram-mod+draft-model` is a chain, which a server "
+        "asks in turn for a draft. Default: two that the runner supports.",
+        name="method",
+        metavar="METHOD",
+        parse=lambda texts: tuple(map(parse, texts)),
+        default=(),
+    )
+    suite: str | None = _measured(
+        "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
+    )
+    tasks: tuple[str, ...] = _measured(
+        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}.",
+        metavar="TASKS",
+        parse=comma_separated,
+        default=(),
+    )
+    prompts: tuple[str, ...] = _measured(
+        "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
+        metavar="PROMPTS",
+        parse=comma_separated,
+        default=(),
+    )
+    max_output_tokens: int | None = _measured(
+        "Longest output in tokens. Default: the suite's.", name="max-tokens", metavar="N", least=2
+    )
+    blocks: int | None = _measured(
+        "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
+        "1 with --quick, 3 where it goes through a server.",
+        metavar="N",
+        least=1,
+        most=1000,
+    )
+    precision: float | None = _measured(
+        "Stop once every speedup is repeatable to within this fraction (0.03 = ±3 %). "
+        "Default: 0.03.",
+        metavar="FRACTION",
+        least=0.001,
+        most=0.5,
+    )
+    budget_min: float | None = _measured(
+        "Time limit in minutes: no block is started that would overrun it (the first block "
+        "always runs). Default: no limit.",
+        name="budget",
+        metavar="MINUTES",
+        least=0.1,
+        most=100_000,
+    )
+    control: bool = _measured(
+        "Also measure the baseline against itself, and a speculative loop that drafts "
+        "nothing, to check that this machine's figures can be trusted.",
+        default=False,
+    )
+    quick: bool = _measured(
+        "A fixed part of the suite with short outputs: minutes instead of an hour.", default=False
+    )
+    teacher_forced: bool = _measured(
+        "Make every arm write the baseline's text, so that acceptance rates compare exactly.",
+        default=False,
+    )
+    thinking: bool = _measured(
+        "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
+        "off, where its chat template has a switch. Never compared with results without it.",
+        default=False,
+    )
+    context_depth_tokens: tuple[int, ...] = offered(
+        axes.OPTIONS["context_depth_tokens"], default=()
+    )
+    context_tokens: int | None = _setting(
+        "Context size in tokens. Default: 2048, or what --context-depth takes.",
+        name="context",
+        metavar="N",
+        least=64,
+    )
+    threads: int | None = _setting(
+        "CPU threads. Default: the engine's choice.", metavar="N", least=1
+    )
+    gpu_layers: int | None = _setting(
+        "Layers of the target on the GPU (-1: all; auto: as many as fit with the draft). "
+        "Default: all.",
+        metavar="N",
+        parse=partial(_layers, option="gpu-layers"),
+    )
+    draft_gpu_layers: int | None = _setting(
+        "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
+        metavar="N",
+        parse=partial(_layers, option="draft-gpu-layers"),
+    )
+    baseline_gpu_layers: int | None = _setting(
+        "Also measure the target alone with this many layers on the GPU (-1: all), to see "
+        "what the draft's memory could do instead. Default: not measured.",
+        metavar="N",
+        least=-1,
+    )
+    concurrency: tuple[int, ...] = _setting(
+        "Requests in flight at once, such as `1,2,4,8`, to see where batching removes the "
+        "gain. Each level has its own baseline. Default: 1.",
+        metavar="N,N",
+        parse=_levels,
+        default=(),
+    )
+    seed: int = _setting(
+        "Seed for the order of the prompts.", metavar="N", least=0, most=2**32 - 1, default=0
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -16,7 +16,7 @@ from harness.cli.options import offers_fields
 from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
 from harness.files import written
-from harness.options import Option
+from harness.options import REQUIRED, option
 from harness.run import result_file
 from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions, Timeouts
@@ -33,29 +33,24 @@ _EXIT_CODES = {"slower": 1, "failed": 3}
 class Builds:
     """The two builds, and what counts as a change."""
 
-    base: Annotated[str, Option("The llama-server before the change.", metavar="BINARY")]
-    head: Annotated[str, Option("The llama-server with the change.", metavar="BINARY")]
-    threshold: Annotated[
-        float,
-        Option(
-            "The smallest change that counts, as a fraction. Default: 0.01 (1 %).",
-            metavar="FRACTION",
-            least=0,
-            most=0.5,
-        ),
-    ] = 0.01
-    one_at_a_time: Annotated[
-        bool,
-        Option(
-            "End each server before the other starts. By default both stay in memory where there "
-            "is no graphics card and room for both, and take turns after every answer: what the "
-            "machine does in a second then falls on both."
-        ),
-    ] = False
-    markdown: Annotated[
-        Path | None,
-        Option("Also write the comparison as a comment for a pull request.", metavar="FILE"),
-    ] = None
+    base: str = option("The llama-server before the change.", metavar="BINARY", default=REQUIRED)
+    head: str = option("The llama-server with the change.", metavar="BINARY", default=REQUIRED)
+    threshold: float = option(
+        "The smallest change that counts, as a fraction. Default: 0.01 (1 %).",
+        metavar="FRACTION",
+        least=0,
+        most=0.5,
+        default=0.01,
+    )
+    one_at_a_time: bool = option(
+        "End each server before the other starts. By default both stay in memory where there "
+        "is no graphics card and room for both, and take turns after every answer: what the "
+        "machine does in a second then falls on both.",
+        default=False,
+    )
+    markdown: Path | None = option(
+        "Also write the comparison as a comment for a pull request.", metavar="FILE"
+    )
 
 
 @console.reports_errors
@@ -134,11 +129,11 @@ def _defaults(options: Options) -> Options:
 
 def _require_servers(builds: Builds) -> None:
     """Before anything is fetched, name the option whose program cannot be used."""
-    for option, path in (("--base", builds.base), ("--head", builds.head)):
+    for flag, path in (("--base", builds.base), ("--head", builds.head)):
         try:
             find(path)
         except BadInputError as error:
-            raise BadInputError(str(error).replace("--server-binary", option)) from error
+            raise BadInputError(str(error).replace("--server-binary", flag)) from error
 
 
 @contextmanager

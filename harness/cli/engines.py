@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from harness.campaign.build import at_depth
 from harness.campaign.model import Campaign
@@ -21,7 +20,7 @@ from harness.machine.engines import (
     package_version,
     server_program,
 )
-from harness.options import Option
+from harness.options import option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
@@ -37,26 +36,21 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 class EngineOptions(ConnectionOptions):
     """What runs the models, and how it is reached."""
 
-    runner: Annotated[
-        str | None,
-        Option(
-            "What runs the models. "
-            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())
-            + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
-            metavar="RUNNER",
-            panel=_SETTINGS,
-        ),
-    ] = None
-    server_binaries: Annotated[
-        tuple[str, ...],
-        Option(
-            "The llama-server to start, for --runner llama-server. Repeat it with names to "
-            "compare builds or backends: `cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
-            name="server-binary",
-            metavar="PATH",
-            panel=_SETTINGS,
-        ),
-    ] = ()
+    runner: str | None = option(
+        "What runs the models. "
+        + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())
+        + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
+        metavar="RUNNER",
+        panel=_SETTINGS,
+    )
+    server_binaries: tuple[str, ...] = option(
+        "The llama-server to start, for --runner llama-server. Repeat it with names to "
+        "compare builds or backends: `cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+        name="server-binary",
+        metavar="PATH",
+        panel=_SETTINGS,
+        default=(),
+    )
 
     def engines(self) -> "tuple[ChosenEngine, ...]":
         """The engines that were named, else the one that is here. Raises `HarnessError`."""

@@ -10,14 +10,14 @@ import typer
 from estimates.summary import summarize
 from harness.cli import console
 from harness.cli.options import offers_fields
-from harness.cli.request import Contributor, Json, check_contributor
+from harness.cli.request import CONTRIBUTOR, JSON, check_contributor
 from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import Imported, assemble
 from harness.importers.facts import KEYS, parse_map
 from harness.importers.files import arm_and_path, digest, given
 from harness.importers.reading import read
-from harness.options import Option
+from harness.options import REQUIRED, offered, option
 from harness.report import brief
 from harness.run import result_file as results
 from schemas.codec import encode
@@ -42,34 +42,27 @@ HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items
 class ImportOptions:
     """What the files are, what they lack, and where the results go."""
 
-    source_format: Annotated[
-        str, Option(f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT")
-    ]
-    facts: Annotated[
-        tuple[str, ...],
-        Option(
-            "A fact that the files lack, or a TOML file of facts. Whatever is missing is listed at "
-            "once. task.NAME=TASK translates a category, arm.NAME=METHOD names an arm's method, "
-            "PART/KEY=VALUE holds for one part of the files. May be repeated. The keys are above.",
-            name="map",
-            metavar="KEY=VALUE",
-        ),
-    ] = ()
-    output: Annotated[
-        Path | None,
-        Option(
-            "A directory, or NAME.json for a single result. Default: the current directory.",
-            short="-o",
-            metavar="PATH",
-            panel="Result",
-        ),
-    ] = None
-    contributor: Contributor = None
-    source: Annotated[
-        str | None, Option("Who published the records, and where.", metavar="TEXT")
-    ] = None
-    licence: Annotated[str | None, Option("Licence of the records.", metavar="TEXT")] = None
-    json: Json = False
+    source_format: str = option(
+        f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
+    )
+    facts: tuple[str, ...] = option(
+        "A fact that the files lack, or a TOML file of facts. Whatever is missing is listed at "
+        "once. task.NAME=TASK translates a category, arm.NAME=METHOD names an arm's method, "
+        "PART/KEY=VALUE holds for one part of the files. May be repeated. The keys are above.",
+        name="map",
+        metavar="KEY=VALUE",
+        default=(),
+    )
+    output: Path | None = option(
+        "A directory, or NAME.json for a single result. Default: the current directory.",
+        short="-o",
+        metavar="PATH",
+        panel="Result",
+    )
+    contributor: str | None = offered(CONTRIBUTOR)
+    source: str | None = option("Who published the records, and where.", metavar="TEXT")
+    licence: str | None = option("Licence of the records.", metavar="TEXT")
+    json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
         """Raise `UsageError` when the format of results would not accept a value."""
@@ -78,9 +71,9 @@ class ImportOptions:
             message = f"--from {self.source_format}: no such format.{hint}"
             raise UsageError(message)
         check_contributor(self.contributor)
-        for option, value in (("--source", self.source), ("--licence", self.licence)):
+        for flag, value in (("--source", self.source), ("--licence", self.licence)):
             if value is not None and not _LINE.fullmatch(value):
-                message = f"{option} {value!r}: give one line of at most 120 characters, no < >"
+                message = f"{flag} {value!r}: give one line of at most 120 characters, no < >"
                 raise UsageError(message)
 
 

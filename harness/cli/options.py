@@ -129,14 +129,18 @@ def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
 
     Axes are inherited without an annotation; their options are in `axes.toml`.
     """
-    hints = get_type_hints(kind, include_extras=True)
-    inherited = axes.OPTIONS if issubclass(kind, Axes) else {}
-    found = []
-    for field in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__):
-        hint = hints[field.name]
-        options = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Option)]
-        if options:
-            found.append(_Offered(field=field, type=hint.__origin__, option=options[0]))
-        elif field.name in inherited:
-            found.append(_Offered(field=field, type=hint, option=inherited[field.name]))
-    return found
+    known = {**axes.OPTIONS} if issubclass(kind, Axes) else {}
+    annotated = get_type_hints(kind, include_extras=True).items()
+    known |= {
+        name: each
+        for name, hint in annotated
+        for each in getattr(hint, "__metadata__", ())
+        if isinstance(each, Option)
+    }
+    known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}
+    hints = get_type_hints(kind)
+    return [
+        _Offered(field=each, type=hints[each.name], option=known[each.name])
+        for each in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__)
+        if each.name in known
+    ]

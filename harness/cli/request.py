@@ -3,13 +3,12 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli.engines import ChosenEngine
 from harness.errors import UsageError
-from harness.options import Option
+from harness.options import Option, offered, option
 from harness.run import result_file as results
 from schemas.submission import Submission
 
@@ -19,11 +18,10 @@ _RESULT = "Result"
 _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 _NOTES = re.compile(r"[^\x00-\x1f]{1,280}")
 
-Contributor = Annotated[
-    str | None,
-    Option("Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT),
-]
-Json = Annotated[bool, Option("Print the result as JSON.", panel=_RESULT)]
+CONTRIBUTOR = Option(
+    "Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT
+)
+JSON = Option("Print the result as JSON.", panel=_RESULT)
 
 
 def check_contributor(name: str | None) -> None:
@@ -37,34 +35,27 @@ def check_contributor(name: str | None) -> None:
 class ResultOptions:
     """Whether to measure, where the result goes, and what contributors state about themselves."""
 
-    resume: Annotated[
-        bool,
-        Option("Continue an interrupted run; repeat its other options.", panel="How it runs"),
-    ] = False
-    dry_run: Annotated[
-        bool, Option("Print the plan and how long it takes.", panel="How it runs")
-    ] = False
-    output: Annotated[
-        Path | None,
-        Option(
-            "Where the result is written: a file (NAME.json), or a directory, where it gets its "
-            "canonical name. Default: the current directory.",
-            short="-o",
-            metavar="PATH",
-            panel=_RESULT,
-        ),
-    ] = None
-    details: Annotated[bool, Option("Print all figures after the verdict.", panel=_RESULT)] = False
-    json: Json = False
-    contributor: Contributor = None
-    notes: Annotated[
-        str | None,
-        Option(
-            "One line about the machine, such as its cooling or an undervolt.",
-            metavar="TEXT",
-            panel=_RESULT,
-        ),
-    ] = None
+    resume: bool = option(
+        "Continue an interrupted run; repeat its other options.", panel="How it runs", default=False
+    )
+    dry_run: bool = option(
+        "Print the plan and how long it takes.", panel="How it runs", default=False
+    )
+    output: Path | None = option(
+        "Where the result is written: a file (NAME.json), or a directory, where it gets its "
+        "canonical name. Default: the current directory.",
+        short="-o",
+        metavar="PATH",
+        panel=_RESULT,
+    )
+    details: bool = option("Print all figures after the verdict.", panel=_RESULT, default=False)
+    json: bool = offered(JSON, default=False)
+    contributor: str | None = offered(CONTRIBUTOR)
+    notes: str | None = option(
+        "One line about the machine, such as its cooling or an undervolt.",
+        metavar="TEXT",
+        panel=_RESULT,
+    )
 
     def check(self) -> None:
         """Raise `UsageError` when the format would not accept what is stated."""

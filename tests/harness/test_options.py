@@ -19,7 +19,7 @@ from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
 from harness.errors import UsageError
 from harness.fleet.options import FleetOptions, WorkerOptions
-from harness.options import Option, comma_separated
+from harness.options import REQUIRED, comma_separated, option
 from harness.runners.options import ConnectionOptions
 
 COMMANDS = {
@@ -37,10 +37,10 @@ COMMANDS = {
 class Sandwich:
     """One option of each kind, one that must be given, and a field that is none."""
 
-    bread: Annotated[str, Option("What is around it.", name="with", short="-w")]
-    slices: Annotated[int, Option("How many.", least=1, most=4)] = 2
-    toasted: Annotated[bool, Option("Make it warm.")] = False
-    fillings: Annotated[tuple[str, ...], Option("What is in it.", parse=comma_separated)] = ()
+    bread: str = option("What is around it.", name="with", short="-w", default=REQUIRED)
+    slices: int = option("How many.", least=1, most=4, default=2)
+    toasted: bool = option("Make it warm.", default=False)
+    fillings: tuple[str, ...] = option("What is in it.", parse=comma_separated, default=())
     price: float | None = None
 
 
