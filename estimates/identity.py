@@ -6,12 +6,12 @@ A label is for readers; a slug (`device`, `target`, `rig`, `place`, `setting`) i
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Literal
 
+from estimates.cards import used_cards
+from estimates.chips import short_name, vendor_of
 from estimates.depths import ArmSetting, setting
 from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
@@ -20,20 +20,6 @@ from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 from schemas.vocabulary.say import TIMES
 
 _MIB_PER_GIB = 1024
-_MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
-_BOILERPLATE = re.compile(
-    r"\b(NVIDIA|GeForce|Radeon(?=\s+RX\b)|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b"
-    r"|\bw(ith|/) Radeon.*$",
-    re.ASCII,
-)
-_CLOCK = re.compile(r"@.*$")
-_VENDORS = {
-    "nvidia": re.compile("nvidia|geforce|quadro|tesla", re.IGNORECASE),
-    "amd": re.compile("amd|radeon|ryzen|epyc", re.IGNORECASE),
-    "intel": re.compile("intel", re.IGNORECASE),
-    "apple": re.compile("apple", re.IGNORECASE),
-    "qualcomm": re.compile("qualcomm|snapdragon|adreno", re.IGNORECASE),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +60,7 @@ class Identity(NonDefaultSettings):
 def identify(submission: Submission) -> Identity:
     """Name everything in a submission. The same file always gets the same names."""
     machine, engine, target = submission.machine, submission.engine, submission.target
-    cards, cpu = _cards(machine, engine), machine.cpu
+    cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else _cpu_label(cpu.name, cpu.logical_cores)
     # A model that thinks writes other text than one that answers, so it is another target.
@@ -110,62 +96,13 @@ def identify(submission: Submission) -> Identity:
     )
 
 
-def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
+def _cards(submission: Submission) -> tuple[Gpu, ...]:
     """The cards that the engine ran on; none where it ran on the processor or on an NPU."""
+    machine, engine = submission.machine, submission.engine
     on_processor = engine.backend in ("cpu", "npu")
     if engine.backend == "openvino":
         on_processor = all(each.kind not in ("gpu", "igpu") for each in engine.devices or ())
-    return () if on_processor else used_cards(machine, engine)
-
-
-def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
-    """The cards of the machine that the engine lists, in the driver's order; all if it lists none.
-
-    Cards are matched by the engine's descriptions; if one fits no card, the first ones are taken.
-    """
-    listed = [each for each in engine.devices or () if each.kind == "gpu"]
-    if not machine.gpus:
-        return tuple(
-            Gpu(name=each.description, vram_mib=each.memory_total_mib)
-            for each in listed
-            if each.description
-        )
-    if not listed or len(listed) >= len(machine.gpus):
-        return machine.gpus
-    names = [_comparable(card.name) for card in machine.gpus]
-    chosen: set[int] = set()
-    for each in listed:
-        free = (at for at in range(len(names)) if at not in chosen)
-        found = next((at for at in free if names[at] == _comparable(each.description or "")), None)
-        if found is None:
-            return machine.gpus[: len(listed)]
-        chosen.add(found)
-    return tuple(machine.gpus[at] for at in sorted(chosen))
-
-
-@lru_cache(maxsize=4096)
-def short_name(name: str) -> str:
-    """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` is `RTX 4060`.
-
-    The clock goes too, unless it is all that distinguishes one `Xeon` from another.
-    """
-    without_clock = _bare(_CLOCK.sub("", name))
-    found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
-    return found or name
-
-
-def vendor_of(name: str) -> str:
-    """Who made a chip, by its marketing name."""
-    return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), "other")
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"\s+", " ", _BOILERPLATE.sub("", _MARKS.sub("", name))).strip()
-
-
-def _comparable(name: str) -> str:
-    """A card's name for comparison: an engine may add the chip's code name in brackets."""
-    return short_name(re.sub(r"\([^)]*\)", "", name)).casefold()
+    return () if on_processor else used_cards(machine, engine, submission.arms)
 
 
 def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:

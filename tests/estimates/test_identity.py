@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.identity import identify, short_name, vendor_of
+from estimates.chips import short_name, vendor_of
+from estimates.identity import identify
 from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission
 from tests.samples import sample
@@ -110,9 +111,11 @@ def test_a_file_is_named_after_the_card_that_was_used() -> None:
 
 
 def test_of_several_cards_the_first_names_the_file_and_the_vendor() -> None:
-    both = identify(on(UHD, RTX_4090, backend="vulkan"))
+    both = identify(on(RTX_3060, RTX_4090))
+    beside_integrated = identify(on(UHD, RTX_4090, backend="vulkan"))
 
-    assert (both.processor, both.vendor) == ("Intel(R) UHD Graphics 770", "intel")
+    assert (both.processor, both.vendor) == ("NVIDIA GeForce RTX 3060", "nvidia")
+    assert beside_integrated.processor == "NVIDIA GeForce RTX 4090"
 
 
 def test_on_the_cpu_the_processor_is_named_with_its_threads() -> None:
