@@ -1,34 +1,58 @@
 """Run programs of the system and our own modules, and explain how a child process died."""
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from harness import INSTALLED
 
-_TIMEOUT_S = 15
+# Only a driver that hangs takes longer. Its programs are not asked again: a description of the
+# machine asks several times, and every snapshot does.
+_LIMIT_S = 8.0
+_KILLED_S = 1.0
+_hanging: set[str] = set()
 
 
-def output(*command: str) -> str | None:
-    """Standard output of a command, or `None` when it is missing, fails or hangs."""
+def output(*command: str, variables: Mapping[str, str] | None = None) -> str | None:
+    """Standard output of a command, or `None` when it is missing, fails, hangs or hung before.
+
+    `variables` are added to its environment.
+    """
     program = shutil.which(command[0])
-    if program is None:
+    if program is None or program in _hanging:
         return None
     try:
         # Commands are constants of this package; the program is the one the person installed.
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603
             [program, *command[1:]],
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
             errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
+            env={**os.environ, **(variables or {})},
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return _answer(process, program)
+
+
+def _answer(process: subprocess.Popen[str], program: str) -> str | None:
+    try:
+        text, _ = process.communicate(timeout=_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        _hanging.add(program)
+        process.kill()
+        with suppress(subprocess.TimeoutExpired):  # inside the driver, even a kill has to wait
+            process.wait(_KILLED_S)
+        if process.stdout is not None:
+            process.stdout.close()
+        return None
+    return text if process.returncode == 0 else None
 
 
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:

@@ -3,6 +3,8 @@
 import os
 import platform
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -32,11 +34,11 @@ _MIB = 1024 * 1024
 _NAME_LENGTH = 120
 
 
-def machine() -> Machine:
-    """The machine that this runs on, as the result file describes it."""
+def machine(environment: Mapping[str, str] = os.environ) -> Machine:
+    """The machine that this runs on, with the GPUs that an environment shows to a program."""
     cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
-    cards = nvidia.cards()
+    cards = nvidia.cards(environment)
     release = platform.mac_ver()[0] if platform.system() == "Darwin" else platform.release()
     return Machine(
         os=OperatingSystem(
@@ -44,7 +46,10 @@ def machine() -> Machine:
         ),
         cpu=_cpu(cpuinfo, parts),
         ram_mib=psutil.virtual_memory().total // _MIB,
-        gpus=cards.gpus + _other_gpus(parts),
+        gpus=tuple(
+            replace(gpu, name=clean_name(gpu.name))
+            for gpu in cards.gpus + _other_gpus(parts, environment)
+        ),
         ram_type=parts.ram_type,
         ram_mts=parts.ram_mts,
         virtual_machine=_virtual_machine(cpuinfo),
@@ -85,12 +90,12 @@ def usable_cores() -> int:
     return psutil.cpu_count() or os.cpu_count() or 1
 
 
-def _other_gpus(parts: Parts) -> tuple[Gpu, ...]:
+def _other_gpus(parts: Parts, environment: Mapping[str, str]) -> tuple[Gpu, ...]:
     if platform.system() == "Darwin":
         return macos.gpus()
     if platform.system() == "Linux":
         names = linux_gpus.parse_lspci(output("lspci", "-D", "-mm") or "")
-        return linux_gpus.gpus(Path("/sys/class/drm"), names)
+        return linux_gpus.gpus(Path("/sys/class/drm"), names, environment)
     return tuple(gpu for gpu in parts.gpus if gpu.vendor != "nvidia")
 
 

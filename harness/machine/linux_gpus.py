@@ -13,6 +13,7 @@ from schemas.submission import Gpu
 Vendor = Literal["amd", "intel"]
 # PCI vendor numbers. `nvidia-smi` describes NVIDIA cards.
 _VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}
+_ONE_API = re.compile(r"[a-z_*]+:(\d+(?:,\d+)*)")  # other selectors do not name cards
 _MIB = 1024 * 1024
 # Transfer rate per lane of each PCI Express generation, as the kernel prints it.
 _GENERATIONS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
@@ -54,18 +55,23 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
 
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
-    """The devices of all cards, without the AMD ones that HIP and ROCr hide.
+    """The devices of all cards, without those that HIP, ROCr and oneAPI hide.
 
-    Both count in the order of the slots, HIP among those that ROCr shows.
+    The first two count in the order of the slots, HIP among those that ROCr shows; oneAPI counts
+    the graphics of the processor, which are on the first bus, last.
     """
     cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
     devices = [card / "device" for card in cards]
-    amd = sorted((d for d in devices if _vendor(d) == "amd"), key=lambda d: d.resolve().name)
-    shown = amd
+    slots = sorted(devices, key=lambda device: device.resolve().name)
+    amd = shown = [each for each in slots if _vendor(each) == "amd"]
     for variable in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
         if variable in environment:
             shown = _chosen(environment[variable], shown)
-    return [each for each in devices if each not in amd or each in shown]
+    intel = [each for each in slots if _vendor(each) == "intel"]
+    intel.sort(key=lambda device: device.resolve().name.startswith("0000:00:"))
+    numbers = _ONE_API.fullmatch(environment.get("ONEAPI_DEVICE_SELECTOR", ""))
+    shown = shown + (_chosen(numbers[1], intel) if numbers else intel)
+    return [each for each in devices if each not in amd + intel or each in shown]
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:

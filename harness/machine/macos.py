@@ -1,13 +1,15 @@
 """Describe a Mac: processor, GPUs and hypervisor, from sysctl and system_profiler."""
 
 import re
-
-import orjson
+from collections.abc import Mapping
 
 from harness.machine.command import output
+from harness.machine.odd_json import line, objects, parsed_object, whole
+from schemas.codec import Json
 from schemas.submission import Gpu
 
 _UNITS_MIB = {"MB": 1, "GB": 1024}
+_MOST_MIB = 16_777_216  # of the format
 
 
 def cpu_name() -> str | None:
@@ -33,22 +35,19 @@ def parse_displays(text: str) -> tuple[Gpu, ...]:
 
     Apple's own GPUs share main memory and list no VRAM.
     """
-    try:
-        entries = orjson.loads(text).get("SPDisplaysDataType", [])
-    except orjson.JSONDecodeError:
-        return ()
-    named = [(str(e.get("sppci_model") or e.get("_name") or ""), e) for e in entries]
+    entries = objects(parsed_object(text).get("SPDisplaysDataType"))
+    named = [(line(e.get("sppci_model")) or line(e.get("_name")), e) for e in entries]
     return tuple(_gpu(name, entry) for name, entry in named if name)
 
 
-def _gpu(name: str, entry: dict[str, object]) -> Gpu:
-    metal = str(entry.get("spdisplays_mtlgpufamilysupport") or "")
+def _gpu(name: str, entry: Mapping[str, Json]) -> Gpu:
+    metal = line(entry.get("spdisplays_mtlgpufamilysupport")) or ""
     version = re.fullmatch(r"spdisplays_metal(\d+)", metal)
-    memory = re.fullmatch(r"(\d+) (MB|GB)", str(entry.get("spdisplays_vram") or ""))
+    memory = re.fullmatch(r"(\d{1,6}) (MB|GB)", line(entry.get("spdisplays_vram")) or "")
     vendor = next((v for v in ("apple", "amd", "intel", "nvidia") if v in name.lower()), None)
     return Gpu(
         name=name,
         vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
-        vram_mib=int(memory[1]) * _UNITS_MIB[memory[2]] if memory else None,
+        vram_mib=whole(int(memory[1]) * _UNITS_MIB[memory[2]], most=_MOST_MIB) if memory else None,
         api=f"Metal {version[1]}" if version else None,
     )

@@ -4,13 +4,11 @@ CUDA counts the cards in another order than the driver does (the fastest first),
 turned into PCI addresses by CUDA itself.
 """
 
-import csv
 import ctypes
-import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,6 +29,13 @@ _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _FORMAT = "--format=csv,noheader,nounits"
 _IDLE = 0x1
 _CUDA_VERSION = re.compile(r"CUDA (?:UMD )?Version\s*:\s*([\d.]+)")
+# In the plain answer, if a card is shared out in slices. No engine computes on the whole of it.
+_SHARED_OUT = "MIG devices:"
+_LOST = "[GPU is lost]"
+# `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!` or `N/A`.
+_UNSTATED = re.compile(r"\[|ERR!|N/A|$")
+# The most that the format takes.
+_MIB, _GENERATION, _LANES, _MHZ, _CELSIUS, _WATTS = 16_777_216, 8, 32, 20_000, 200, 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,23 +104,26 @@ def _plain(address: str) -> str:
     return f"{int(domain, 16):04x}:{rest}" if re.fullmatch(r"[0-9a-f]+", domain) else address
 
 
-@cache
-def visible() -> Visible:
-    """The cards that this program may use.
+def visible(environment: Mapping[str, str] = os.environ) -> Visible:
+    """The cards that a program with this environment may use."""
+    return _visible(environment.get(_VISIBLE))
 
-    CUDA is asked in a child process, because it cannot be unloaded again.
-    """
-    variable = os.environ.get(_VISIBLE)
+
+@cache
+def _visible(variable: str | None) -> Visible:
+    """CUDA is asked in a child process, because it cannot be unloaded again."""
     if variable is None:
         return Visible()
-    answer = output(*own_module("harness.machine.nvidia"))
+    answer = output(*own_module("harness.machine.nvidia"), variables={_VISIBLE: variable})
     return Visible(variable=variable, addresses=tuple(answer.split()) if answer else None)
 
 
-def cards() -> Cards:
-    """The NVIDIA GPUs that this program may use; none without a working driver."""
+def cards(environment: Mapping[str, str] = os.environ) -> Cards:
+    """The NVIDIA GPUs that a program may use; none without a working driver."""
     text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_CARD}", _FORMAT)
-    return parse_cards(_chosen(text), output("nvidia-smi") or "") if text else parse_cards("", "")
+    if not text:
+        return parse_cards("", "")
+    return parse_cards(chosen_rows(text, visible(environment)), output("nvidia-smi") or "")
 
 
 def state() -> GpuState:
@@ -123,12 +131,8 @@ def state() -> GpuState:
     for reasons in _REASONS:
         text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_STATE},{reasons}", _FORMAT)
         if text:
-            return parse_state(_chosen(text))
+            return parse_state(chosen_rows(text, visible()))
     return GpuState()
-
-
-def _chosen(text: str) -> str:
-    return chosen_rows(text, visible())
 
 
 def chosen_rows(text: str, usable: Visible) -> str:
@@ -140,10 +144,15 @@ def chosen_rows(text: str, usable: Visible) -> str:
 
 
 def parse_cards(text: str, banner: str) -> Cards:
-    """The cards in the answer to the card query; the CUDA version from the plain answer."""
+    """The cards in the answer to the card query; the CUDA version from the plain answer.
+
+    A card that the driver has lost, or that is shared out in slices, is none.
+    """
     cuda = _CUDA_VERSION.search(banner)
     api = f"CUDA {cuda[1]}" if cuda else None
     rows = [row for row in _rows(text) if len(row) == _CARD.count(",") + 1]
+    rows = [row for row in rows if _LOST not in row and not _UNSTATED.match(row[0])]
+    rows = [] if _SHARED_OUT in banner else rows
     displays = [row[7] for row in rows]
     known = [display for display in displays if display in ("Enabled", "Disabled", "Yes", "No")]
     active = any(display in ("Enabled", "Yes") for display in known)
@@ -156,45 +165,52 @@ def parse_state(text: str) -> GpuState:
     """The state in the answer to the state query, over all its rows."""
     rows = [row for row in _rows(text) if len(row) == _STATE.count(",") + 2]
     clocks, temperatures, powers = (
-        [number for row in rows if (number := _number(row[column])) is not None]
-        for column in range(3)
+        [number for row in rows if (number := _number(row[column], most)) is not None]
+        for column, most in enumerate((_MHZ, _CELSIUS, _WATTS))
     )
+    known = 0 < len(powers) == len(rows) and sum(powers) <= _WATTS
     masks = [int(row[3], 16) for row in rows if re.fullmatch(r"0x[0-9a-fA-F]+", row[3])]
     return GpuState(
         clock_mhz=min(clocks, default=None),
         temperature_c=max(temperatures, default=None),
-        power_w=sum(powers) if powers and len(powers) == len(rows) else None,
+        power_w=sum(powers) if known else None,
         throttled=any(mask & ~_IDLE for mask in masks) if masks else None,
     )
 
 
 def _rows(text: str) -> list[list[str]]:
-    return [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]
+    return [[part.strip() for part in line.split(",")] for line in text.splitlines() if line]
 
 
 def _gpu(row: list[str], api: str | None) -> Gpu:
     name, memory, driver, generation, width, limit, default_limit, _ = row
-    # Unsupported values read `[N/A]`, `[Not Supported]`, `[Unknown Error]` or `N/A`.
-    has_driver = bool(driver) and not driver.startswith("[") and driver != "N/A"
     return Gpu(
         name=name,
         vendor="nvidia",
-        vram_mib=_whole(memory),
-        driver=driver if has_driver else None,
+        vram_mib=_whole(memory, _MIB),
+        driver=None if _UNSTATED.match(driver) else driver,
         api=api,
-        pcie_generation=_whole(generation),
-        pcie_width=_whole(width),
-        power_limit_w=_number(limit),
-        default_power_limit_w=_number(default_limit),
+        pcie_generation=_whole(generation, _GENERATION),
+        pcie_width=_whole(width, _LANES),
+        power_limit_w=_limit(limit),
+        default_power_limit_w=_limit(default_limit),
     )
 
 
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+def _number(text: str, most: int) -> float | None:
+    number = float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
+    return number if number is not None and number <= most else None
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+def _limit(text: str) -> float | None:
+    """A limit in watts; 0 is that of a card without one."""
+    number = _number(text, _WATTS)
+    return number if number is not None and number >= 1 else None
+
+
+def _whole(text: str, most: int) -> int | None:
+    number = _number(text, most) if text.isdecimal() else None
+    return int(number) if number else None
 
 
 def main() -> int:

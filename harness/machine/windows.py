@@ -1,10 +1,11 @@
 """Describe a Windows machine: processor, GPUs and memory, from CIM."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from harness.machine.command import output
+from harness.machine.odd_json import line, objects, parsed_object, whole
+from schemas.codec import Json
 from schemas.submission import Gpu
 
 _QUERY = (
@@ -37,32 +38,26 @@ def windows_parts() -> Parts:
 
 
 def parse_parts(text: str) -> Parts:
-    """The parts in the answer to the query above."""
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return Parts()
-    memory: dict[str, object] = next(iter(document.get("ram") or []), {})
-    speed = memory.get("ConfiguredClockSpeed")
-    cpu: dict[str, str] = next(iter(document.get("cpu") or []), {})
-    found = (_gpu(entry) for entry in document.get("gpu") or [])
+    """The parts in the answer to the query above; what has another form is left out."""
+    document = parsed_object(text)
+    memory = next(iter(objects(document.get("ram"))), {})
+    cpu = next(iter(objects(document.get("cpu"))), {})
+    found = (_gpu(entry) for entry in objects(document.get("gpu")))
     return Parts(
-        cpu_name=(cpu.get("Name") or "").strip() or None,
+        cpu_name=line(cpu.get("Name")),
         gpus=tuple(gpu for gpu in found if gpu is not None),
-        ram_type=next(
-            (t for n, t in _MEMORY_TYPES.items() if n == memory.get("SMBIOSMemoryType")), None
-        ),
-        ram_mts=speed if isinstance(speed, int) and speed > 0 else None,
+        ram_type=_MEMORY_TYPES.get(whole(memory.get("SMBIOSMemoryType")) or 0),
+        ram_mts=whole(memory.get("ConfiguredClockSpeed"), least=100, most=100_000),
     )
 
 
-def _gpu(entry: dict[str, str]) -> Gpu | None:
-    name = (entry.get("Name") or "").strip()
-    if not name or any(word in name.lower() for word in _NOT_A_GPU):
+def _gpu(entry: Mapping[str, Json]) -> Gpu | None:
+    name = line(entry.get("Name"))
+    if name is None or any(word in name.lower() for word in _NOT_A_GPU):
         return None
     vendor = next((word for word in _VENDORS if word in name.lower()), None)
     return Gpu(
         name=name,
         vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
-        driver=entry.get("DriverVersion") or None,
+        driver=line(entry.get("DriverVersion")),
     )

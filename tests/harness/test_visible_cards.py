@@ -110,6 +110,5 @@ def test_energy_is_counted_on_the_cards_in_use(usable: Visible | None, joules: f
 
 def test_without_the_variable_nobody_asks_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    nvidia.visible.cache_clear()
 
     assert nvidia.visible() == Visible()

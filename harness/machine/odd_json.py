@@ -1,0 +1,43 @@
+"""Read the JSON of a system's programs: a list may be one object, a number a text or `null`."""
+
+import re
+from collections.abc import Mapping
+
+import orjson
+
+from schemas.codec import Json
+
+_LONGEST = 120
+_FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
+
+
+def parsed_object(text: str) -> Mapping[str, Json]:
+    """The object that a text holds, alone or in a list; an empty one if it holds none."""
+    try:
+        # PowerShell begins its output with a byte-order mark on some systems.
+        return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
+    """The objects in a list, in lists inside it, or one that is alone."""
+    if isinstance(value, dict):
+        return [value]
+    found = value if isinstance(value, list) and depth else []
+    return [inner for each in found for inner in objects(each, depth=depth - 1)]
+
+
+def line(value: Json) -> str | None:
+    """A text as one short line; `None` for an empty one and for other values."""
+    text = _FORBIDDEN.sub(" ", value) if isinstance(value, str) else ""
+    return " ".join(text.split())[:_LONGEST].strip() or None
+
+
+def whole(value: Json, *, least: int = 1, most: int = 1_000_000) -> int | None:
+    """A number within bounds, also as text or with a zero after the point."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) else 0.0
+    except (ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() and least <= number <= most else None
