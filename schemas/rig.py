@@ -1,7 +1,7 @@
 """What a campaign ran on: machine, engine and snapshots of their state."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 System = Literal["linux", "macos", "windows", "freebsd", "other"]
 Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
@@ -10,6 +10,7 @@ Backend = Literal[
     "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
     "openvino", "npu", "other",
 ]  # fmt: skip
+BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and b
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 from harness.importers.counting import rate_counts, rounds
 from harness.importers.facts import ImportedFacts
@@ -15,7 +14,7 @@ from harness.importers.ids import id_of
 from harness.importers.json_object import JsonObject, parse
 from harness.importers.names import reason_of, target_facts, weights_in
 from harness.importers.records import ArmRead, Format, ParsedFiles, Part, Record
-from schemas.rig import Architecture, Backend, System
+from schemas.rig import BACKENDS, Architecture, System
 from schemas.vocabulary import METHODS
 
 # The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
@@ -23,7 +22,6 @@ _METHODS = {
     name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
 }
 _DEPTH = 5
-_BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
 _SYSTEMS: dict[str, System] = {
     "windows": "windows", "macos": "macos", "darwin": "macos", "linux": "linux",
 }  # fmt: skip
@@ -144,7 +142,7 @@ def _facts(
     facts = ImportedFacts(
         engine="llama.cpp",
         build=int(build[1]) if build else None,
-        backend=_BACKENDS.get(backend or ""),
+        backend=BACKENDS.get(backend or ""),
         sampling="greedy",  # top_k 1 at temperature 0
         gpu_layers=0 if backend == "cpu" else -1,
     )

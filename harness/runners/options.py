@@ -98,6 +98,17 @@ class ConnectionOptions(Timeouts):
         ),
     ] = None
 
+    device_names: Annotated[
+        tuple[str, ...],
+        Option(
+            "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
+            "cannot be told; once for each card.",
+            name="device-name",
+            metavar="NAME",
+            panel=_SERVERS,
+        ),
+    ] = ()
+
     def given_for_servers(self) -> list[str]:
         """The given options that only `--runner openai` uses."""
         hints = get_type_hints(type(self), include_extras=True)

@@ -14,6 +14,7 @@ from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
 from harness.runners.openai.connection import Connection, connect
+from harness.runners.openai.device import computed_on
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST
 from harness.runners.openai.models import Served, offer, shown
@@ -46,7 +47,10 @@ class OpenAiSession(ServerSession[Connection]):
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)
         self._base = found
-        report = report_on(found.identity, found.served, self._campaign, self._options.backend)
+        log = found.process.log() if found.process else ""
+        endpoint = self._endpoint(baseline)
+        where = computed_on(found.identity, self._options, endpoint, log=log)
+        report = report_on(found.identity, found.served, self._campaign, where)
         if found.identity.name not in exchange.SWITCHES_THINKING:
             return report
         thinking = self._campaign.settings.thinking

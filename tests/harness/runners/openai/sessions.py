@@ -33,7 +33,8 @@ def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options 
 
 
 def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """A session on the servers that `options` names."""
+    """A session on the servers that `options` names; they compute on the processor."""
+    options.setdefault("backend", "cpu")
     return cast("OpenAiSession", connect(ConnectionOptions(**options)).open(made))
 
 

@@ -3,9 +3,10 @@
 import pytest
 
 from harness.errors import BadInputError
+from harness.runners.openai.device import backend_of, check_options
 from harness.runners.openai.identity import ServerIdentity
-from harness.runners.openai.report import backend_of, check_backend
-from schemas.submission import Cpu, Engine, Gpu, Machine
+from harness.runners.options import ConnectionOptions
+from schemas.submission import Engine
 from tests.harness.runners.openai.fake_answers import MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan
@@ -56,35 +57,27 @@ def test_a_llama_server_tells_its_build_and_its_context() -> None:
     assert report.settings.context_tokens == 4096
 
 
-PLAIN = Machine(cpu=Cpu(name="Some CPU"))
-WITH_GPU = Machine(cpu=Cpu(name="Some CPU"), gpus=(Gpu(name="Some GPU", vendor="nvidia"),))
-
-
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
         ("0.32.0+cpu", "cpu"),
         ("0.11.0+cu129", "cuda"),
         ("0.9.1+rocm631", "rocm"),
-        ("0.32.0", "other"),
-        (None, "other"),
+        ("0.32.0", None),
+        (None, None),
     ],
 )
-def test_the_mark_of_a_version_names_the_backend(version: str | None, expected: str) -> None:
+def test_the_mark_of_a_version_names_the_backend(version: str | None, expected: str | None) -> None:
     identity = ServerIdentity(name="vLLM", models=(), version=version)
 
-    assert backend_of(identity, WITH_GPU) == expected
-
-
-def test_without_a_gpu_there_is_only_the_processor() -> None:
-    assert backend_of(ServerIdentity(name="Ollama", models=()), PLAIN) == "cpu"
+    assert backend_of(identity) == expected
 
 
 def test_a_backend_that_the_format_does_not_know_is_refused() -> None:
-    check_backend("vulkan")
-    check_backend(None)
+    check_options(ConnectionOptions(backend="vulkan"))
+    check_options(ConnectionOptions())
     with pytest.raises(BadInputError, match=r"unknown --backend 'cudaa'\. Did you mean 'cuda'"):
-        check_backend("cudaa")
+        check_options(ConnectionOptions(backend="cudaa"))
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
 def test_counters_that_nobody_tells_are_unknown_on_the_page(tmp_path: Path) -> None:
     output = tmp_path / "out.json"
     with serving(style="plain") as base, serving(style="plain", depth=3) as other:
-        done = call(*at(base, other), *METHOD, *SMALL, "-o", str(output))
+        done = call(*at(base, other), *METHOD, *SMALL, "--backend", "cpu", "-o", str(output))
 
     assert done.exit_code == 0, done.stderr
     submission = measured(output)
