@@ -5,7 +5,6 @@ Everything that touches disk or network is here; what follows from it is decided
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
@@ -46,7 +45,11 @@ def campaign_from(
     if fetch and served is None:
         chosen_models = (options.target or DEFAULT_TARGET, *names)
         require_room(chosen_models, _context(options))
-    model = partial(_model, say=say, fetch=fetch)
+
+    def model(name: str) -> ModelFile:
+        absent = None if fetch else planned(name)
+        return absent or describe(resolve(name, say=say), say=say)
+
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)
     if not names and not options.methods:
@@ -100,11 +103,6 @@ def _context(options: Options) -> int:
 
 def _is_here(model: ModelFile) -> bool:
     return model.path is not None and model.path.is_file()
-
-
-def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
-    absent = None if fetch else planned(name)
-    return absent or describe(resolve(name, say=say), say=say)
 
 
 def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) -> tuple[str, ...]:

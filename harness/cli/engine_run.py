@@ -1,6 +1,6 @@
 """The campaign of a command on one engine: measures it by blocks, and writes its result file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,7 @@ class RunOnEngine:
     def write(self, submission: Submission) -> MeasuredEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""
         path = self.request.write(submission)
+        arms = {arm.id: arm for arm in self.campaign.arms}
         match submission.design.ended:
             case "completed" | "precise-enough":
                 self.work_file.unlink(missing_ok=True)
@@ -89,16 +90,12 @@ class RunOnEngine:
             summary=summarize(submission),
             path=path,
             files=self.campaign.files(),
-            memory=dict(self._without_memory(submission)),
+            memory={
+                each.id: lines
+                for each in submission.arms
+                if each.reason == "out-of-memory" and (lines := self.planned(arms[each.id]))
+            },
         )
-
-    def _without_memory(self, submission: Submission) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Each arm that found no memory, with what its plan says about that."""
-        arms = {arm.id: arm for arm in self.campaign.arms}
-        for failed in submission.arms:
-            lines = self.planned(arms[failed.id]) if failed.reason == "out-of-memory" else ()
-            if lines:
-                yield failed.id, lines
 
     def planned(self, arm: ArmPlan) -> tuple[str, ...]:
         """What the plan says about an arm that found no memory."""

@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import typer
 
@@ -72,15 +72,10 @@ def measured_interleaved(
     return measured, errors
 
 
-@contextmanager
-def _own_device() -> Iterator[None]:
+def _own_device() -> AbstractContextManager[None]:
     """Wait until an earlier run has left the device that a fleet's worker owns."""
-    device = os.environ.get(OWN_DEVICE)
-    if device is None:
-        yield
-        return
-    with only_one(f"device-{re.sub('[^A-Za-z0-9-]', '-', device)}"):
-        yield
+    device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
+    return only_one(f"device-{device}") if device else nullcontext()
 
 
 def _exit(measured: Iterable[MeasuredEngine], errors: Iterable[HarnessError]) -> None:

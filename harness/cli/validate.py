@@ -36,16 +36,12 @@ def validate(
             typer.echo(finding.line())
     for path, result in read:
         if isinstance(result, Submission):
-            _say_understood(path, result)
+            console.say(f"{path}:")
+            for line in understood_lines(understand(result)):
+                console.say(f"  {line}")
     if found:
         raise typer.Exit(_INVALID)
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
-
-
-def _say_understood(path: Path, submission: Submission) -> None:
-    console.say(f"{path}:")
-    for line in understood_lines(understand(submission)):
-        console.say(f"  {line}")
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
