@@ -1,9 +1,10 @@
 """Coverage of the intervals of cells: contributors, machines and files from known spreads.
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
-often the interval of a cell contains the truth with the estimator of before and of now; how often
-a square of 13 configurations shows a gain that is none; how often three contributors earn a
-filled sign where there is a gain; and how often the interval of many votes contains their median.
+often the interval of a cell contains the truth, per token with the estimator of before and of now
+and for the stated request; how often a square of 13 configurations shows a gain that is none; how
+often three contributors earn a sign where there is a gain; and how often the interval of many votes
+contains their median. `python -m bench.signs` is about filled signs.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import math
 import sys
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench.votes import Vote, pool_intervals
+from estimates.choices import choice_factor
 from estimates.student_t import t_quantile
-from pipeline.data.quantiles import choice_factors
-from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
+from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ DRAWS = {  # all with a median of 0; the second has no variance
     "t of 2": lambda rng, count: 0.06 * rng.standard_t(2, size=count),
     "skewed": lambda rng, count: 0.06 * (np.exp(rng.normal(size=count)) - 1),
 }
-FACTORS = {row["choices"]: float(str(row["factor"])) for row in choice_factors()}
+MEASURES = ("speedup", "stated_request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,12 @@ class Square:
         """Its lower bound, further away because it was chosen."""
         best = self.best
         distance = self.figures[best] - self.low[best]
-        return float(self.figures[best] - FACTORS[len(self.figures)] * distance)
+        return float(self.figures[best] - choice_factor(len(self.figures)) * distance)
+
+    @property
+    def best_helps(self) -> bool:
+        """Whether it clearly helps, the choice allowed for."""
+        return bool(_above(self.best_low, self.high[self.best]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,22 +107,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def coverage(repetitions: int) -> Iterator[str]:
     """Per mix: coverage before and now, false signs of a cell and of the best of a square."""
-    heads = ("before", "now", "half-width", "false sign", "best ▲, as cell", "best ▲, corrected")
+    heads = ("before", "now", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
         rng = np.random.default_rng(SEED)
         drawn = [_votes(rng, world, contributors, machines, 0.0) for _ in range(repetitions)]
         squares = _squares(drawn)
-        low = np.array([each.low for each in squares])
-        high = np.array([each.high for each in squares])
-        up, down = math.log(HELPS_ABOVE), math.log(HURTS_BELOW)
+        low, high = _bounds(squares)
+        request_low, request_high = _bounds(_squares(drawn, "stated_request"))
         row = (
             float(np.mean([_covered_before(votes) for votes in drawn])),
             float(np.mean((low <= 0) & (high >= 0))),
+            float(np.mean((request_low <= 0) & (request_high >= 0))),
             float(np.median(np.expm1((high - low) / 2))),
-            float(np.mean((low > up) | (high < down))),
-            float(np.mean([each.low[each.best] > up for each in squares])),
-            float(np.mean([each.best_low > up for each in squares])),
+            float(np.mean(_above(low, high) | _above(-high, -low, 1 / HURTS_BELOW))),
+            float(np.mean([_above(each.low, each.high)[each.best] for each in squares])),
+            float(np.mean([each.best_helps for each in squares])),
         )
         shown = "".join(f"{value:>19.3f}" for value in row)
         yield f"{name}: {contributors} x {machines}".ljust(44) + shown
@@ -127,14 +133,16 @@ def power(repetitions: int) -> Iterator[str]:
     yield f"{'three contributors, truth':44}{'alone':>19}{'one of 13 cells':>19}{'as best':>19}"
     for name, truth in (("spread 6 %", 1.20), ("spread 2 %", 1.10)):
         rng = np.random.default_rng(SEED)
-        up = math.log(HELPS_ABOVE)
         drawn = [_votes(rng, WORLDS[name], 3, 1, math.log(truth)) for _ in range(repetitions)]
         squares = _squares(drawn)
-        alone = [each.low[0] > up for each in _squares([votes[:3] for votes in drawn])]
+        alone = [
+            _above(each.low, each.high)[0]
+            for each in _squares([[v for v in votes if v.pool == "00"] for votes in drawn])
+        ]
         row = (
             float(np.mean(alone)),
-            float(np.mean([each.low > up for each in squares])),
-            float(np.mean([each.best_low > up for each in squares])),
+            float(np.mean([_above(each.low, each.high) for each in squares])),
+            float(np.mean([each.best_helps for each in squares])),
         )
         yield f"{name}, {truth:.2f}".ljust(44) + "".join(f"{value:>19.3f}" for value in row)
 
@@ -163,7 +171,17 @@ def _covered(samples: Sequence[Figures]) -> float:
 def _votes(
     rng: np.random.Generator, world: World, contributors: int, machines: int, truth: float
 ) -> list[Vote]:
-    """The votes of all configurations of a square, sorted by configuration."""
+    """The votes of all configurations of a square about both measures, by configuration."""
+    return [
+        vote._replace(measure=measure)
+        for measure in MEASURES
+        for vote in _measured(rng, world, contributors, machines, truth)
+    ]
+
+
+def _measured(
+    rng: np.random.Generator, world: World, contributors: int, machines: int, truth: float
+) -> list[Vote]:
     shape = (CONFIGURATIONS, contributors)
     everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)
     between = math.sqrt(world.shared) * everywhere + math.sqrt(1 - world.shared) * here
@@ -188,15 +206,16 @@ def _votes(
     ]
 
 
-def _squares(drawn: Sequence[Sequence[Vote]]) -> list[Square]:
+def _squares(drawn: Sequence[Sequence[Vote]], measure: str = "speedup") -> list[Square]:
     """The square of each draw. Draws are tiers here: pools learn only from those of their tier."""
+    own = [[vote for vote in every if vote.measure == measure] for every in drawn]
     votes = (
         vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number))
-        for number, every in enumerate(drawn)
+        for number, every in enumerate(own)
         for vote in every
     )
     found = iter(pool_intervals(votes))
-    return [_square(every, found) for every in drawn]
+    return [_square(every, found) for every in own]
 
 
 def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:
@@ -211,9 +230,18 @@ def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:
     )
 
 
+def _bounds(squares: Sequence[Square]) -> tuple[Figures, Figures]:
+    return np.array([each.low for each in squares]), np.array([each.high for each in squares])
+
+
+def _above(low: Any, high: Any, least: float = HELPS_ABOVE) -> Any:  # noqa: ANN401 - numbers or arrays
+    """Whether an interval on logarithms lies clear of 0, as `estimates.verdicts.judge` asks."""
+    return low > np.maximum(math.log(least), CLEAR_OF_ONE * (high - low) / 2)
+
+
 def _covered_before(votes: Sequence[Vote]) -> bool:
     """The first cell with the estimator of before: one vote's own interval, t over several."""
-    cell = [vote for vote in votes if vote.pool == votes[0].pool]
+    cell = [v for v in votes if (v.pool, v.measure) == (votes[0].pool, "speedup")]
     logs = [math.log(vote.ratio) for vote in cell]
     if len(cell) == 1:
         return abs(logs[0]) <= (cell[0].half_width or 0.0)

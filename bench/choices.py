@@ -10,9 +10,10 @@ Clopper-Pearson interval, in which all claims about one file count as one observ
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from tests.pipeline.tables import Example
 
 COMMAND = "python -m bench.choices"
-WORLDS, SEED, AIM, AT_ONCE = 500, 20261121, 0.02, 20
+WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 20, 10
 KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and by how much they differ
 GAIN = "at least"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
@@ -69,7 +70,7 @@ class Place:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and write it where that is asked for; 1 if a share is above the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--worlds", type=int, default=WORLDS)
+    parser.add_argument("--worlds", type=int, default=WORLDS, help="a multiple of 20")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--date", help="the day of the run, for the JSON")
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
@@ -77,26 +78,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: dict[Kind, Claims] = defaultdict(Counter)
     places: list[Place] = []
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
-        for done, world in enumerate(pool.map(world_of, range(chosen.worlds)), 1):
-            for kind, claims in world.items():
+        starts = range(0, chosen.worlds, AT_ONCE)
+        for start, worlds in zip(starts, pool.map(worlds_from, starts), strict=True):
+            for kind, claims in worlds.items():
                 found[kind].update(claims)
-            if done % AT_ONCE == 0 or done == chosen.worlds:
-                places = [each for kind in KINDS for each in _places(*kind, done, found[kind])]
-                if chosen.output:
-                    chosen.output.write_text(_json(places, done, chosen.date), "utf-8")
+            done = start + AT_ONCE
+            places = [each for kind in KINDS for each in _places(*kind, done, found[kind])]
+            if chosen.output:
+                chosen.output.write_text(_json(places, done, chosen.date), "utf-8")
     sys.stdout.writelines(f"{line}\n" for line in _table(places))
     return int(any(each.share > AIM for each in places))
 
 
-def world_of(seed: int) -> dict[Kind, Claims]:
-    """The claims in one world of each kind."""
-    rng = np.random.default_rng(SEED + seed)
-    files = [device(rng, number) for number in range(max(count for count, _ in KINDS))]
-    found = {}
-    for count, spread in KINDS:
-        here = [differing(rng, each, spread) if spread else each for each in files[:count]]
-        found[count, spread] = Counter(_claims(here, spread))
-    found[1, 0.0].update(_answers(files))
+def worlds_from(start: int) -> dict[Kind, Claims]:
+    """The claims in `AT_ONCE` worlds of each kind.
+
+    Worlds of one and ten devices have files of their own. In those of fifty, the forty others come
+    from the worlds before, with other differences between contributors.
+    """
+    rng = np.random.default_rng((SEED, start))
+    number = itertools.count()
+    most = max(count for count, _ in KINDS)
+    files = deque((device(rng, next(number)) for _ in range(most - FRESH)), maxlen=most)
+    found: dict[Kind, Claims] = defaultdict(Counter)
+    for _ in range(AT_ONCE):
+        fresh = [device(rng, next(number)) for _ in range(FRESH)]
+        files.extendleft(fresh)
+        for count, spread in KINDS:
+            here = list(itertools.islice(files, count))
+            if spread:
+                here = [differing(rng, each, spread) for each in here]
+            found[count, spread].update(_claims(here, spread))
+        found[1, 0.0].update(_answers(fresh))
     return found
 
 

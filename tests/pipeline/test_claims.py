@@ -128,7 +128,8 @@ def test_known_contributors_confirm_by_their_own_interval() -> None:
 
 
 def test_a_cell_whose_builds_differ_more_than_contributors_do_has_no_sign() -> None:
-    # Contributors differ by sqrt(0.0023125) = 4.8 %; ln(1.61 / 1.30) = 21 % is more than twice.
+    # Contributors differ by sqrt(0.0023125) = 4.8 %, so two builds by 2 * sqrt(2) * 4.8 = 13.6 % at
+    # most; ln(1.61 / 1.30) = 21.4 %, and ln(1.35 / 1.30) = 3.8 %.
     old = under("b1", campaign(1.30, within=(1.29, 1.31), contributor="ada"))
     new = under("b2", campaign(1.61, within=(1.60, 1.62), contributor="bob"))
     same = under("b2", campaign(1.35, within=(1.34, 1.36), contributor="bob"))
