@@ -6,7 +6,7 @@ import pytest
 
 from estimates.choices import choice_factor
 from pipeline.data.quantiles import choice_factors
-from tests.pipeline.tables import Example, campaign, database, entry, one, rows
+from tests.pipeline.tables import Example, campaign, database, entry, one, real_database, rows
 
 pytestmark = pytest.mark.long
 
@@ -192,3 +192,23 @@ def test_a_sentence_over_devices_counts_the_settings_of_all() -> None:
 
     found = rows(connection, "select place, choices from best where place in ('device', 'map')")
     assert sorted(found) == [("device", 1), ("device", 1), ("map", 2), ("map", 2)]
+
+
+def test_nothing_is_recommended_whose_files_all_clearly_lose_whole_requests() -> None:
+    cells = """
+        select best.candidate from best join pool_member on pool = candidate
+        where recommended and is_firm(pool_member.verdict)
+        group by best.candidate
+        having bool_and(coalesce(clearly_below(whole_request_low, whole_request_high), false))
+    """
+    arms = """
+        select best.candidate from best
+        join evidence on (evidence.submission, evidence.arm) = (best.submission, best.arm)
+        where recommended and evidence.task in ('all', 'own')
+          and clearly_below(whole_request_low, whole_request_high)
+    """
+
+    assert rows(real_database(), cells) == []
+    assert rows(real_database(), arms) == []
+    # There are such arms, which a row would otherwise recommend.
+    assert one(real_database(), "select count(*) > 0 from best where not recommended") == (True,)
