@@ -130,13 +130,6 @@ def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
     Axes are inherited without an annotation; their options are in `axes.toml`.
     """
     known = {**axes.OPTIONS} if issubclass(kind, Axes) else {}
-    annotated = get_type_hints(kind, include_extras=True).items()
-    known |= {
-        name: each
-        for name, hint in annotated
-        for each in getattr(hint, "__metadata__", ())
-        if isinstance(each, Option)
-    }
     known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}
     hints = get_type_hints(kind)
     return [

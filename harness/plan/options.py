@@ -3,17 +3,20 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 from estimates.plan.commands import methods_by
 from estimates.plan.memory import KV_TYPE_BYTES
 from estimates.plan.model import Setting
 from estimates.plan.speed import Anchor
 from harness.errors import UsageError
-from harness.options import Option
+from harness.options import REQUIRED, option
 
-_MODELS, _LOADED, _COMPUTER, _SPEED = "Models", "How it is loaded", "Machine", "Speed"
+_model = partial(option, panel="Models")
+_loaded = partial(option, panel="How it is loaded")
+_machine = partial(option, panel="Machine")
+_speed = partial(option, panel="Speed")
 _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
 _ALL = 1 << 20
 # The usual one of the methods that draft from the text itself.
@@ -41,96 +44,56 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
 class ModelOptions:
     """What is planned."""
 
-    target: Annotated[
-        str, Option(f"The model to speed up: {_MODEL}.", metavar="MODEL", panel=_MODELS)
-    ]
-    draft: Annotated[
-        str | None,
-        Option(
-            f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. "
-            "Default: nothing.",
-            metavar="DRAFT",
-            panel=_MODELS,
-        ),
-    ] = None
-    draft_kind: Annotated[
-        str | None,
-        Option(
-            f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
-            metavar="KIND",
-            panel=_MODELS,
-            choices=_FILES,
-        ),
-    ] = None
-    projector: Annotated[
-        Path | None,
-        Option("The GGUF file of a vision projector.", metavar="FILE", panel=_MODELS),
-    ] = None
+    target: str = _model(f"The model to speed up: {_MODEL}.", metavar="MODEL", default=REQUIRED)
+    draft: str | None = _model(
+        f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. Default: nothing.",
+        metavar="DRAFT",
+    )
+    draft_kind: str | None = _model(
+        f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
+        metavar="KIND",
+        choices=_FILES,
+    )
+    projector: Path | None = option(
+        "The GGUF file of a vision projector.", metavar="FILE", panel="Models"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
     """How the models are loaded."""
 
-    context: Annotated[
-        int, Option("Context in tokens.", metavar="N", panel=_LOADED, least=64, most=1 << 24)
-    ] = 4096
-    slots: Annotated[
-        int,
-        Option("Requests served at once (`-np`).", metavar="N", panel=_LOADED, least=1, most=512),
-    ] = 1
-    ubatch: Annotated[
-        int,
-        Option("Micro-batch (`-ub`).", metavar="N", panel=_LOADED, least=1, most=1 << 16),
-    ] = 512
-    kv_type: Annotated[
-        str,
-        Option(
-            "Type of the KV cache: f16, q8_0, q4_0 …",
-            metavar="TYPE",
-            panel=_LOADED,
-            choices=tuple(KV_TYPE_BYTES),
-        ),
-    ] = "f16"
-    flash_attention: Annotated[
-        str,
-        Option(
-            "Flash attention: on, off or auto.",
-            metavar="MODE",
-            panel=_LOADED,
-            choices=("on", "off", "auto"),
-        ),
-    ] = "auto"
-    gpu_layers: Annotated[
-        int | None,
-        Option(
-            "Layers of the target on the devices. Default: as many as fit.",
-            metavar="N",
-            panel=_LOADED,
-            least=-1,
-        ),
-    ] = None
-    draft_gpu_layers: Annotated[
-        int | None,
-        Option("0 keeps the draft in host memory.", metavar="N", panel=_LOADED, least=-1),
-    ] = None
-    cpu_experts: Annotated[
-        int | None,
-        Option(
-            "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
-            name="n-cpu-moe",
-            metavar="N",
-            panel=_LOADED,
-            least=0,
-        ),
-    ] = None
-    depth: Annotated[
-        int, Option("Longest draft.", metavar="N", panel=_LOADED, least=1, most=256)
-    ] = 3
-    margin: Annotated[
-        int,
-        Option("MiB to keep free on each device.", metavar="MIB", panel=_LOADED, least=0),
-    ] = 1024
+    context: int = _loaded("Context in tokens.", metavar="N", least=64, most=1 << 24, default=4096)
+    slots: int = _loaded(
+        "Requests served at once (`-np`).", metavar="N", least=1, most=512, default=1
+    )
+    ubatch: int = _loaded("Micro-batch (`-ub`).", metavar="N", least=1, most=1 << 16, default=512)
+    kv_type: str = _loaded(
+        "Type of the KV cache: f16, q8_0, q4_0 …",
+        metavar="TYPE",
+        choices=tuple(KV_TYPE_BYTES),
+        default="f16",
+    )
+    flash_attention: str = _loaded(
+        "Flash attention: on, off or auto.",
+        metavar="MODE",
+        choices=("on", "off", "auto"),
+        default="auto",
+    )
+    gpu_layers: int | None = _loaded(
+        "Layers of the target on the devices. Default: as many as fit.", metavar="N", least=-1
+    )
+    draft_gpu_layers: int | None = _loaded(
+        "0 keeps the draft in host memory.", metavar="N", least=-1
+    )
+    cpu_experts: int | None = _loaded(
+        "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
+        name="n-cpu-moe",
+        metavar="N",
+        least=0,
+    )
+    depth: int = _loaded("Longest draft.", metavar="N", least=1, most=256, default=3)
+    margin: int = _loaded("MiB to keep free on each device.", metavar="MIB", least=0, default=1024)
 
     def setting(self, rollback_states: int) -> Setting:
         """The same for the arithmetic of memory."""
@@ -149,55 +112,30 @@ class LoadOptions:
 class ComputerOptions:
     """A machine that is described instead of the one at hand."""
 
-    gpus: Annotated[
-        tuple[str, ...],
-        Option(
-            "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for none. "
-            "Repeat it for several.",
-            name="gpu",
-            metavar="NAME",
-            panel=_COMPUTER,
-        ),
-    ] = ()
-    vram: Annotated[
-        float | None,
-        Option("Memory of each card in GiB.", metavar="GIB", panel=_COMPUTER, least=0, most=4096),
-    ] = None
-    free: Annotated[
-        float | None,
-        Option(
-            "MiB that are free on each card. Default: its size less what drivers take.",
-            metavar="MIB",
-            panel=_COMPUTER,
-            least=0,
-        ),
-    ] = None
-    ram: Annotated[
-        float | None,
-        Option("Main memory in GiB.", metavar="GIB", panel=_COMPUTER, least=0.1, most=65536),
-    ] = None
-    bandwidth: Annotated[
-        float | None,
-        Option("Bandwidth of each card in GB/s.", metavar="GB/S", panel=_COMPUTER, least=1),
-    ] = None
-    ram_bandwidth: Annotated[
-        float | None,
-        Option("Bandwidth of main memory in GB/s.", metavar="GB/S", panel=_COMPUTER, least=1),
-    ] = None
-    cpu: Annotated[
-        str | None,
-        Option("The processor, such as `8 cores DDR5-5600`.", metavar="TEXT", panel=_COMPUTER),
-    ] = None
+    gpus: tuple[str, ...] = _machine(
+        "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for none. "
+        "Repeat it for several.",
+        name="gpu",
+        metavar="NAME",
+        default=(),
+    )
+    vram: float | None = _machine("Memory of each card in GiB.", metavar="GIB", least=0, most=4096)
+    free: float | None = _machine(
+        "MiB that are free on each card. Default: its size less what drivers take.",
+        metavar="MIB",
+        least=0,
+    )
+    ram: float | None = _machine("Main memory in GiB.", metavar="GIB", least=0.1, most=65536)
+    bandwidth: float | None = _machine("Bandwidth of each card in GB/s.", metavar="GB/S", least=1)
+    ram_bandwidth: float | None = _machine(
+        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1
+    )
+    cpu: str | None = _machine("The processor, such as `8 cores DDR5-5600`.", metavar="TEXT")
 
-    server_binary: Annotated[
-        str | None,
-        Option(
-            "Ask this llama-server what it would allocate on this machine. Default: the "
-            "installed one.",
-            metavar="PATH",
-            panel=_COMPUTER,
-        ),
-    ] = None
+    server_binary: str | None = _machine(
+        "Ask this llama-server what it would allocate on this machine. Default: the installed one.",
+        metavar="PATH",
+    )
 
     @property
     def described(self) -> bool:
@@ -209,35 +147,22 @@ class ComputerOptions:
 class SpeedOptions:
     """What is known about the machine's speed, and about the draft."""
 
-    anchors: Annotated[
-        tuple[Anchor, ...],
-        Option(
-            "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
-            "LAYERS:TOKENS/S. Given two, speeds in between are interpolated.",
-            name="anchor",
-            metavar="TPS",
-            panel=_SPEED,
-            parse=_anchors,
-        ),
-    ] = ()
-    results: Annotated[
-        tuple[Path, ...],
-        Option(
-            "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
-            "the collection's results of the same card or processor.",
-            name="result",
-            metavar="FILE",
-            panel=_SPEED,
-            parse=lambda texts: tuple(map(Path, texts)),
-        ),
-    ] = ()
-    acceptance: Annotated[
-        float | None,
-        Option(
-            "The measured chance that a drafted token is accepted.",
-            metavar="SHARE",
-            panel=_SPEED,
-            least=0,
-            most=1,
-        ),
-    ] = None
+    anchors: tuple[Anchor, ...] = _speed(
+        "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
+        "LAYERS:TOKENS/S. Given two, speeds in between are interpolated.",
+        name="anchor",
+        metavar="TPS",
+        parse=_anchors,
+        default=(),
+    )
+    results: tuple[Path, ...] = _speed(
+        "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
+        "the collection's results of the same card or processor.",
+        name="result",
+        metavar="FILE",
+        parse=lambda texts: tuple(map(Path, texts)),
+        default=(),
+    )
+    acceptance: float | None = _speed(
+        "The measured chance that a drafted token is accepted.", metavar="SHARE", least=0, most=1
+    )

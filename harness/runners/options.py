@@ -1,9 +1,8 @@
 """The command-line options for connecting to an engine."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, get_type_hints
 
-from harness.options import Option
+from harness.options import option
 
 _SETTINGS = "How it runs"
 _SERVERS = "Servers (--runner openai)"
@@ -13,26 +12,22 @@ _SERVERS = "Servers (--runner openai)"
 class Timeouts:
     """How long to wait for an engine."""
 
-    startup_limit_s: Annotated[
-        float,
-        Option(
-            "How long a server may take to start.",
-            name="startup-timeout",
-            metavar="SECONDS",
-            panel=_SETTINGS,
-            least=0.1,
-        ),
-    ] = 300.0
-    answer_limit_s: Annotated[
-        float,
-        Option(
-            "How long one answer may take.",
-            name="answer-timeout",
-            metavar="SECONDS",
-            panel=_SETTINGS,
-            least=0.1,
-        ),
-    ] = 900.0
+    startup_limit_s: float = option(
+        "How long a server may take to start.",
+        name="startup-timeout",
+        metavar="SECONDS",
+        panel=_SETTINGS,
+        least=0.1,
+        default=300.0,
+    )
+    answer_limit_s: float = option(
+        "How long one answer may take.",
+        name="answer-timeout",
+        metavar="SECONDS",
+        panel=_SETTINGS,
+        least=0.1,
+        default=900.0,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,78 +38,59 @@ class ConnectionOptions(Timeouts):
     """
 
     binary: str | None = None
-    base_url: Annotated[
-        str | None,
-        Option(
-            "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
-            "key, if it needs one, is read from the environment variable DRAFTMAP_API_KEY.",
-            metavar="URL",
-            panel=_SERVERS,
-        ),
-    ] = None
-    spec_base_urls: Annotated[
-        tuple[str, ...],
-        Option(
-            "The same model with speculation; one for each --method, in the same order.",
-            name="spec-base-url",
-            metavar="URL",
-            panel=_SERVERS,
-        ),
-    ] = ()
-    server_command: Annotated[
-        str | None,
-        Option(
-            "Instead of --base-url: a command that starts the server, restarted for every block, "
-            "such as 'vllm serve MODEL --port {port}'.",
-            metavar="COMMAND",
-            panel=_SERVERS,
-        ),
-    ] = None
-    spec_server_commands: Annotated[
-        tuple[str, ...],
-        Option(
-            "Instead of --spec-base-url: the command with speculation; one for each --method.",
-            name="spec-server-command",
-            metavar="COMMAND",
-            panel=_SERVERS,
-        ),
-    ] = ()
-    model: Annotated[
-        str | None,
-        Option(
-            "The name of the target on the servers, if they offer several models.",
-            name="served-model",
-            metavar="NAME",
-            panel=_SERVERS,
-        ),
-    ] = None
-    backend: Annotated[
-        str | None,
-        Option(
-            "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
-            "rocm, sycl and so on.",
-            metavar="BACKEND",
-            panel=_SERVERS,
-        ),
-    ] = None
+    base_url: str | None = option(
+        "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
+        "key, if it needs one, is read from the environment variable DRAFTMAP_API_KEY.",
+        metavar="URL",
+        panel=_SERVERS,
+    )
+    spec_base_urls: tuple[str, ...] = option(
+        "The same model with speculation; one for each --method, in the same order.",
+        name="spec-base-url",
+        metavar="URL",
+        panel=_SERVERS,
+        default=(),
+    )
+    server_command: str | None = option(
+        "Instead of --base-url: a command that starts the server, restarted for every block, "
+        "such as 'vllm serve MODEL --port {port}'.",
+        metavar="COMMAND",
+        panel=_SERVERS,
+    )
+    spec_server_commands: tuple[str, ...] = option(
+        "Instead of --spec-base-url: the command with speculation; one for each --method.",
+        name="spec-server-command",
+        metavar="COMMAND",
+        panel=_SERVERS,
+        default=(),
+    )
+    model: str | None = option(
+        "The name of the target on the servers, if they offer several models.",
+        name="served-model",
+        metavar="NAME",
+        panel=_SERVERS,
+    )
+    backend: str | None = option(
+        "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
+        "rocm, sycl and so on.",
+        metavar="BACKEND",
+        panel=_SERVERS,
+    )
 
-    device_names: Annotated[
-        tuple[str, ...],
-        Option(
-            "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
-            "cannot be told; once for each card.",
-            name="device-name",
-            metavar="NAME",
-            panel=_SERVERS,
-        ),
-    ] = ()
+    device_names: tuple[str, ...] = option(
+        "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
+        "cannot be told; once for each card.",
+        name="device-name",
+        metavar="NAME",
+        panel=_SERVERS,
+        default=(),
+    )
 
     def given_for_servers(self) -> list[str]:
         """The given options that only `--runner openai` uses."""
-        hints = get_type_hints(type(self), include_extras=True)
         return [
-            option.flag(field.name)
-            for field in fields(self)
-            for option in getattr(hints[field.name], "__metadata__", ())
-            if option.panel == _SERVERS and getattr(self, field.name)
+            declared.flag(each.name)
+            for each in fields(self)
+            if (declared := each.metadata.get("option")) and declared.panel == _SERVERS
+            if getattr(self, each.name)
         ]

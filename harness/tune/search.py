@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Literal
 
 from msgspec import structs
 
@@ -13,7 +13,7 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
-from harness.options import Option
+from harness.options import option
 from harness.run.events import Event, TrialEnded, TrialsPlanned
 from schemas.method import Method, limit
 from schemas.vocabulary import METHODS
@@ -35,29 +35,25 @@ _CERTIFIED_ARMS = 3
 class SearchOptions:
     """How long a tune may take, and how far it looks."""
 
-    budget_min: Annotated[
-        float,
-        Option(
-            "Time limit in minutes for everything together. With more time the intervals get "
-            "narrower; with too little the answer is a list of what cannot be told apart.",
-            name="budget",
-            metavar="MINUTES",
-            panel=_PANEL,
-            least=0.1,
-            most=100_000,
-        ),
-    ] = 20.0
-    deepest: Annotated[
-        int,
-        Option(
-            "The largest depth (drafted tokens per round). One run at it predicts all smaller "
-            f"ones. Heads trained for the target are tried up to {_DEEPEST_HEAD}.",
-            metavar="N",
-            panel=_PANEL,
-            least=1,
-            most=64,
-        ),
-    ] = 16
+    budget_min: float = option(
+        "Time limit in minutes for everything together. With more time the intervals get "
+        "narrower; with too little the answer is a list of what cannot be told apart.",
+        name="budget",
+        metavar="MINUTES",
+        panel=_PANEL,
+        least=0.1,
+        most=100_000,
+        default=20.0,
+    )
+    deepest: int = option(
+        "The largest depth (drafted tokens per round). One run at it predicts all smaller "
+        f"ones. Heads trained for the target are tried up to {_DEEPEST_HEAD}.",
+        metavar="N",
+        panel=_PANEL,
+        least=1,
+        most=64,
+        default=16,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
