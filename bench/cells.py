@@ -189,7 +189,7 @@ def _measured(
     prompts = rng.normal(scale=world.prompts, size=(*shape, machines, PROMPTS))
     error = prompts.std(axis=-1, ddof=1) / math.sqrt(PROMPTS)
     half_width = np.sqrt(np.mean((error * t_quantile(PROMPTS - 1, 0.975)) ** 2, axis=-1))
-    logs = truth + world.between * between + (own + prompts.mean(axis=-1)).mean(axis=-1)
+    logs = truth + world.between * between + np.median(own + prompts.mean(axis=-1), axis=-1)
     spread = (own + prompts.mean(axis=-1)).std(axis=-1, ddof=1) if machines > 1 else None
     return [
         Vote(

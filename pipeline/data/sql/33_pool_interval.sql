@@ -31,7 +31,9 @@ pooled as (
     coalesce(var_samp(figure), 0) as variance,
     -- Variance of a vote over its prompts. Shared tasks differ alike for all, so not between.
     if(any_value(shared), 0, favg(error ** 2)) as noise,
-    favg(0.06 ** 2 + 0.025 ** 2 / machines + 0.02 ** 2 / files) / 2 as prior,
+    favg(
+      0.06 ** 2 + 0.025 ** 2 * median_variance(machines) + 0.02 ** 2 * median_variance(files)
+    ) / 2 as prior,
     sqrt(favg(half_width ** 2)) as half_width,
     bool_and(shared and cell) as same_tasks,
     any_value(files) as files,

@@ -206,3 +206,7 @@ create macro interpolated(ordered, position) as
   ordered[floor(position)::bigint]
     + (position - floor(position))
     * (ordered[floor(position)::bigint + 1] - ordered[floor(position)::bigint]);
+
+-- The variance of the median of so many values in that of one: that of their mean up to two, then up
+-- to pi / 2 of it.
+create macro median_variance(count) as if(count > 2, pi() / 2, 1) / count;
