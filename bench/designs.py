@@ -82,7 +82,7 @@ def both_lengths(
 
 
 def _assembled(planned: Campaign, facts: Sequence[Fact], ended: Ended) -> Submission:
-    return assemble(planned, facts, machine=MACHINE, measured_until=THEN, ended=ended)
+    return assemble(planned, facts, machine=MACHINE, part_s=0.0, ended=ended)
 
 
 def _block(session: FakeSession, planned: Campaign, block: int) -> Iterator[TrialFact]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from schemas import strict
 from schemas.authority import schema_findings
-from schemas.codec import decode
+from schemas.codec import decode, encode
 from schemas.finding import Finding, bounded, in_file
 from schemas.migrations import migrated
 from schemas.rules import RULES
@@ -49,6 +49,11 @@ def _judged(data: bytes) -> Submission | tuple[Finding, ...]:
         return found
     submission = decode(Submission, document)
     return _rule_findings(submission) or submission
+
+
+def value_findings(submission: Submission) -> tuple[Finding, ...]:
+    """All that schema and rules find wrong with a submission that has no bytes yet."""
+    return schema_findings(encode(submission), SUBMISSION_SCHEMA) or _rule_findings(submission)
 
 
 def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:

@@ -6,9 +6,10 @@ Ctrl-C ends the campaign with what has been measured.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,11 +17,12 @@ from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.plan import passes
 from harness.errors import MachineError
-from harness.run import events
+from harness.run import breaches, events
 from harness.run.events import Observer
 from harness.run.journal import (
     ArmFact,
     EngineFact,
+    Fact,
     Journal,
     ProbesFact,
     SnapshotFact,
@@ -28,10 +30,10 @@ from harness.run.journal import (
     WarmupFact,
 )
 from harness.run.passes import Answered, answers
-from harness.run.record import assemble, trial_of
+from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
-from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
+from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Warmup
 
 TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
 
@@ -40,17 +42,18 @@ _FAILURES_TO_GIVE_UP = 3
 
 
 def utc_now() -> str:
-    """The time in the format's form, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """The time in the format's form."""
+    return utc(datetime.now(UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
     """What a run gets from outside: machine, commit of this tool, clocks, and an observer.
 
-    `clock` counts seconds from any start; the time budget is measured with it. `prune` is asked
-    after every block which arms are not worth another. With a `pause` after every answer another
-    engine can answer the same prompt next, while the server of this one stays as it is.
+    `clock` counts seconds from any start; the time budget and the end are measured with it.
+    `prune` is asked after every block which arms are not worth another. With a `pause` after every
+    answer another engine can answer the same prompt next, while the server of this one stays as
+    it is.
     """
 
     machine: Machine
@@ -95,7 +98,7 @@ def by_blocks(
         try:
             ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
-            ended = "interrupted"
+            ended = "interrupted" if run.unfinished() else "completed"
         context.observe(events.Finished())
         return run.submission(ended)
 
@@ -116,6 +119,8 @@ class _Run:
             so_far=self.submission,
             prune=context.prune,
         )
+        # The wall clock may be set while the campaign runs.
+        self._start_s = context.clock()
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
@@ -131,6 +136,7 @@ class _Run:
         try:
             self._snapshot("before")
             self._prepare(session)
+            self._require_writable(next(iter(left.values()))[0])
             early = yield from self._blocks(session, left)
             self._snapshot("after")
         finally:
@@ -172,15 +178,27 @@ class _Run:
         return arm in self._failed_arms or arm in self._stopping.dropped
 
     def submission(self, ended: Ended = "completed") -> Submission:
-        """What was measured so far. Raises `NothingMeasuredError`."""
+        """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
+        return breaches.sound(self._journal.facts, partial(self._assembled, ended=ended))
+
+    def _assembled(self, facts: Sequence[Fact], ended: Ended = "completed") -> Submission:
         return assemble(
             self._campaign,
-            self._journal.facts,
+            facts,
             machine=self._context.machine,
             commit=self._context.commit,
-            measured_until=self._context.now(),
+            part_s=self._context.clock() - self._start_s,
             ended=ended,
         )
+
+    def unfinished(self) -> bool:
+        """Whether a trial of the plan could still be run."""
+        left = (item for items in self._stopping.left().values() for item in items)
+        return any(item.arm not in self._failed_arms for item in left)
+
+    def _require_writable(self, item: PlannedTrial) -> None:
+        failed = self._failed(item, Failure(reason="other", detail=""), order=0)
+        breaches.require_writable(failed, self._journal.facts, self._assembled)
 
     def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
         self._journal.add(SnapshotFact(snapshot=self._context.snapshot(moment)))
@@ -221,7 +239,6 @@ class _Run:
         if isinstance(result, Failure):
             self._record_failure(item, result, order)
             return
-        self._failures_in_a_row[item.arm] = 0
         trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
         fact = TrialFact(
             trial=trial,
@@ -229,6 +246,12 @@ class _Run:
             tokens=result.own_choices or result.tokens,
             margins=result.margins,
         )
+        broken = breaches.breach(fact, self._journal.facts, self._assembled)
+        if broken is not None:
+            failure = Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
+            self._record_failure(item, failure, order)
+            return
+        self._failures_in_a_row[item.arm] = 0
         self._journal.add(fact)
         ms = decode_ms_per_token(trial)
         self._observe(events.TrialEnded(trial=item, tps=1000 / ms if ms else None))
@@ -237,17 +260,12 @@ class _Run:
         self._failures_in_a_row[item.arm] += 1
         if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
             self._failed_arms.add(item.arm)
-        trial = Trial(
-            arm=item.arm,
-            prompt=item.prompt,
-            block=item.block,
-            order=order,
-            outcome="failed",
-            reason=failure.reason,
-            wall_ms=None if failure.waited_ms is None else round(failure.waited_ms, 3),
-        )
-        self._journal.add(TrialFact(trial=trial, prompt=self._prompt(item.prompt, None)))
+        self._journal.add(self._failed(item, failure, order))
         self._observe(events.TrialEnded(trial=item, failure=failure))
+
+    def _failed(self, item: PlannedTrial, failure: Failure, order: int) -> TrialFact:
+        trial = failed_trial(item, failure, order=order)
+        return TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
 
     def _prompt(self, name: str, result: Generation | None) -> Prompt:
         prompt = next(item for item in self._campaign.suite.prompts if item.id == name)

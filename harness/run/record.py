@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from estimates.running_order import plan_digest
@@ -13,7 +14,7 @@ from harness.campaign.plan import order_name, plan
 from harness.errors import NothingMeasuredError
 from harness.run import journal
 from harness.run.stopping import Ended
-from harness.runners.base import Generation, Round, Totals
+from harness.runners.base import Failure, Generation, Round, Totals
 from schemas.codec import token_digest
 from schemas.submission import Design, Machine, Measured, Prompt, Submission, Suite, Tool, Trial
 
@@ -23,6 +24,19 @@ T = TypeVar("T")
 MS_DECIMALS = 3
 # Bound of the format on $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
+
+
+def failed_trial(planned: PlannedTrial, failure: Failure, *, order: int) -> Trial:
+    """The trial of a request that got no answer, or one that cannot be used."""
+    return Trial(
+        arm=planned.arm,
+        prompt=planned.prompt,
+        block=planned.block,
+        order=order,
+        outcome="failed",
+        reason=failure.reason,
+        wall_ms=_known(failure.waited_ms),
+    )
 
 
 def trial_of(
@@ -77,10 +91,12 @@ def assemble(
     *,
     machine: Machine,
     commit: str | None = None,
-    measured_until: str,
+    part_s: float,
     ended: Ended,
 ) -> Submission:
     """The submission that the facts of a journal make up.
+
+    `part_s` are the seconds since the campaign was started or last resumed.
 
     Raises `NothingMeasuredError` when not a single trial was recorded.
     """
@@ -92,11 +108,12 @@ def assemble(
         raise NothingMeasuredError(message)
     engine = _of(facts, journal.EngineFact)[-1]
     probes = _of(facts, journal.ProbesFact)
+    parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
     return Submission(
         tier="measured",
         profile=campaign.profile,
-        measured_from=_of(facts, journal.Started)[0].measured_from,
-        measured_until=measured_until,
+        measured_from=parts[0].measured_from,
+        measured_until=later(parts[-1].measured_from, part_s),
         tool=Tool(name="draftmap", version=__version__, commit=commit),
         machine=machine,
         engine=engine.engine,
@@ -111,6 +128,16 @@ def assemble(
         probes=probes[-1].probes if probes else None,
         environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
     )
+
+
+def later(time: str, seconds: float) -> str:
+    """A time in the format's form, so many seconds after another."""
+    return utc(datetime.fromisoformat(time) + timedelta(seconds=seconds))
+
+
+def utc(time: datetime) -> str:
+    """The time in the format's form, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
@@ -164,17 +191,17 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> Suite:
-    """The suite with the prompts that were answered, in the suite's order."""
-    known: dict[str, Prompt] = {}
+    """The suite with the prompts that were answered, as most answers state them, in its order."""
+    stated: dict[str, Counter[Prompt]] = {}
     for fact in trials:  # a failed trial does not record how its prompt was rendered
-        if fact.prompt.id not in known or fact.prompt.tokens is not None:
-            known[fact.prompt.id] = fact.prompt
-    prompts = (known.get(prompt.id) for prompt in campaign.suite.prompts)
+        known = fact.prompt.tokens is not None
+        stated.setdefault(fact.prompt.id, Counter())[fact.prompt] += known
+    prompts = [prompt.id for prompt in campaign.suite.prompts if prompt.id in stated]
     return Suite(
         id=campaign.suite.id,
         version=campaign.suite.version,
         sha256=campaign.suite.sha256,
-        prompts=tuple(prompt for prompt in prompts if prompt is not None),
+        prompts=tuple(stated[prompt].most_common(1)[0][0] for prompt in prompts),
     )
 
 
