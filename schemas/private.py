@@ -17,13 +17,17 @@ _SECRETS = {
     "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})",
     "a GitLab token": r"\bglpat-[\w-]{20,}",
     "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
-    "an API key": r"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}",
+    "an API key": (
+        r"\b(?:sk-(?:ant-|proj-|or-)?|nvapi-|xai-|tgp_v1_|r8_|npm_|pypi-|dop_v1_|[sr]k_live_)"
+        r"[A-Za-z0-9_-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}"
+    ),
     "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
     "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
     "a signed token": r"\beyJ[\w-]{10,999}+\.eyJ[\w-]{10,999}+\.",
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
     "a password in an address": r"://[^/\s:@]{1,99}+:[^/\s@]{1,99}+@",
-    "an authorization header": r"(?i:\bbearer\s+[\w.~+/-]{16,})",
+    "an authorization header": r"(?i:\bbearer\s+[\w.~+/-]{16,}|\bauthorization:\s*\w+\s+\S{8,})",
+    "a key of a server": r"(?<![\w-])(?:--(?:api-key|hf-token)|-hft)[\s=]+[\"']?[^\s\"'…<-]",
     "a password": (
         r"(?i:(?:\b|[_-])(?:(?:api|account|access|private|secret)[_-]?key|token|secret"
         r"|passw(?:or)?d|pwd)\b[\"']?\s*[=:]\s*[\"']?)"
@@ -83,6 +87,11 @@ def personal(text: str, path: str = ROOT) -> str | None:
     is_version = path.rpartition(".")[2] in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
     return "an IP address" if any(addresses) else None
+
+
+def found(text: str) -> str | None:
+    """What in a text does not belong into a public file; `None` if nothing does."""
+    return secret(text) or personal(text)
 
 
 def _plain(text: str) -> str:

@@ -31,7 +31,7 @@ NAMED = {
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
-    "harness/runners/openai/recorded.toml": {"draft-model"},  # an option of servers
+    "harness/campaign/server_arguments.toml": {"draft-model"},  # an option of servers
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof
     "pipeline/site/templates/how-it-works.md.jinja": {"0.98"},  # a speedup, not the bound
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.campaign.model import RunSettings
+from harness.campaign.server_arguments import is_public
 from harness.errors import UsageError
 from harness.options import Option, whole_numbers
 from schemas.axes import Axes
@@ -14,6 +15,8 @@ from schemas.vocabulary.axes import AXES, Axis, choices
 
 # As the format has it: an option that cannot hold a path, an address or a key.
 _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
+# What may be repeated in a message: no flag is written so together with a key.
+_FLAG = re.compile(r"--?[a-z]{1,12}(?:-[a-z]{1,12}){0,4}")
 
 
 def _depths(texts: Sequence[str]) -> tuple[int, ...]:
@@ -31,14 +34,16 @@ def _argument(text: str) -> str:
     if len(words) == 1 and words[0].startswith("--"):  # --name=value is --name value
         words = words[0].split("=", 1)
     joined = " ".join(words)
-    if not _ARGUMENT.fullmatch(joined):
-        message = (
-            f"--server-arg {text!r}: give one option with its value, such as "
-            "--server-arg '--cache-reuse 256'; one with a path, an address or a key would not be "
-            "fit to be published"
-        )
-        raise UsageError(message)
-    return joined
+    if _ARGUMENT.fullmatch(joined) and is_public(words):
+        return joined
+    name = f" with {words[0]}" if words and _FLAG.fullmatch(words[0]) else ""
+    message = (
+        f"--server-arg{name}: give one option with its value, such as --server-arg "
+        "'--cache-reuse 256'. The result states it, so only options are taken that are known to "
+        "hold no path, name, address or key; for others use --runner openai --server-command, "
+        "which hides them"
+    )
+    raise UsageError(message)
 
 
 # Axes of which a command takes several values.

@@ -14,6 +14,7 @@ from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.thinking import OUTPUT_TOKENS
+from schemas import private
 from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
@@ -67,6 +68,7 @@ def build(
         interleaved=runner.interleaved,
     )
     _check(campaign)
+    _check_names(campaign)
     return campaign
 
 
@@ -191,6 +193,18 @@ def _check(campaign: model.Campaign) -> None:
         message = _misfit(campaign)
     if message:
         raise BadInputError(message)
+
+
+def _check_names(campaign: model.Campaign) -> None:
+    """Raise `BadInputError` for a model whose name does not belong into a public file."""
+    for each in (campaign.target, *campaign.drafts):
+        for path, text in private.texts(each.model):
+            if found := private.found(text):
+                message = (
+                    f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
+                    "public for ever: rename it, or name the model that it is"
+                )
+                raise BadInputError(message)
 
 
 def _misfit(campaign: model.Campaign) -> str | None:

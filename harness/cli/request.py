@@ -10,6 +10,7 @@ from harness.cli.engines import ChosenEngine
 from harness.errors import UsageError
 from harness.options import Option, offered, option
 from harness.run import result_file as results
+from schemas import private
 from schemas.submission import Submission
 
 _RESULT = "Result"
@@ -62,6 +63,9 @@ class ResultOptions:
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters"
+            raise UsageError(message)
+        if found := private.found(self.notes or ""):
+            message = f"--notes contains {found}, and a result is public for ever: leave it out"
             raise UsageError(message)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import linux, linux_gpus, macos, nvidia
+from harness.machine import forms, linux, linux_gpus, macos, nvidia
 from harness.machine.command import output
 from harness.machine.environment import on_battery
 from harness.machine.windows import Parts, windows_parts
+from schemas import private
 from schemas.rig import Architecture, System
 from schemas.submission import Cpu, Gpu, Machine, OperatingSystem
 
@@ -46,10 +47,7 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
         ),
         cpu=_cpu(cpuinfo, parts),
         ram_mib=psutil.virtual_memory().total // _MIB,
-        gpus=tuple(
-            replace(gpu, name=clean_name(gpu.name))
-            for gpu in cards.gpus + _other_gpus(parts, environment)
-        ),
+        gpus=tuple(public(gpu) for gpu in cards.gpus + _other_gpus(parts, environment)),
         ram_type=parts.ram_type,
         ram_mts=parts.ram_mts,
         virtual_machine=_virtual_machine(cpuinfo),
@@ -67,7 +65,14 @@ def kernel_version(release: str) -> str | None:
 def clean_name(name: str) -> str:
     """A marketing name without trademark signs, doubled spaces and forbidden characters."""
     text = re.sub(r"\((?:R|TM|C)\)|[\x00-\x1f<>]", " ", name, flags=re.IGNORECASE)
-    return " ".join(text.split())[:_NAME_LENGTH] or "unknown"
+    text = " ".join(text.split())[:_NAME_LENGTH]
+    return "unknown" if not text or private.found(text) else text
+
+
+def public(gpu: Gpu) -> Gpu:
+    """A GPU whose name and driver have the form of such: a driver may state anything."""
+    name = forms.card(clean_name(gpu.name)) or "unknown"
+    return replace(gpu, name=name, driver=forms.driver(gpu.driver))
 
 
 def _cpu(cpuinfo: str, parts: Parts) -> Cpu:

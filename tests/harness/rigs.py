@@ -1,12 +1,12 @@
 """Machines as their programs and files describe them: the texts that the readers get."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.machine import linux_gpus, macos, nvidia, windows
-from harness.machine.detect import clean_name
-from schemas.submission import Cpu, Gpu, Machine
+from harness.machine.detect import public
+from schemas.submission import Cpu, Machine
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 VENDORS = {"amd": "0x1002", "intel": "0x8086"}
@@ -55,7 +55,7 @@ class Rig:
             *macos.parse_displays(self.mac),
             *(gpu for gpu in windows.parse_parts(self.windows).gpus if gpu.vendor != "nvidia"),
         )
-        return Machine(cpu=Cpu(name=self.cpu, logical_cores=16), gpus=tuple(map(_cleaned, gpus)))
+        return Machine(cpu=Cpu(name=self.cpu, logical_cores=16), gpus=tuple(map(public, gpus)))
 
     def _drm(self, folder: Path) -> Path:
         root = folder / "drm"
@@ -70,7 +70,3 @@ class Rig:
             if not link.is_symlink():
                 link.symlink_to(device)
         return root
-
-
-def _cleaned(gpu: Gpu) -> Gpu:
-    return replace(gpu, name=clean_name(gpu.name))

@@ -18,6 +18,7 @@ from typing import Literal
 
 import psutil
 
+from harness.campaign.server_arguments import without_keys
 from harness.machine.engines import server_environment
 from harness.runners.base import Failure
 from harness.runners.failures import failure_in_log
@@ -61,9 +62,9 @@ class ServerProcess:
         return self._process.pid
 
     def log(self) -> str:
-        """All that it has printed."""
+        """All that it has printed, without the keys that it was given."""
         path = Path(self._folder.name) / "log"
-        return path.read_text("utf-8", "replace")
+        return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
     def running(self) -> bool:
         """Whether it has not ended."""

@@ -17,23 +17,29 @@ _TRACE = re.compile(r"-\s*4: trace")
 class Abilities:
     """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
 
-    `takes_value` holds the flags whose help shows that a value follows. With `hides_layers` the log
-    states where layers are only from a verbosity of 4 on.
+    `takes_value` holds the flags whose help shows that a value follows, `entries` the names that
+    mean the same flag or its opposite. With `hides_layers` the log states where layers are only
+    from a verbosity of 4 on.
     """
 
     flags: frozenset[str]
     takes_value: frozenset[str]
     spec_types: tuple[str, ...]
+    entries: tuple[frozenset[str], ...] = ()
     hides_layers: bool = False
 
     def first(self, *names: str) -> str | None:
         """The first of several names of one flag that this binary knows."""
         return next((name for name in names if name in self.flags), None)
 
+    def names_of(self, flag: str) -> frozenset[str]:
+        """All names of a flag, and of its opposite."""
+        return frozenset({flag}).union(*(names for names in self.entries if flag in names))
+
 
 def read_help(text: str) -> Abilities:
     """The abilities that a help text states; empty ones for a text that is no help."""
-    flags: set[str] = set()
+    listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
     for entry in _entries(text):
@@ -41,16 +47,17 @@ def read_help(text: str) -> Abilities:
             continue
         head = _GAP.split(entry.splitlines()[0].replace(",  ", ", "), maxsplit=1)[0]
         names = _FLAG.findall(head)
-        flags.update(names)
+        listed.append(frozenset(names))
         value = head[head.rfind(names[-1]) + len(names[-1]) :].strip(" ,") if names else ""
         if value:
             takes_value.update(names)
         if _SPEC_TYPE in names:
             spec_types = _listed(value, entry)
     return Abilities(
-        flags=frozenset(flags),
+        flags=frozenset().union(*listed),
         takes_value=frozenset(takes_value),
         spec_types=spec_types,
+        entries=tuple(listed),
         hides_layers=_TRACE.search(text) is not None,
     )
 

@@ -102,7 +102,7 @@ def _axes(words: _Words, settings: RunSettings) -> None:
             words.need(value, *axis.server)
     for argument in settings.server_arguments or ():
         name, _, value = argument.partition(" ")
-        if name in words.argv:
+        if words.abilities.names_of(name) & {*words.argv}:
             message = f"second {name}: the harness sets it; use the option of run for it"
             raise _UnknownToBinaryError(message)
         words.need(value or None, name)

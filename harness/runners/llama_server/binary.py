@@ -11,6 +11,8 @@ from pathlib import Path
 from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
+from harness.machine import forms
+from harness.machine.detect import clean_name
 from harness.machine.engines import (
     INSTALL_SERVER,
     SERVER_PROGRAM,
@@ -145,7 +147,7 @@ def read_devices(text: str) -> tuple[Device, ...]:
         Device(
             name=match["name"],
             kind="gpu",
-            description=match["what"].strip(),
+            description=forms.card(clean_name(match["what"])),
             memory_total_mib=int(match["total"]),
         )
         for match in _DEVICE.finditer(text)
@@ -163,7 +165,7 @@ def read_version(text: str) -> tuple[str, str | None, int | None]:
     A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
     """
     match = _VERSION.search(text)
-    if match is None:
+    if match is None or forms.version(match[1]) is None:
         return "unknown", None, None
     number = int(match[1]) if match[1].isdecimal() else None
     if number == 1 and match[2]:

@@ -6,6 +6,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.campaign.server_arguments import recorded
 from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
@@ -22,7 +23,6 @@ from harness.runners.http.session import Server, failure_of
 from harness.runners.openai.endpoints import Command, Endpoint, with_port
 from harness.runners.openai.identity import ServerIdentity, identify
 from harness.runners.openai.models import Served, choose, offer
-from harness.runners.openai.recorded import recorded
 from harness.runners.options import ConnectionOptions
 
 # What servers answer that have no page of that name.

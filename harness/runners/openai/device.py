@@ -11,11 +11,13 @@ from pathlib import Path
 
 from estimates.cards import find_named, shares_memory, usable
 from harness.errors import BadInputError, suggestion
+from harness.machine import forms
 from harness.machine.detect import clean_name, machine
 from harness.runners.http.client import ServerAddress
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.identity import ServerIdentity
 from harness.runners.options import ConnectionOptions
+from schemas import private
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Gpu, Machine
 
@@ -75,7 +77,7 @@ def check_options(options: ConnectionOptions) -> None:
         message = f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}"
         raise BadInputError(message)
     for card in options.device_names:
-        if not _CARD_NAME.fullmatch(card):
+        if not _CARD_NAME.fullmatch(card) or private.found(card):
             message = "--device-name is the name of a card, such as 'RTX 4090 24 GB'"
             raise BadInputError(message)
 
@@ -94,7 +96,7 @@ def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
 
 
 def _logged(log: str) -> tuple[Device, ...]:
-    used = {match[1]: clean_name(match[2]) for match in _USED.finditer(log)}
+    used = {match[1]: forms.card(clean_name(match[2])) for match in _USED.finditer(log)}
     return tuple(Device(name=name, kind="gpu", description=used[name]) for name in used)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.server_arguments import PORT, without_keys
 from harness.errors import BadInputError, UsageError
 from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import ServerAddress
@@ -19,7 +20,6 @@ from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Method
 
-PORT = "{port}"
 _USABLE = re.compile(r"[\x21-\x7e]+")
 _PORTS = {"http": 80, "https": 443}
 # The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
@@ -98,7 +98,8 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     """
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
-    return tuple(join_command(each) for each in all_of_them if not isinstance(each, ServerAddress))
+    commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]
+    return tuple(without_keys(join_command(each), each) for each in commands)
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.machine import forms
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
 from harness.runners.openai.models import Served, read_models
 from schemas.codec import Json
@@ -15,13 +16,6 @@ from schemas.codec import Json
 EngineName = Literal["vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "unknown server"]
 
 UNKNOWN: Literal["unknown server"] = "unknown server"
-# Web servers and frameworks, which say nothing about the engine behind them.
-_FRAMEWORKS = frozenset(
-    {
-        "uvicorn", "hypercorn", "granian", "gunicorn", "werkzeug", "aiohttp", "python", "basehttp",
-        "simplehttp", "wsgiserver", "tornadoserver", "nginx", "caddy", "envoy", "apache", "daphne",
-    }
-)  # fmt: skip
 # The engine of each owner in a list of models.
 _OWNERS: dict[str, EngineName] = {
     "vllm": "vLLM",
@@ -38,15 +32,14 @@ _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "Ollama": (("/api/version", "version"),),
 }
 _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
-_LONGEST = 120
-_SHOWABLE = re.compile(r"[^\x00-\x1f<>]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerIdentity:
     """An engine behind an address, and the models that it offers.
 
-    `software` is there for an unknown engine that signs its answers.
+    `version` is as the server states it, which is shown if it has the form of one. `software` is
+    there for an unknown engine that signs its answers with a known name.
     """
 
     name: EngineName
@@ -58,6 +51,11 @@ class ServerIdentity:
     def shown_name(self) -> str:
         """The engine's name; of an unknown one, what its answers are signed with."""
         return self.software if self.name == UNKNOWN and self.software else self.name
+
+    @property
+    def shown_version(self) -> str:
+        """The version, `unknown` if it has another form: it may hold a key or name a host."""
+        return forms.version(self.version or "") or "unknown"
 
     @property
     def commit(self) -> str | None:
@@ -90,18 +88,17 @@ def identify(client: Client) -> ServerIdentity:
 
 
 def _software(client: Client) -> str | None:
-    """The first word of the header `Server`, unless it names what many engines are built with."""
+    """The first word of the header `Server`, if it is the name of a known engine."""
     stated = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
-    framework = stated.lower() in _FRAMEWORKS
-    return stated[:_LONGEST] if _SHOWABLE.fullmatch(stated) and not framework else None
+    return stated if stated.lower() in forms.SERVERS else None
 
 
 def _version(client: Client, name: EngineName) -> str | None:
     for page, key in _VERSIONS.get(name, ()):
         stated = _page(client, page)
         version = stated.get(key) if stated else None
-        if isinstance(version, str) and _SHOWABLE.fullmatch(version):
-            return version[:_LONGEST]
+        if isinstance(version, str):
+            return version
     return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import BadInputError, suggestion
+from harness.machine.forms import is_word
 from harness.runners.http.values import count
 from schemas.codec import Json
 
@@ -93,7 +94,8 @@ def quantisation(text: str) -> str | None:
     match = _QUANTISATION.match(text)
     if match is None:
         return None
-    return match["name"] + (f"_{match['size'][0]}" if match["size"] else "")
+    name = match["name"] + (f"_{match['size'][0]}" if match["size"] else "")
+    return name if is_word(name) else None
 
 
 def _some(values: Mapping[str, Json], name: str) -> int | None:

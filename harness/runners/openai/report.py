@@ -23,7 +23,7 @@ def report_on(
         engine=Engine(
             runner="openai",
             name=identity.shown_name,
-            version=identity.version or "unknown",  # a measured campaign must name one
+            version=identity.shown_version,  # a measured campaign must name one
             commit=identity.commit,
             build_number=identity.build_number,
             backend=backend,

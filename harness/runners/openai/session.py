@@ -103,8 +103,8 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
     ours, theirs = found.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
         return _not_comparable(
-            f"this server is {ours.shown_name} {ours.version or ''}, the baseline's is "
-            f"{theirs.shown_name} {theirs.version or ''}; a result is about one engine"
+            f"this server is {ours.shown_name} {ours.shown_version}, the baseline's is "
+            f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
         )
     if not is_same_model(found.served, base.served):
         return _not_comparable(

@@ -215,8 +215,18 @@ def test_settings_that_a_build_does_not_know_are_refused() -> None:
         assert found.detail == f"this llama-server has no {word}"
 
 
-def test_an_argument_that_the_harness_sets_itself_is_refused() -> None:
-    found = with_settings(NEW, server_arguments=("-c 512",))
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "-c 512", "--ctx-size 512", "-t 2", "--threads 2", "--threads-batch 2", "--parallel 2",
+        "--batch-size 64", "--ubatch-size 64", "--gpu-layers 3", "--n-gpu-layers 3",
+        "--flash-attn off", "--cache-type-k q8_0", "--port 80", "-cram 4", "--verbosity 1",
+    ],
+)  # fmt: skip
+def test_an_argument_that_the_harness_sets_itself_is_refused_under_each_of_its_names(
+    argument: str,
+) -> None:
+    found = with_settings(NEW, server_arguments=(argument,))
 
     assert isinstance(found, Failure)
-    assert "the harness sets it" in found.detail
+    assert f"second {argument.split(maxsplit=1)[0]}: the harness sets it" in found.detail

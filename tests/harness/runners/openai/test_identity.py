@@ -42,7 +42,12 @@ def test_lm_studio_does_not_tell_its_version() -> None:
 
 @pytest.mark.parametrize(
     ("software", "name"),
-    [("SomeEngine/1.2 (x)", "SomeEngine"), ("uvicorn", "unknown server"), (None, "unknown server")],
+    [
+        ("KoboldCpp/1.2 (x)", "KoboldCpp"),
+        ("ann-box/1", "unknown server"),
+        ("uvicorn", "unknown server"),
+        (None, "unknown server"),
+    ],
 )
 def test_an_unknown_engine_has_the_name_that_it_signs_with(software: str | None, name: str) -> None:
     with on_fakes(style="plain", software=software) as (session, _, _):

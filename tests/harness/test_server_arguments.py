@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runners.openai.recorded import recorded
+from harness.campaign.server_arguments import recorded
 
 
 def test_what_makes_a_server_fast_or_slow_is_shown() -> None:

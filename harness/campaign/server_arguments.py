@@ -1,37 +1,48 @@
-"""Record a server's command line in a result: the words of an allow-list, `…` for all others.
+"""Show a server's command line as a result records it: what a list allows, `…` for all others.
 
 A command line can hold keys, host names and paths with a person's name, in more forms than a list
-of forbidden words could name. `recorded.toml` lists the flags that make a server faster or slower;
-a value is recorded if it has a form that its flag's kind allows.
+of forbidden words could name. `server_arguments.toml` lists the flags that make a server faster or
+slower; a value is recorded if it has a form that its flag's kind allows.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from harness.runners.openai.endpoints import PORT
+from harness.machine.forms import is_number, is_word
+from schemas import private
 from schemas.codec import Json
 
+PORT = "{port}"
 _HIDDEN = "…"
 _LONGEST = 200
 _MOST = 128
-_NUMBER = re.compile(r"[+-]?\d{1,12}(?:\.\d{1,12})?%?", re.ASCII)
-_WORD = re.compile(r"(?=.{1,32}$)(?:[a-z0-9]+[._+,-])*[a-z0-9]+|[A-Z0-9]+(?:_[A-Z0-9]+)*", re.ASCII)
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
+# Owners on the hub have no dots, hosts have.
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
 # Keys are long, or begin as services mark theirs.
 _SECRET = re.compile(
     r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|[A-Za-z0-9]{21,}"
 )
+# The names of flags and variables whose value is a key: `--api-key`, `-hft`, `HF_TOKEN`.
+_OF_A_KEY = re.compile(
+    r"(?:.*[_-])?(?:key|token|hft|secret|pwd|pass(?:w\w*)?|auth\w*|cred\w*)", re.IGNORECASE
+)
+_SHORTEST_KEY = 4
 _MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
 _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
 _LISTS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("recorded.toml").read_text("utf-8")
+    Path(__file__).with_name("server_arguments.toml").read_text("utf-8")
 )
 _SETTINGS = frozenset(_LISTS.pop("settings"))
 _KINDS = {flag: kind for kind, flags in _LISTS.items() for flag in flags}
 Show = Callable[[str], str]
+
+
+def is_public(argument: Sequence[str]) -> bool:
+    """Whether a flag and its value, if it has one, are recorded as they are."""
+    return recorded(("", *argument)) == tuple(argument)
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
@@ -39,7 +50,7 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
     words: list[str] = []
     show: Show = _positional
     for word in command[1:]:
-        if word.startswith("-") and not _NUMBER.fullmatch(word):
+        if word.startswith("-") and not is_number(word):
             flag, equals, value = word.partition("=")
             show = _value_of(flag)
             shown = f"{flag}={show(value)}" if equals else flag
@@ -53,6 +64,23 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
         if shown != _HIDDEN or words[-1:] != [_HIDDEN]:
             words.append(shown)
     return tuple(words[:_MOST])
+
+
+def without_keys(text: str, command: Sequence[str]) -> str:
+    """A text without the keys in a command line, since servers repeat their arguments in logs."""
+    for key in sorted(_keys(command), key=len, reverse=True):
+        text = text.replace(key, "(a key)")
+    return text
+
+
+def _keys(command: Sequence[str]) -> Iterator[str]:
+    for word, following in zip(command, (*command[1:], ""), strict=True):
+        flag, equals, value = word.partition("=")
+        key = value if equals else following
+        if _OF_A_KEY.fullmatch(flag.lstrip("-")) and len(key) >= _SHORTEST_KEY:
+            yield key
+        if private.secret(word):
+            yield word
 
 
 def _value_of(flag: str) -> Show:
@@ -76,13 +104,12 @@ def _no_value(_value: str) -> str:
 
 
 def _word(value: str) -> str:
-    usual = _WORD.fullmatch(value) or _NUMBER.fullmatch(value)
-    return value if usual and not _SECRET.search(value) else _HIDDEN
+    return value if is_word(value) or is_number(value) else _HIDDEN
 
 
 def _model(value: str) -> str:
     """The name of a repository of the hub."""
-    usual = _HUB_NAME.fullmatch(value) and len(value) <= _LONGEST
+    usual = _HUB_NAME.fullmatch(value) and len(value) <= _LONGEST and not private.personal(value)
     return value if usual and not _SECRET.search(value) and not Path(value).exists() else _HIDDEN
 
 
@@ -112,7 +139,7 @@ def _setting(key: str, value: Json) -> Json:
 
 
 _VALUES: dict[str, Show] = {
-    "numbers": lambda value: value if value == PORT or _NUMBER.fullmatch(value) else _HIDDEN,
+    "numbers": lambda value: value if value == PORT or is_number(value) else _HIDDEN,
     "words": _word,
     "switches": _no_value,
     "models": _model,

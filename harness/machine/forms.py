@@ -1,0 +1,81 @@
+"""The forms of texts that a result may contain: numbers, words of engines, versions, cards.
+
+Whatever an engine, a driver or an environment states is published, and any of it can hold a key, a
+serial number or the name of a person or a host. Only what has the form of its kind is recorded.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+from schemas import private
+from schemas.vocabulary import METHODS
+
+_LISTS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text("utf-8")
+)
+_WORDS = frozenset(_LISTS["words"]).union(*(method.split("-") for method in METHODS))
+VARIABLES = frozenset(_LISTS["variables"])
+SERVERS = frozenset(_LISTS["servers"])
+_LONGEST = 64
+_NUMBER = r"[+-]?\d{1,10}(?:\.\d{1,10})?%?"
+_RANGE = r"\d{1,4}-\d{1,4}"
+_NUMBERS = re.compile(rf"(?:{_NUMBER}|{_RANGE})(?:,(?:{_NUMBER}|{_RANGE})){{0,31}}", re.ASCII)
+_PART = re.compile(r"[._+,:=-]", re.ASCII)
+_FEW_DIGITS = re.compile(r"\d{1,4}", re.ASCII)
+_TAG = (
+    r"(?:rc|alpha|beta|a|b|c|r|dev|pre|post|git|nightly|release|stable|main|master|dirty|unknown|cpu"
+    r"|cu|cuda|rocm|xpu|tpu|hip|musa|metal|vulkan|precompiled)\d{0,8}"
+)
+_COMMIT = r"g?(?:[0-9a-f]{40}|[0-9a-f]{7,12})"
+# Four numbers from 10 on are an address: `10.1.2.3`; `0.9.0.1` is a version.
+_VERSION = re.compile(
+    r"(?![1-9]\d{1,2}(?:\.\d{1,3}){3}$)"
+    rf"(?:[vb]?\d{{1,8}}(?:[.+_-]?{_TAG}|[.+_-](?:\d{{1,8}}|d\d{{8}}|{_COMMIT})){{0,9}}|{_COMMIT})",
+    re.ASCII,
+)
+_DRIVER = re.compile(r"\d{1,4}(?:\.\d{1,5}){0,3}", re.ASCII)
+# Capitals or digits lead in the words of a card's name, apart from these.
+_CARD_WORD = re.compile(
+    r"[(\[]?(?:[A-Z0-9][A-Za-z0-9]{0,15}(?:[./+-][A-Z0-9][A-Za-z0-9]{0,15}){0,5}(?:_R\d)?|[a-z]{1,2}\d[A-Za-z0-9.-]{0,9}|gfx\w{3,6}"
+    r"|with|and|for|bits|version|vGPU|nvgpu|llvmpipe)[)\],]{0,2}|[&/@-]",
+    re.ASCII,
+)
+_SERIAL = re.compile(r"\d{7}")
+
+
+def is_number(text: str) -> bool:
+    """Whether it is a number, a range, or several of them with commas between."""
+    return _NUMBERS.fullmatch(text) is not None
+
+
+def is_word(text: str) -> bool:
+    """Whether it consists of words of engines, such as `fp8_e4m3` or `CUDA0,CUDA1`."""
+    first, *others = _PART.split(text.lower())
+    return (
+        len(text) <= _LONGEST
+        and _is_known(first)
+        and all(_is_known(each) or _FEW_DIGITS.fullmatch(each) for each in others)
+    )
+
+
+def _is_known(part: str) -> bool:
+    bare = part.strip("0123456789")
+    return part in _WORDS or (bare in _WORDS and len(part) - len(bare) <= 2)  # noqa: PLR2004 - cuda15
+
+
+def version(text: str) -> str | None:
+    """The version of an engine, such as `0.32.0+cpu`; `None` for a text of another form."""
+    return text if len(text) <= _LONGEST and _VERSION.fullmatch(text) else None
+
+
+def driver(text: str | None) -> str | None:
+    """The version of a driver; `None` for a text of another form."""
+    usual = text is not None and _DRIVER.fullmatch(text) and not private.personal(text)
+    return text if usual else None
+
+
+def card(text: str) -> str | None:
+    """The name of a card; `None` for a text of another form."""
+    usual = all(_CARD_WORD.fullmatch(word) for word in text.split()) and not _SERIAL.search(text)
+    return text if usual and not private.found(text) else None
