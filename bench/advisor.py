@@ -61,7 +61,8 @@ def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
         "create table setup as select '0' as submission, date '2026-11-22' as measured_from,"
         " '' as target_label, '' as quantisation, '' as device_label, '' as backend;"
         "create table cell as select cell, avg(speedup) as speedup, null::double as interval_low,"
-        " null::double as interval_high from advice_observation group by cell;"
+        " null::double as interval_high, null::double as stated_request"
+        " from advice_observation group by cell;"
         "create table verification_curve as select '' as device, '' as backend, '' as target,"
         " '' as quantisation, 1 as width, 1.0::double as step_ratio limit 0"
     )

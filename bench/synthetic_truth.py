@@ -163,15 +163,14 @@ def rounds(drafter: Drafter, target: ModelSpec, task: str, prompt: str) -> Round
 def true_decomposition(
     costs: Costs, target: ModelSpec, drafter: Drafter, prompts: Sequence[tuple[str, str]]
 ) -> tuple[float, float]:
-    """Tokens per round and R without noise: geometric means over (task, prompt)."""
-    yields, per_token = [], []
+    """Tokens per round and R without noise, over (task, prompt) as time and tokens are."""
+    counts, spent = [], []
     for task, prompt in prompts:
         played = rounds(drafter, target, task, prompt)
-        spent_ms = sum(drafter.round_ms(costs, target, drafted) for drafted, _ in played)
-        yields.append(math.log((OUTPUT_TOKENS - 1) / len(played)))
-        per_token.append(math.log(spent_ms / (OUTPUT_TOKENS - 1) / costs.step_ms(target)))
-    tokens = math.exp(math.fsum(yields) / len(yields))
-    return tokens, tokens * math.exp(math.fsum(per_token) / len(per_token))
+        counts.append(len(played))
+        spent.append(math.fsum(drafter.round_ms(costs, target, each) for each, _ in played))
+    tokens = len(prompts) * (OUTPUT_TOKENS - 1) / sum(counts)
+    return tokens, math.fsum(spent) / sum(counts) / costs.step_ms(target)
 
 
 def all_prompts() -> tuple[tuple[str, str], ...]:

@@ -49,6 +49,7 @@ def above_bound(evidence: FlagEvidence) -> Seen | None:
     beyond = [
         (estimate, bound)
         for estimate in evidence.estimates
+        if estimate.verdict != "never-drafted"  # which says that the figure is noise
         if (bound := _bound(arms[estimate.arm], estimate)) is not None
         if _surely(estimate) > bound
     ]
