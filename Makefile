@@ -97,7 +97,7 @@ picture: setup ## Draw the picture of the README from the results
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
-	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m pipeline.site.serve $(SITE) $(PORT)
+	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m tools.serve $(SITE) $(PORT)
 
 bench: setup ## Measure the project's method against known truth, and its largest page
 	$(RUN) -m bench.simulation

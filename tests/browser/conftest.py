@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from pipeline.site.serve import Handler
 from tests.browser.pages import CATCH, WATCH_SHIFTS
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
+from tools.serve import Handler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

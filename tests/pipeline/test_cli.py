@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pipeline.cli import app
-from pipeline.site.serve import main as serve
 from tests.pipeline.tables import put
 from tests.samples import sample
+from tools.serve import main as serve
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,4 +1,4 @@
-"""Serve a built site on this machine as a static host does: `python -m pipeline.site.serve FOLDER`.
+"""Serve a built site on this machine as a static host does: `python -m tools.serve FOLDER`.
 
 What is missing is answered with the site's page for missing addresses, which shows the submissions
 of a large collection. Needs nothing but Python.
@@ -44,7 +44,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C. Exit code 1: no such folder, or the port is taken."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline.site.serve", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.serve", description=__doc__)
     parser.add_argument("folder", help="a built site, such as build/site")
     parser.add_argument("port", nargs="?", type=int, default=8000)
     chosen = parser.parse_args(words)
