@@ -10,7 +10,8 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock
 
-from harness.errors import MachineError
+from harness.errors import MachineError, unreadable
+from schemas.strict import MAX_BYTES
 
 
 def sync_file(path: Path) -> None:
@@ -31,6 +32,18 @@ def sync_directory(path: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def result_bytes(path: Path) -> bytes:
+    """The bytes of a result file; of one that is too large, only so many that this is seen.
+
+    Raises `BadInputError`.
+    """
+    try:
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 VARIABLE = "DRAFTMAP_CACHE"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from estimates.identity import canonical_name
 from harness import files
-from harness.errors import BadInputError, MachineError, unreadable
+from harness.errors import BadInputError, MachineError
 from schemas.codec import canonical_bytes, dated_folder, encode
 from schemas.contract import read
 from schemas.submission import Submission
@@ -22,11 +22,7 @@ MOST_FLAT = 1000  # results in one folder; from then on each month has its own
 
 def accepted(path: Path) -> Submission:
     """The submission in a file that may be submitted. Raises `BadInputError` for any other."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    result = read(data, file=path.name)
+    result = read(files.result_bytes(path), file=path.name)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line() for finding in result)
         message = f"{path.name} is not valid and would be rejected:\n{lines}"

@@ -17,7 +17,11 @@ _measured = partial(option, panel="What is measured")
 _setting = partial(option, panel="How it runs")
 # Stands for a number that the planner finds; no campaign is built with it.
 AUTOMATIC_LAYERS = -2
-_MAX_CONCURRENCY = 4096  # the bound in the format
+# The bounds in the format.
+_MAX_CONCURRENCY = 4096
+_MAX_THREADS = 4096
+_MAX_TOKENS = 1_048_576
+_MAX_LAYERS = 1024
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
@@ -29,8 +33,8 @@ _levels = partial(
 def _layers(text: str, *, option: str) -> int:
     if text.lower() == "auto":
         return AUTOMATIC_LAYERS
-    if not re.fullmatch(r"-1|[0-9]+", text):
-        message = f"--{option} {text}: give a whole number from -1, or auto"
+    if not re.fullmatch(r"-1|[0-9]{1,9}", text) or int(text) > _MAX_LAYERS:
+        message = f"--{option} {text}: give a whole number from -1 to {_MAX_LAYERS}, or auto"
         raise UsageError(message)
     return int(text)
 
@@ -79,7 +83,11 @@ class Options(Axes):
         default=(),
     )
     max_output_tokens: int | None = _measured(
-        "Longest output in tokens. Default: the suite's.", name="max-tokens", metavar="N", least=2
+        "Longest output in tokens. Default: the suite's.",
+        name="max-tokens",
+        metavar="N",
+        least=2,
+        most=_MAX_TOKENS,
     )
     blocks: int | None = _measured(
         "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
@@ -128,9 +136,10 @@ class Options(Axes):
         name="context",
         metavar="N",
         least=64,
+        most=_MAX_TOKENS,
     )
     threads: int | None = _setting(
-        "CPU threads. Default: the engine's choice.", metavar="N", least=1
+        "CPU threads. Default: the engine's choice.", metavar="N", least=1, most=_MAX_THREADS
     )
     gpu_layers: int | None = _setting(
         "Layers of the target on the GPU (-1: all; auto: as many as fit with the draft). "
@@ -148,6 +157,7 @@ class Options(Axes):
         "what the draft's memory could do instead. Default: not measured.",
         metavar="N",
         least=-1,
+        most=_MAX_LAYERS,
     )
     concurrency: tuple[int, ...] = _setting(
         "Requests in flight at once, such as `1,2,4,8`, to see where batching removes the "

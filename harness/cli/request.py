@@ -1,5 +1,6 @@
 """What one `draftmap run` was asked to do, checked before anything is measured."""
 
+import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from harness.cli.engines import ChosenEngine
 from harness.errors import UsageError
 from harness.options import Option, offered, option
 from harness.run import result_file as results
-from schemas import private
+from schemas import private, strict
 from schemas.submission import Submission
 
 _RESULT = "Result"
@@ -63,6 +64,10 @@ class ResultOptions:
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters"
+            raise UsageError(message)
+        refused = strict.load(json.dumps({"notes": self.notes}).encode())
+        if isinstance(refused, tuple):
+            message = f"--notes {refused[0].message}"
             raise UsageError(message)
         if found := private.found(self.notes or ""):
             message = f"--notes contains {found}, and a result is public for ever: leave it out"

@@ -8,7 +8,8 @@ import typer
 
 from estimates.summary import summarize
 from harness.cli import console
-from harness.errors import BadInputError, unreadable
+from harness.errors import BadInputError
+from harness.files import result_bytes
 from harness.report import brief
 from schemas.codec import encode
 from schemas.contract import read
@@ -39,10 +40,7 @@ def show(
 
 
 def _read(path: Path) -> Submission:
-    try:
-        result = read(path.read_bytes(), file=str(path), now=datetime.now(UTC))
-    except OSError as error:
-        raise unreadable(path, error) from error
+    result = read(result_bytes(path), file=str(path), now=datetime.now(UTC))
     if isinstance(result, Submission):
         return result
     more = f" and {len(result) - 1} more" if len(result) > 1 else ""

@@ -11,7 +11,8 @@ from estimates.plan.model import Facts
 from estimates.plan.rates import Rate, gb_per_token, rate_of, reached
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import bytes_per_token, normalised
-from harness.errors import BadInputError, unreadable
+from harness.errors import BadInputError
+from harness.files import result_bytes
 from harness.plan.computer import Computer, without_size
 from schemas.contract import read
 from schemas.submission import Submission
@@ -77,10 +78,7 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
 
 def _result(path: Path) -> Submission:
     """The result in a file. Raises `BadInputError`."""
-    try:
-        found = read(path.read_bytes(), file=str(path))
-    except OSError as error:
-        raise unreadable(path, error) from error
+    found = read(result_bytes(path), file=str(path))
     if isinstance(found, Submission):
         return found
     message = f"{found[0].line()}; `python -m harness validate` lists all"

@@ -55,9 +55,12 @@ def require_free(output: Path | None) -> None:
 
 
 def require_writable(output: Path | None) -> None:
-    """Raise `MachineError` when nothing can be written there; call it before measuring."""
+    """Raise `HarnessError` when nothing can be written there; call it before measuring."""
     path = output or Path()
     folder = path.parent if _is_file_name(path) else path
+    if folder.is_file():
+        message = f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
+        raise BadInputError(message)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):

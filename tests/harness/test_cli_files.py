@@ -68,6 +68,15 @@ def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
     assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/zero")
+@pytest.mark.parametrize("command", [("show",), ("submit",), ("validate",)])
+def test_a_file_without_an_end_is_too_large_and_read_no_further(command: tuple[str, ...]) -> None:
+    result = call(*command, "/dev/zero")
+
+    assert result.exit_code == 1
+    assert "more than 524288 bytes" in result.output
+
+
 def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(b"[]")

@@ -200,7 +200,7 @@ def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Pat
     (tmp_path / "file").touch()
 
     with pytest.raises(MachineError, match="choose another --output"):
-        require_writable(tmp_path / "file" / "out.json")
+        require_writable(tmp_path / "file" / "folder" / "out.json")
     require_writable(tmp_path / "new" / "out.json")
 
     assert list((tmp_path / "new").iterdir()) == []
