@@ -9,6 +9,7 @@ the tests one input that raises it and one that does not.
 from collections.abc import Callable, Iterable
 
 from estimates.flags import (
+    arguments,
     baseline,
     clocks,
     completeness,
@@ -49,6 +50,7 @@ FLAGS: dict[str, Check] = {
     "order-not-planned": order.order_not_planned,
     "plan-changed": order.plan_changed,
     "never-drafted": outputs.never_drafted,
+    "arguments-differ": arguments.arguments_differ,
     "counters-disagree": counters.counters_disagree,
     "acceptance-not-as-set": counters.acceptance_not_as_set,
     "diverged": outputs.diverged,

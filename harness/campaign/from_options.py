@@ -113,6 +113,8 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
         raise UsageError(message)
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
+    if runner.behind_servers:  # only a person can say what a server has loaded
+        return ()
     preset = presets().get((options.target or DEFAULT_TARGET).lower())
     return (preset.draft,) if preset and preset.draft else ()
 

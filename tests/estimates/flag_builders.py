@@ -165,6 +165,12 @@ def counted(*, by_page: int) -> Submission:
     return campaign([trial("baseline"), told])
 
 
+def started(base: tuple[str, ...], spec: tuple[str, ...]) -> Submission:
+    """Two arms whose servers were started with these arguments."""
+    arms = (replace(BASELINE, argv=base), replace(SPEC, argv=spec))
+    return campaign([trial("baseline"), trial("spec")], arms=arms)
+
+
 def forced(*, length: float) -> Submission:
     """An instrument that is set to a length and yields two tokens a round."""
     arm = replace(SPEC, role="control", method=Method(type="forced", n_max=4, length=length))

@@ -35,6 +35,7 @@ from tests.estimates.flag_builders import (
     processor_time,
     single_step,
     stalling,
+    started,
     suite,
     times,
     yielding,
@@ -68,6 +69,7 @@ RAISING: dict[str, Submission] = {
     "private-data": replace(CLEAN, notes="Questions to ada@example.org"),
     "confusable-letters": named("RTX 4\u041e90"),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
+    "arguments-differ": started(("--threads", "1"), ("--threads", "8", "-md", "…")),
     "counters-disagree": counted(by_page=9),
     # 10 tokens in 5 rounds are 2.0 a round, 20 % below 2.5.
     "acceptance-not-as-set": forced(length=2.5),
@@ -148,6 +150,7 @@ QUIET: dict[str, Submission] = {
         "\u042d\u043b\u044c\u0431\u0440\u0443\u0441-8\u0421, \u6469\u5c14\u7ebf\u7a0b"
     ),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
+    "arguments-differ": started(("--threads", "8"), ("--threads=8", "-md", "…")),
     "counters-disagree": counted(by_page=8),
     "acceptance-not-as-set": forced(length=2.1),
     "diverged": diverged(0.01),

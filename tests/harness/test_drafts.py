@@ -14,6 +14,7 @@ from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from schemas.method import Method
 from schemas.submission import Model
+from schemas.vocabulary import RUNNERS
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -85,6 +86,14 @@ def test_a_head_without_a_file_is_refused_unless_it_can_be_built_in() -> None:
 def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
     assert draft_names(Options(methods=(parse("mtp"),))) == ()
     assert draft_names(Options(methods=(parse("draft-model"),))) != ()
+
+
+def test_a_draft_that_nobody_named_is_not_what_a_server_loaded() -> None:
+    options = Options(methods=(parse("draft-model"),))
+
+    assert draft_names(options, RUNNERS["openai"]) == ()
+    with pytest.raises(BadInputError, match="name one with --draft"):
+        usable_methods(options, (), RUNNERS["openai"])
 
 
 @pytest.mark.usefixtures("cache_dir")

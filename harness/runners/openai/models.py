@@ -31,6 +31,7 @@ class Served:
     file_bytes: int | None = None
     vocabulary_size: int | None = None
     quantisation: str | None = None
+    digest: str | None = None
 
 
 def read_models(answer: Json) -> tuple[Served, ...]:
@@ -56,6 +57,28 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         message = f"{where} does not offer {name!r}; it has {shown(models)}.{near}"
         raise BadInputError(message)
     return found
+
+
+# What a server states of the weights, the surest first. A name, a date or a limit is not of them.
+_OF_WEIGHTS = ("digest", "file_bytes", "parameters", "quantisation", "vocabulary_size", "root")
+_SHOW_SAMENESS = ("digest", "file_bytes", "root")
+
+
+def difference(one: Served, other: Served) -> str | None:
+    """How the models behind two servers differ; `None` if they are the same.
+
+    Whatever both state of the weights must be equal. Two names are one model if the source, the
+    digest or the size to the byte shows it.
+    """
+    both = {
+        name: pair
+        for name in _OF_WEIGHTS
+        if None not in (pair := (getattr(one, name), getattr(other, name)))
+    }
+    for name, (ours, theirs) in both.items():
+        if ours != theirs:
+            return f"{name.replace('_', ' ')} {ours} and {theirs}"
+    return None if one.id == other.id or {*both} & {*_SHOW_SAMENESS} else "another name"
 
 
 def shown(models: Sequence[Served]) -> str:
@@ -86,6 +109,7 @@ def _served(entry: Mapping[str, Json]) -> Served:
         vocabulary_size=_some(stated, "n_vocab"),
         # LM Studio; llama.cpp
         quantisation=quantisation(_text(entry, "quantization") or _text(stated, "ftype") or ""),
+        digest=_text(entry, "digest") or _text(entry, "sha256"),
     )
 
 

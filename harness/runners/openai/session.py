@@ -17,7 +17,7 @@ from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.device import computed_on
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST
-from harness.runners.openai.models import Served, offer, shown
+from harness.runners.openai.models import difference, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
 
@@ -106,10 +106,11 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
             f"this server is {ours.shown_name} {ours.shown_version}, the baseline's is "
             f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
         )
-    if not is_same_model(found.served, base.served):
+    apart = difference(found.served, base.served)
+    if apart is not None:
         return _not_comparable(
-            f"this server offers {found.served.id}, the baseline's {base.served.id}; "
-            "start both with the same model, under the same name"
+            f"this server offers {found.served.id}, the baseline's {base.served.id} ({apart}); "
+            "start both with the same weights, under the same name"
         )
     if ours.name in DRAFTS_BY_REQUEST:
         known = draft is None or any(model.id == draft for model in ours.models)
@@ -120,15 +121,6 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
             "this is the baseline's server; one that was started with speculation is needed"
         )
     return None
-
-
-def is_same_model(one: Served, other: Served) -> bool:
-    """Whether two servers offer the same model: by name, by source, or by size to the byte."""
-    return (
-        one.id == other.id
-        or (one.root is not None and one.root == other.root)
-        or (one.file_bytes is not None and one.file_bytes == other.file_bytes)
-    )
 
 
 def _not_comparable(detail: str) -> Failure:

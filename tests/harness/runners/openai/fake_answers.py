@@ -72,6 +72,7 @@ class Behaviour:
     models: tuple[str, ...] = (MODEL,)
     root: str | None = None
     software: str | None = None
+    file_bytes: int = 700_000_000
     alone: int | None = None
 
 
@@ -272,6 +273,11 @@ def _model(name: str, behaviour: Behaviour) -> Json:
     if behaviour.style == "vllm":
         return {**entry, "root": behaviour.root or name, "max_model_len": 2048}
     if behaviour.style == "llama-server":
-        meta = {"n_ctx": 4096, "n_params": 1_000_000_000, "size": 700_000_000, "ftype": "Q4_1"}
+        meta: Json = {
+            "n_ctx": 4096,
+            "n_params": 1_000_000_000,
+            "size": behaviour.file_bytes,
+            "ftype": "Q4_1",
+        }
         return {**entry, "meta": {**meta, "n_vocab": 49_152}}
     return entry

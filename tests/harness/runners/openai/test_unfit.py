@@ -1,12 +1,12 @@
 """A server that contradicts its arm is refused before an hour is spent on it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harness.runners.base import Failure
-from harness.runners.openai.models import Served
-from harness.runners.openai.session import is_same_model
+from harness.runners.openai.models import Served, difference
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import open_session, plan
@@ -39,7 +39,10 @@ def test_the_baselines_own_server_is_none_that_speculates() -> None:
     [
         ({"version": "0.31.0"}, "this server is vLLM 0.31.0, the baseline's is vLLM 0.32.0+cpu"),
         ({"style": "sglang"}, "this server is SGLang 0.5.21, the baseline's is vLLM"),
-        ({"models": ("Other",)}, f"this server offers Other, the baseline's {MODEL}; start both"),
+        (
+            {"models": ("Other",)},
+            f"this server offers Other, the baseline's {MODEL} (root Other and",
+        ),
     ],
 )
 def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said: str) -> None:
@@ -54,12 +57,67 @@ def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said:
     assert said in failure.detail
 
 
-def test_two_names_for_one_source_are_one_model() -> None:
-    one = Served(id="a", root="/models/x")
+STATED = Served(
+    id="a",
+    root="Qwen/Qwen3-8B",
+    owner="vllm",
+    context_tokens=4096,
+    parameters=8_190_735_360,
+    file_bytes=16_381_470_720,
+    vocabulary_size=151_936,
+    quantisation="F16",
+    digest="sha256:aa",
+)
 
-    assert is_same_model(one, Served(id="b", root="/models/x"))
-    assert is_same_model(Served(id="a", file_bytes=7), Served(id="b", file_bytes=7))
-    assert not is_same_model(one, Served(id="b"))
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"digest": "sha256:bb"}, "digest sha256:aa and sha256:bb"),
+        ({"file_bytes": 4_683_072_384}, "file bytes 16381470720 and 4683072384"),
+        ({"parameters": 4_022_468_096}, "parameters 8190735360 and 4022468096"),
+        ({"quantisation": "Q4_K_M"}, "quantisation F16 and Q4_K_M"),
+        ({"vocabulary_size": 151_669}, "vocabulary size 151936 and 151669"),
+        ({"root": "Qwen/Qwen3-8B-AWQ"}, "root Qwen/Qwen3-8B and Qwen/Qwen3-8B-AWQ"),
+    ],
+)
+def test_whatever_both_servers_state_of_the_weights_must_be_equal(
+    stated: dict[str, Any], said: str
+) -> None:
+    assert difference(STATED, replace(STATED, **stated)) == said
+    assert difference(STATED, replace(STATED, **dict.fromkeys(stated))) is None
+
+
+def test_a_name_and_a_limit_say_nothing_of_the_weights() -> None:
+    assert difference(STATED, replace(STATED, id="b", context_tokens=512, owner="me")) is None
+    assert difference(Served(id="a", root="x/y"), Served(id="b", root="x/y")) is None
+    assert difference(Served(id="a", file_bytes=7), Served(id="b", file_bytes=7)) is None
+    assert difference(Served(id="a", root="x/y"), Served(id="b")) == "another name"
+    assert difference(Served(id="a", quantisation="F16"), Served(id="b", quantisation="F16"))
+
+
+@pytest.mark.parametrize(
+    ("base", "spec", "said"),
+    [
+        ({"root": "Qwen/X"}, {"root": "Qwen/X-AWQ"}, "(root Qwen/X-AWQ and Qwen/X)"),
+        (
+            {"style": "llama-server", "file_bytes": 16_000_000_000},
+            {"style": "llama-server", "file_bytes": 4_600_000_000},
+            "(file bytes 4600000000 and 16000000000)",
+        ),
+    ],
+)
+def test_equal_names_of_other_weights_are_refused(
+    base: dict[str, Any], spec: dict[str, Any], said: str
+) -> None:
+    with serving(**base) as plain, serving(depth=3, **spec) as other:
+        session = open_session(plan(), base_url=plain.url, spec_base_urls=(other.url,))
+        session.prepare("baseline")
+
+        failure = session.prepare("draft-model-n3")
+
+    assert isinstance(failure, Failure)
+    assert f"offers {MODEL}, the baseline's {MODEL} {said}; start both" in failure.detail
 
 
 def test_a_baseline_that_drafts_is_refused() -> None:

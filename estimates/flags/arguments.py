@@ -1,0 +1,54 @@
+"""A flag about servers that were started with other arguments than speculation needs."""
+
+import re
+from collections.abc import Sequence
+
+from estimates.flags.catalogue import Seen, seen
+from estimates.flags.evidence import FlagEvidence, only
+
+# Arguments of speculation, and those that make no request faster: memory that is set aside for
+# drafts, ports, logs and the like.
+_MAY_DIFFER = re.compile(
+    r".*(?:spec|draft|ngram|lookup|lookahead|log|metrics|seed).*"
+    r"|sc|md|ngld|cd|c[tm]\w{1,2}d|ncmoed|devd|tb?d|hfr?d|otd|port|lv"
+    r"|gpu-memory-utilization|mem-fraction-static"
+)
+_HIDDEN = "…"
+
+
+def arguments_differ(evidence: FlagEvidence) -> Seen | None:
+    """An arm's server has other arguments than its baseline's, apart from speculation."""
+    arms = {arm.id: arm for arm in evidence.submission.arms}
+    found: dict[str, list[str]] = {}
+    for arm in arms.values():
+        baseline = arms.get(arm.baseline or "")
+        if baseline is not None and arm.argv and baseline.argv:
+            found[arm.id] = _differences(_settings(arm.argv), _settings(baseline.argv))
+    found = {arm: differences for arm, differences in found.items() if differences}
+    if not found:
+        return None
+    listed = [f"{text} with {arm}" for arm, texts in found.items() for text in texts]
+    return seen(differences=listed, arm=only(found))
+
+
+def _settings(argv: Sequence[str]) -> dict[str, str]:
+    """The arguments that should be the baseline's; without value those that are switches."""
+    found: dict[str, str] = {}
+    name = ""
+    for word in argv:
+        if re.match(r"--?[A-Za-z]", word):
+            name, _, value = word.lstrip("-").replace("_", "-").partition("=")
+            found[name] = value
+        elif name and word != _HIDDEN:
+            found[name] = f"{found[name]} {word}".strip()
+    return {name: value for name, value in found.items() if not _MAY_DIFFER.fullmatch(name)}
+
+
+def _differences(own: dict[str, str], theirs: dict[str, str]) -> list[str]:
+    names = sorted(name for name in own | theirs if own.get(name) != theirs.get(name))
+    return [f"{_shown(name, own)} instead of {_shown(name, theirs)}" for name in names]
+
+
+def _shown(name: str, settings: dict[str, str]) -> str:
+    dashes = "-" if len(name) <= 3 else "--"  # noqa: PLR2004 - as servers write them
+    return f"{dashes}{name} {settings[name]}".strip() if name in settings else f"no {dashes}{name}"

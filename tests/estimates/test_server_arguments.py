@@ -1,0 +1,57 @@
+"""A ratio of two servers is one of speculation only if nothing else of them differs."""
+
+import pytest
+
+from estimates.summary import summarize
+from schemas.submission import Submission
+from tests.estimates.flag_builders import started
+
+
+def said(submission: Submission) -> list[str]:
+    found = summarize(submission).flags
+    return [each.message for each in found if each.name == "arguments-differ"]
+
+
+def test_each_argument_that_differs_is_named_with_both_values() -> None:
+    base = ("serve", "--threads", "1", "-ngl", "0", "--port", "{port}")
+    spec = ("serve", "--threads", "8", "-ngl", "99", "--port", "{port}", "--enforce-eager")
+
+    (message,) = said(started(base, spec))
+
+    assert message == (
+        "The servers were started differently: --enforce-eager instead of no --enforce-eager with "
+        "spec, -ngl 99 instead of -ngl 0 with spec and --threads 8 instead of --threads 1 with "
+        "spec."
+    )
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        ("--speculative-config", '{"method": "ngram", "num_speculative_tokens": 4}'),
+        ("-sc", "{}"),
+        ("-md", "…", "-ngld", "99", "--draft-max", "8", "-cd", "512", "-ctkd", "q8_0"),
+        ("--spec-type", "draft-simple", "--spec-draft-n-max", "4", "--model-draft", "…"),
+        ("--speculative-algorithm", "EAGLE3", "--speculative-num-steps", "3"),
+        ("--ngram-prompt-lookup-max", "4"),
+        ("--gpu-memory-utilization", "0.8"),
+        ("--mem-fraction-static=0.6",),
+        ("--metrics",),
+        ("--disable-log-requests",),
+        ("…",),
+    ],
+)
+def test_what_speculation_needs_and_what_makes_nothing_faster_may_differ(
+    added: tuple[str, ...],
+) -> None:
+    usual = ("-c", "2048", "--threads", "8", "-ngl", "-1", "--spec-type", "none", "--port", "1")
+
+    assert said(started(usual, (*usual[:-1], "2", *added))) == []
+
+
+def test_the_order_and_the_spelling_with_an_equals_sign_say_nothing() -> None:
+    assert said(started(("--dtype=half", "--tp", "2"), ("--tp", "2", "--dtype", "half"))) == []
+
+
+def test_a_running_server_whose_arguments_are_unknown_has_no_flag() -> None:
+    assert said(started((), ("--threads", "8"))) == []
