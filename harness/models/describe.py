@@ -18,8 +18,10 @@ from harness.models import gguf_header
 from harness.models.embedded import sha256_of
 from harness.models.gguf_header import Header
 from harness.models.model_file import ModelFile
+from harness.models.presets import presets
 from schemas.codec import slug
 from schemas.submission import Model
+from schemas.vocabulary import WEIGHTS
 
 # Raise it when the same file would be described differently, so that old entries are not used.
 _CACHE_VERSION = 2
@@ -76,8 +78,17 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """The weights with the name that the same bytes had earlier as a preset or from the hub."""
+    """The weights with the name that the same bytes have as a preset, or had from the hub."""
     note = files.directory() / "names" / f"{digest}.json"
+    if weights.name is None and digest in WEIGHTS:
+        preset = presets()[WEIGHTS[digest].preset]
+        return replace(
+            weights,
+            name=preset.model,
+            family=preset.family,
+            repository=preset.repository,
+            derivation=preset.derivation,
+        )
     if weights.name is None:
         noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
         return replace(weights, **noted)

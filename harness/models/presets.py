@@ -34,6 +34,16 @@ class Preset:
     pruned_layers: tuple[int, ...] = ()
     head: str | None = None
 
+    @property
+    def derivation(self) -> str | None:
+        """How the file was made of the embedded weights; `None` for any other file."""
+        if self.repository is not None or self.name == DEFAULT_DRAFT:
+            return None
+        if not self.pruned_layers:
+            return "requantised from Q4_1"
+        first, last = self.pruned_layers[0], self.pruned_layers[-1]
+        return f"layers {first} to {last} removed from Q4_1"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:

@@ -66,7 +66,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
         name=preset.model,
         family=preset.family,
         repository=preset.repository,
-        derivation=_derivation(preset),
+        derivation=preset.derivation,
     )
 
 
@@ -90,15 +90,6 @@ def _made(preset: Preset, say: Callable[[str], None]) -> Path:
         expected_bytes=(preset.size_mb or 0) * _MB,
         say=say,
     )
-
-
-def _derivation(preset: Preset) -> str | None:
-    if preset.repository is not None or preset.name == DEFAULT_DRAFT:
-        return None
-    if not preset.pruned_layers:
-        return "requantised from Q4_1"
-    first, last = preset.pruned_layers[0], preset.pruned_layers[-1]
-    return f"layers {first} to {last} removed from Q4_1"
 
 
 def on_disk(name: str) -> Path | None:

@@ -32,6 +32,7 @@ from pipeline.collection.validate import (
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, members_of
 from pipeline.data.load import AcceptedSubmission, TextEntry, load
+from pipeline.data.same_weights import names_of, renamed, renamed_text
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
 from schemas.finding import in_file
@@ -52,9 +53,11 @@ def open_database(
     with TemporaryDirectory() as folder:
         known = cache if cache and cache.folder else Cache(Path(folder))
         members, files = _read(known, discover(results, extra), jobs)
+        names = names_of(each.submission for each in files.submissions)
+        members = {source: renamed(member, names) for source, member in members.items()}
         flags = _corpus_flags(members, files)
         connection = load(
-            _with_flags(known, files.submissions, flags),
+            _with_flags(known, files.submissions, members, flags),
             map(_text_entry, files.published),
             map(_text_entry, files.lifecycle),
             _sources(results / "sources.toml"),
@@ -82,20 +85,26 @@ def _read(
 
 
 def _with_flags(
-    cache: Cache, submissions: Iterable[Accepted], flags: Mapping[Source, tuple[Flag, ...]]
+    cache: Cache,
+    submissions: Iterable[Accepted],
+    members: Mapping[Source, Member],
+    flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
-    """Each submission as the loader takes it, with the flags that the corpus raises."""
+    """Each submission as the loader takes it, with names and flags that the corpus gives it."""
     for each in submissions:
         source = each.source
-        known = cached_submission(cache, source)
+        known, named = cached_submission(cache, source), members[source]
+        text = current_text(source.path.read_bytes())
+        if named.submission != known.member.submission:
+            text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
         preview = source.place == "preview"
         yield AcceptedSubmission(
             id=f"preview-{each.digest}" if preview else source.path.stem,
             file=source.path.name,
             preview=preview,
-            text=current_text(source.path.read_bytes()),
-            identity=known.member.identity,
+            text=text,
+            identity=named.identity,
             summary=_flagged(known, raised) if raised else known.summary,
         )
 

@@ -71,6 +71,15 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return frozenset(each.id for each in METHODS.values() if self.id in each.runners)
 
 
+class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a file of weights is called; `id` is its SHA-256."""
+
+    id: str
+    preset: str
+    name: str
+    quantisation: str
+
+
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people write cards, memories and models; `spellings.toml` says what each key means."""
 
@@ -130,6 +139,7 @@ FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = entries(VerdictEntry, "verdicts", _verdicts)
 SIZES = entries(SizeClass, "sizes", document("sizes"))
 RUNNERS = entries(RunnerEntry, "runners", _runners)
+WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 # Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
 SERVER_LOG: Mapping[str, str] = document("server_log")
 SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

@@ -6,6 +6,7 @@ import hashlib
 import zipfile
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from harness.errors import BadInputError, MachineError
@@ -13,7 +14,7 @@ from harness.models import embedded, hub_names
 from harness.models.describe import WeightsFile, describe
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
 from harness.models.resolve import resolve
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -148,6 +149,22 @@ def test_without_a_name_in_the_header_the_file_gives_it(tmp_path: Path) -> None:
     model = describe(weights, say=quiet).model
 
     assert (model.name, model.family) == ("Own-3B", "Own")
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_local_file_with_the_digest_of_a_preset_has_the_name_of_the_preset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_gguf(tmp_path / "copy.gguf")
+    digest = embedded.sha256_of(path)
+    f16 = next(each for each in WEIGHTS.values() if each.preset == "smollm2-135m:f16")
+    monkeypatch.setitem(WEIGHTS, digest, msgspec.structs.replace(f16, id=digest))
+
+    model = describe(WeightsFile(path=path), say=quiet).model
+
+    assert (model.name, model.family) == ("SmolLM2-135M-Instruct", "SmolLM2")
+    assert (model.id, model.sha256) == ("smollm2-135m-instruct-f16", digest)
+    assert model.derivation == "requantised from Q4_1"
 
 
 @pytest.mark.usefixtures("cache_dir")

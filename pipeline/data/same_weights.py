@@ -1,0 +1,70 @@
+"""Give one file of weights one name in all results, whatever each of them calls it.
+
+The SHA-256 says that two files are the same. Models of different digests, or of an unknown one, are
+joined by their names.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import orjson
+
+from estimates.identity import identify
+from pipeline.collection.plausibility.corpus import Member
+from schemas.submission import Model, Submission
+from schemas.vocabulary import WEIGHTS
+
+
+def names_of(submissions: Iterable[Submission]) -> dict[str, tuple[str, str]]:
+    """Name and quantisation by digest: the preset's, else what most of the submissions call it."""
+    given: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for submission in submissions:
+        for model in {submission.target, *submission.drafts}:
+            if model.sha256 is not None:
+                given[model.sha256][model.name, model.quantisation] += 1
+    most = {
+        digest: min(names, key=lambda name, names=names: (-names[name], name))  # type: ignore[misc]
+        for digest, names in given.items()
+    }
+    return most | {each.id: (each.name, each.quantisation) for each in WEIGHTS.values()}
+
+
+def renamed(member: Member, names: Mapping[str, tuple[str, str]]) -> Member:
+    """The submission with the names of its digests."""
+    own = member.submission
+    drafts = tuple(_named(each, names) for each in own.drafts)
+    submission = replace(own, target=_named(own.target, names), drafts=drafts)
+    if submission == own:
+        return member
+    identity = identify(submission)
+    # The depths come from the trials, which a member no longer has.
+    settings = tuple(
+        replace(new, depths=old.depths)
+        for new, old in zip(identity.settings, member.identity.settings, strict=True)
+    )
+    target = identity.target, identity.quantisation
+    return replace(
+        member,
+        submission=submission,
+        identity=replace(identity, settings=settings),
+        speed=member.speed and replace(member.speed, target=target),
+    )
+
+
+def renamed_text(text: str, submission: Submission) -> str:
+    """The text of a file with the names that its models have in the submission."""
+    document = orjson.loads(text)
+    models = zip(
+        (document["target"], *document["drafts"]),
+        (submission.target, *submission.drafts),
+        strict=True,
+    )
+    for stated, model in models:
+        stated |= {"name": model.name, "quantisation": model.quantisation}
+    return orjson.dumps(document).decode()
+
+
+def _named(model: Model, names: Mapping[str, tuple[str, str]]) -> Model:
+    name, quantisation = names.get(model.sha256 or "", (model.name, model.quantisation))
+    return replace(model, name=name, quantisation=quantisation)
