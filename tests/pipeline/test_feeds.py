@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.site.charts import draw
 from pipeline.site.pages.data import dataset
-from pipeline.site.pages.feeds import ATOM, badge, feeds
+from pipeline.site.pages.feeds import badge, feeds
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database, entry, rows
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.pipeline.tables import Example
 
 
+ATOM = "http://www.w3.org/2005/Atom"
 SITE = Site(bundle="", address="https://example.org/")
 
 

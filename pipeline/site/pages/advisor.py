@@ -1,21 +1,13 @@
 """The page of the advisor, and one file with everything that it was fitted to."""
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 import duckdb
 import orjson
 
-from pipeline.site.advice import (
-    Advice,
-    AdviceQuery,
-    Knowledge,
-    KnownDevice,
-    KnownModel,
-    answers,
-    key,
-)
+from pipeline.site.advice import AdviceQuery, Knowledge, answers, key
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.knowledge import knowledge
 from pipeline.site.pages.machine import machine_file
@@ -25,17 +17,6 @@ from schemas.vocabulary import SIZES
 SHOWN = 12  # choices in the answer that is there without JavaScript
 # What can be asked about before anybody has measured it; "not measured" is an answer too.
 USUAL_GB = (2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """The question that the page opens with, and its answers."""
-
-    device: KnownDevice
-    model: KnownModel
-    backend: str
-    task: str
-    answers: tuple[Advice, ...]
 
 
 def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -63,31 +44,28 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     )
 
 
-def opening(known: Knowledge) -> Opening | None:
-    """The first device that a model was measured on, with that model and the first task."""
-    for device in known.devices:
-        for model in known.models:
-            for backend in device.backends:
-                place = key(device.id, backend, model.target, model.quantisation)
-                if any(name.startswith(f"{place}|") for name in known.measured):
-                    return _opened(known, device, model, backend)
+def opening(known: Knowledge) -> Mapping[str, object] | None:
+    """The question that the page opens with, and its answers.
+
+    It is about the first device that a model was measured on, with that model and the first task.
+    """
+    for device, model in product(known.devices, known.models):
+        for backend in device.backends:
+            place = key(device.id, backend, model.target, model.quantisation)
+            if any(name.startswith(f"{place}|") for name in known.measured):
+                question = AdviceQuery(
+                    backend=backend,
+                    size=model.size,
+                    task=known.tasks[0][0],
+                    device=device.id,
+                    memory=device.memory,
+                    model=model,
+                )
+                return {
+                    "device": device,
+                    "model": model,
+                    "backend": backend,
+                    "task": question.task,
+                    "answers": answers(known, question)[:SHOWN],
+                }
     return None
-
-
-def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: str) -> Opening:
-    task = known.tasks[0][0]
-    question = AdviceQuery(
-        backend=backend,
-        size=model.size,
-        task=task,
-        device=device.id,
-        memory=device.memory,
-        model=model,
-    )
-    return Opening(
-        device=device,
-        model=model,
-        backend=backend,
-        task=task,
-        answers=answers(known, question)[:SHOWN],
-    )

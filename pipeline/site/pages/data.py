@@ -1,7 +1,6 @@
 """The page Data: every exported file and column, and the data set for search engines (JSON-LD)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -33,27 +32,6 @@ MEASURED = (
     "acceptance rate",
     "cost of verification by width",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedColumn:
-    """One column of an exported table."""
-
-    name: str
-    kind: str
-    label: str
-    unit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataSet:
-    """One exported table in all its formats."""
-
-    name: str
-    row: str
-    rows: int
-    files: tuple[ExportedFile, ...]
-    columns: tuple[ExportedColumn, ...]
 
 
 def data_page(
@@ -131,30 +109,31 @@ def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None
 
 def datasets(
     connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
-) -> Iterator[DataSet]:
-    """Every exported table with its files, the most asked for first."""
+) -> Iterator[Mapping[str, object]]:
+    """Every exported table with its files and columns, the most asked for first."""
     listed = [file for file in files if file.table and file.role != "part"]
     by_table = grouped(listed, lambda file: file.table or "")
-    known = metrics()
     described = {view.name: view for view in views(connection)}
     for name in sorted(EXPORTS, key=lambda name: name != FIRST):
         table = EXPORTS[name]
         view = described[table]
-        yield DataSet(
-            name=name,
-            row=view.row,
-            rows=by_table[table][0].rows or 0,
-            files=by_table[table],
-            columns=tuple(
-                ExportedColumn(
-                    name=column,
-                    kind=kind.lower() if len(kind) < len("struct") * 3 else "nested",
-                    label=known[column].label if column in known else "",
-                    unit=known[column].unit if column in known else "",
-                )
-                for column, kind in view.columns
-            ),
-        )
+        yield {
+            "name": name,
+            "row": view.row,
+            "rows": by_table[table][0].rows or 0,
+            "files": by_table[table],
+            "columns": [_column(*column) for column in view.columns],
+        }
+
+
+def _column(name: str, kind: str) -> Mapping[str, str]:
+    known = metrics().get(name)
+    return {
+        "name": name,
+        "kind": kind.lower() if len(kind) < len("struct") * 3 else "nested",
+        "label": known.label if known else "",
+        "unit": known.unit if known else "",
+    }
 
 
 def dataset(

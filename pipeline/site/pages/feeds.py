@@ -5,66 +5,50 @@ UUID made from what they are about; links are relative where the site's address 
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from xml.etree import ElementTree as ET
+from typing import TypeAlias
 
 import duckdb
 import orjson
 
+from pipeline.site.pages.environment import environment
 from pipeline.site.pages.home import headline_of
 from pipeline.site.pages.model import Asset, Site, device_path, submission_address, target_path
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 
-ATOM = "http://www.w3.org/2005/Atom"
+Item: TypeAlias = Mapping[str, str]
+
 NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move
 LONGEST = 50
 EPOCH = "1980-01-01T00:00:00Z"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One item of a feed; `address` is below the site's root."""
-
-    about: str
-    title: str
-    text: str
-    address: str
-    moment: str
-
-
 def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
     """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
-    new = [_submission(row) for row in read(connection, "newest")[:LONGEST]]
+    new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     yield atom("feed.xml", "Draftmap: new results", new, site)
     yield _json_feed(new, site)
-    found = read(connection, "build_changes")[:LONGEST]
-    yield atom("builds.xml", "Draftmap: steps between engine builds", [*map(_step, found)], site)
+    steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
+    yield atom("builds.xml", "Draftmap: steps between engine builds", steps, site)
     yield from badges(connection)
 
 
-def atom(path: str, title: str, entries: Sequence[Entry], site: Site) -> Asset:
+def atom(path: str, title: str, items: Sequence[Item], site: Site) -> Asset:
     """A feed after RFC 4287."""
-    ET.register_namespace("", ATOM)
-    feed = ET.Element(f"{{{ATOM}}}feed")
-    _add(feed, "id", _name(path))
-    _add(feed, "title", title)
-    _add(feed, "updated", max((entry.moment for entry in entries), default=EPOCH))
-    _add(_add(feed, "author"), "name", "Draftmap contributors")
-    _add(feed, "rights", "CC BY 4.0")
-    _add(feed, "link", rel="self", href=_link(path, site))
-    for entry in entries:
-        item = _add(feed, "entry")
-        _add(item, "id", _name(entry.about))
-        _add(item, "title", entry.title)
-        _add(item, "updated", entry.moment)
-        _add(item, "link", href=_link(entry.address, site))
-        _add(item, "summary", entry.text)
-    ET.indent(feed)
-    data = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
-    return Asset(path=path, data=data + b"\n")
+    text = (
+        environment()
+        .get_template("atom.xml.jinja")
+        .render(
+            id=_name(path),
+            title=title,
+            updated=max((item["date_published"] for item in items), default=EPOCH),
+            own=_link(path, site),
+            items=items,
+        )
+    )
+    return Asset(path=path, data=text.encode())
 
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
@@ -105,18 +89,8 @@ def badge(name: str, label: str, at_least: float | None, losing: int, cells: int
     return Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
 
 
-def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
+def _json_feed(items: Sequence[Item], site: Site) -> Asset:
     """A feed after jsonfeed.org, version 1.1."""
-    items = [
-        {
-            "id": _name(entry.about),
-            "url": _link(entry.address, site),
-            "title": entry.title,
-            "content_text": entry.text,
-            "date_published": entry.moment,
-        }
-        for entry in entries
-    ]
     value: dict[str, object] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": "Draftmap: new results",
@@ -128,14 +102,21 @@ def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
     return Asset(path="feed.json", data=orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _submission(row: Row) -> Entry:
-    return Entry(
-        about=row.submission,
-        title=f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}",
-        text=f"{_best(row)}. Measured by {row.contributor or 'anonymous'} ({row.tier}).",
-        address=submission_address(row.submission),
-        moment=_moment(row.measured_until),
-    )
+def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: Site) -> Item:
+    """One item as the JSON feed has it."""
+    return {
+        "id": _name(about),
+        "url": _link(submission_address(of.submission), site),
+        "title": title,
+        "content_text": text,
+        "date_published": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+    }
+
+
+def _submission(row: Row, site: Site) -> Item:
+    title = f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}"
+    text = f"{_best(row)}. Measured by {row.contributor or 'anonymous'} ({row.tier})."
+    return _item(row.submission, title, text, row, row.measured_until, site)
 
 
 def _best(row: Row) -> str:
@@ -151,23 +132,16 @@ def _best(row: Row) -> str:
     return f"{row.best_method_label}: {found} over all tasks, {verdict}, {chosen}"
 
 
-def _step(row: Row) -> Entry:
+def _step(row: Row, site: Site) -> Item:
     depth = "" if row.depth is None else f" at depth {row.depth}"
-    return Entry(
-        about=f"{row.series}|{row.engine_build}",
-        title=f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}",
-        text=(
-            f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
-            f" {say.times(row.speedup_change)} of that with {row.engine_build_before};"
-            f" plain decoding {say.times(row.baseline_change)}."
-        ),
-        address=submission_address(row.submission),
-        moment=_moment(row.measured_from),
+    title = f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}"
+    text = (
+        f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
+        f" {say.times(row.speedup_change)} of that with {row.engine_build_before};"
+        f" plain decoding {say.times(row.baseline_change)}."
     )
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    about = f"{row.series}|{row.engine_build}"
+    return _item(about, title, text, row, row.measured_from, site)
 
 
 def _name(about: str) -> str:
@@ -176,9 +150,3 @@ def _name(about: str) -> str:
 
 def _link(address: str, site: Site) -> str:
     return f"{site.address or ''}{address}"
-
-
-def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
-    child = ET.SubElement(parent, f"{{{ATOM}}}{tag}", attributes)
-    child.text = text
-    return child

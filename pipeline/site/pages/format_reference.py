@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pipeline.site.pages.environment import render
@@ -13,31 +12,6 @@ from schemas.validator import SUBMISSION_SCHEMA, schema
 Node: TypeAlias = Mapping[str, Any]
 
 LONGEST_PATTERN = 48
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """One key of an object."""
-
-    name: str
-    required: bool
-    kind: str
-    anchor: str | None
-    bounds: tuple[str, ...]
-    choices: tuple[str, ...]
-    description: str
-    example: str | None
-    since: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One object of the format and its keys."""
-
-    title: str
-    anchor: str
-    description: str
-    fields: tuple[Field, ...]
 
 
 def format_reference(site: Site) -> Page:
@@ -54,7 +28,7 @@ def format_reference(site: Site) -> Page:
     )
 
 
-def sections(root: Node) -> Iterator[Section]:
+def sections(root: Node) -> Iterator[Node]:
     """All objects of the format, each once, in the order in which a reader meets them."""
     queue: list[tuple[str, Node]] = [("submission", root)]
     seen = {"submission"}
@@ -67,37 +41,37 @@ def sections(root: Node) -> Iterator[Section]:
                 queue.append((child_name, child))
 
 
-def _section(name: str, node: Node, root: Node) -> Section:
+def _section(name: str, node: Node, root: Node) -> Node:
+    """One object of the format and its keys."""
     required = set(node.get("required", ()))
-    return Section(
-        title=name,
-        anchor=_anchor(name),
-        description=node.get("description", ""),
-        fields=tuple(
+    return {
+        "title": name,
+        "anchor": _anchor(name),
+        "description": node.get("description", ""),
+        "fields": tuple(
             _field(name, key, value, root, required=key in required)
             for key, value in node["properties"].items()
         ),
-    )
+    }
 
 
-def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> Field:
+def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> Node:
+    """One key of an object."""
     whole = _resolve(node, root)
     item = _resolve(whole["items"], root) if "items" in whole else whole
     target = _object_name(parent, key, whole.get("items", node), item)
     examples = whole.get("examples") or item.get("examples") or []
-    return Field(
-        name=key,
-        required=required,
-        kind=_kind(whole, item),
-        anchor=_anchor(target) if target else None,
-        bounds=tuple(_bounds(whole)) + (tuple(_bounds(item)) if item is not whole else ()),
-        choices=tuple(
-            str(choice) for choice in ([item["const"]] if "const" in item else item.get("enum", ()))
-        ),
-        description=whole.get("description", item.get("description", "")),
-        example=json.dumps(examples[0], ensure_ascii=False) if examples else None,
-        since=whole.get("since"),
-    )
+    return {
+        "name": key,
+        "required": required,
+        "kind": _kind(whole, item),
+        "anchor": _anchor(target) if target else None,
+        "bounds": (*_bounds(whole), *(_bounds(item) if item is not whole else ())),
+        "choices": [item["const"]] if "const" in item else item.get("enum", ()),
+        "description": whole.get("description", item.get("description", "")),
+        "example": json.dumps(examples[0], ensure_ascii=False) if examples else None,
+        "since": whole.get("since"),
+    }
 
 
 def _children(name: str, node: Node, root: Node) -> Iterator[tuple[str, Node]]:

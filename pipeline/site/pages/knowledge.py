@@ -115,9 +115,14 @@ def _link(row: Row) -> tuple[str, str]:
 
 
 def _error(row: Row) -> PastError:
-    known = row._asdict()
-    del known["cost_level"], known["yield_level"]
-    return PastError(**{name: _rounded(value) for name, value in known.items()})
+    return PastError(
+        predictions=row.predictions,
+        voters=row.voters,
+        median_error=round(row.median_error, DIGITS),
+        high_error=round(row.high_error, DIGITS),
+        with_interval=row.with_interval,
+        held=_rounded(row.held),
+    )
 
 
 def _rounded(value: float | None) -> float | None:

@@ -9,8 +9,8 @@ second without speculation.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 import duckdb
 import orjson
@@ -27,7 +27,7 @@ from pipeline.site.pages.model import (
     submission_address,
     target_address,
 )
-from pipeline.site.rows import Row, read
+from pipeline.site.rows import Row, grouped, read
 
 PATH = "assets/machine.json"
 PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
@@ -38,18 +38,12 @@ DIGITS = 4
 MOST_BITS = 6
 COLUMNS = (
     *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
-    *(
-        "interval_low",
-        "interval_high",
-        "stated_request",
-        "verdict",
-        "at_least",
-        "recommended",
-        "setting",
-    ),
-    *("settings", "least", "most"),
-    *("source", "contributor", "evidence"),
+    *("interval_low", "interval_high", "stated_request", "verdict", "at_least", "recommended"),
+    *("setting", "settings", "least", "most", "source", "contributor", "evidence"),
 )
+ROUNDED = {"speedup", "interval_low", "interval_high", "stated_request", "least", "most"}
+Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
+
 MEMORY = re.compile(r" \d+ GB$")
 CARD = re.compile(r"(?:(?P<count>\d+) \N{MULTIPLICATION SIGN} )?(?P<name>.+)")
 # Words of a normalised name that are not printed in capitals, and one that lost its brand.
@@ -66,19 +60,6 @@ PRINTED = {
 LONGEST_CAPITALS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineDevice:
-    """A device that can be asked for; `address` is null where it has no page."""
-
-    id: str
-    label: str
-    kind: str
-    memory: int | None
-    backends: tuple[str, ...]
-    address: str | None
-    bandwidth: float | None
-
-
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
     """The file; `knowledge` is the path of the advisor's file."""
     rows = read(connection, "machine_rows")
@@ -86,7 +67,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
     models = {row.model: _model(row) for row in rows}
     settings = {_words(row): row for row in rows}
     places = (
-        {each.id: number for number, each in enumerate(listed)},
+        {each["id"]: number for number, each in enumerate(listed)},
         {name: number for number, name in enumerate(models)},
         {words: number for number, words in enumerate(settings)},
     )
@@ -113,39 +94,35 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
     return Asset(path=PATH, data=orjson.dumps(document))
 
 
-def known_devices(rows: Iterable[Row]) -> Iterator[MachineDevice]:
+def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
     """The devices that have a figure in any tier."""
-    backends: dict[str, set[str]] = {}
-    first: dict[str, Row] = {}
-    for row in rows:
-        first.setdefault(row.device, row)
-        backends.setdefault(row.device, set()).add(row.backend)
-    for name, row in first.items():
-        yield MachineDevice(
-            id=name,
-            label=row.device_label,
-            kind=row.device_kind,
-            memory=row.vram_gib or devices().memory_gib.get(normalised(row.device_label)),
-            backends=tuple(sorted(backends[name])),
-            address=device_address(name),
-            bandwidth=bandwidth_of(row.device_label),
-        )
+    for name, own in grouped(rows, attrgetter("device")).items():
+        label = own[0].device_label
+        yield {
+            "id": name,
+            "label": label,
+            "kind": own[0].device_kind,
+            "memory": own[0].vram_gib or devices().memory_gib.get(normalised(label)),
+            "backends": sorted({row.backend for row in own}),
+            "address": device_address(name),
+            "bandwidth": bandwidth_of(label),
+        }
 
 
-def unmeasured(rows: Iterable[Row]) -> Iterator[MachineDevice]:
-    """The cards of the table of bandwidths that have no figure under the same name."""
+def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
+    """The cards of the table of bandwidths that have no figure under the same name, nor a page."""
     known = {normalised(MEMORY.sub("", row.device_label)) for row in rows}
     for name, bandwidth in sorted(devices().bandwidth_gb_per_s.items()):
         if name not in known:
-            yield MachineDevice(
-                id=name.replace(" ", "-"),
-                label=label_of(name),
-                kind="gpu",
-                memory=devices().memory_gib.get(name),
-                backends=(),
-                address=None,
-                bandwidth=round(bandwidth, 1),
-            )
+            yield {
+                "id": name.replace(" ", "-"),
+                "label": label_of(name),
+                "kind": "gpu",
+                "memory": devices().memory_gib.get(name),
+                "backends": (),
+                "address": None,
+                "bandwidth": round(bandwidth, 1),
+            }
 
 
 def bandwidth_of(label: str) -> float | None:
@@ -224,27 +201,16 @@ def _source(row: Row) -> Mapping[str, object]:
     }
 
 
-def _row(
-    row: Row,
-    devices_by: Mapping[str, int],
-    models_by: Mapping[str, int],
-    settings_by: Mapping[tuple[Any, ...], int],
-) -> tuple[object, ...]:
+def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
+    """The columns of a row, by which devices, models and settings are numbers."""
     own = row.submission
-    evidence = submission_address(own) if own else published_address(row.source)
-    return (
-        *(devices_by[row.device], row.backend, models_by[row.model], row.quantisation, row.task),
-        *(row.own_tasks, row.tier, *map(_rounded, (row.speedup, row.interval_low))),
-        *(
-            _rounded(row.interval_high),
-            _rounded(row.stated_request),
-            row.verdict,
-            row.at_least,
-            row.recommended,
-        ),
-        *(settings_by[_words(row)], row.settings),
-        *(_rounded(row.least), _rounded(row.most), row.source, row.contributor, evidence),
-    )
+    found = row._asdict() | {
+        "device": devices_by[row.device],
+        "model": models_by[row.model],
+        "setting": settings_by[_words(row)],
+        "evidence": submission_address(own) if own else published_address(row.source),
+    }
+    return [_rounded(found[name]) if name in ROUNDED else found[name] for name in COLUMNS]
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,7 +1,7 @@
 """Whole requests of an arm: reading the prompt and writing the answer, against the baseline's."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 
 import orjson
 
@@ -15,35 +15,26 @@ from schemas.vocabulary import say
 PROMPT_LENGTHS = (64, 512, 4096)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requests:
-    """An arm's whole requests: one sentence, a table of other lengths, and the costs behind it."""
+def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
+    """An arm's whole requests, by its first estimate that knows them; else `None`.
 
-    sentence: str
-    costs_json: str
-    prompt_tokens: int
-    output_tokens: int
-    answers: tuple[int, ...]
-    rows: tuple[tuple[int, tuple[float, ...]], ...]
-
-
-def whole_requests(estimates: Iterable[Row]) -> Requests | None:
-    """What the whole request of an arm costs, by its first estimate that knows; else `None`."""
+    One sentence, a table of other lengths, and the costs behind it.
+    """
     row = next((row for row in estimates if row.whole_request is not None), None)
     costs = None if row is None else costs_of(row)
     if row is None or costs is None:
         return None
-    return Requests(
-        sentence=_request_sentence(row),
-        costs_json=orjson.dumps(asdict(costs)).decode(),
-        prompt_tokens=round(row.mean_prompt_tokens),
-        output_tokens=max(2, round(row.mean_output_tokens)),
-        answers=ANSWER_LENGTHS,
-        rows=tuple(
+    return {
+        "sentence": _request_sentence(row),
+        "costs_json": orjson.dumps(asdict(costs)).decode(),
+        "prompt_tokens": round(row.mean_prompt_tokens),
+        "output_tokens": max(2, round(row.mean_output_tokens)),
+        "answers": ANSWER_LENGTHS,
+        "rows": tuple(
             (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))
             for prompt in PROMPT_LENGTHS
         ),
-    )
+    }
 
 
 def _request_sentence(row: Row) -> str:

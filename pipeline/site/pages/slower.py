@@ -5,8 +5,7 @@ here; the reasons stand on the page as well, to be read without a script.
 """
 
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from operator import attrgetter
 from typing import Any
@@ -35,18 +34,6 @@ CAPTURE_CREDIT = (
     "Captured for this site: llama-server b10068 (MIT) with SmolLM2-135M-Instruct Q4_1 (Apache-2.0)"
     " on two cores of a shared processor; lines about times, drafts and layers."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """A button that fills both fields: addresses of the two texts, and whose they are."""
-
-    label: str
-    without: str
-    with_: str
-    credit: str
-    address: str | None = None
-    words: str = ""
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -102,26 +89,27 @@ def _path(name: str, *, plain: bool) -> str:
     return f"{FOLDER}/{name}-{'without' if plain else 'with'}.jsonl"
 
 
-def _captured() -> Iterator[Example]:
+def _captured() -> Iterator[Mapping[str, str]]:
+    """Buttons that fill both fields: addresses of the two texts, and whose they are."""
     for kind, label in (("draft", "a draft that is too slow"), ("ngram", "a draft that rarely is")):
-        yield Example(
-            label=f"Log: {label}",
-            without=f"{FOLDER}/{CAPTURED}-off.log",
-            with_=f"{FOLDER}/{CAPTURED}-{kind}.log",
-            credit=CAPTURE_CREDIT,
-        )
+        yield {
+            "label": f"Log: {label}",
+            "without": f"{FOLDER}/{CAPTURED}-off.log",
+            "with_": f"{FOLDER}/{CAPTURED}-{kind}.log",
+            "credit": CAPTURE_CREDIT,
+            "address": "",
+        }
 
 
-def _of_results(name: str, row: Row) -> Example:
-    return Example(
-        label=f"{row.device_label}, {row.target_label}: the {name}",
-        without=_path(name, plain=True),
-        with_=_path(name, plain=False),
-        credit=(
+def _of_results(name: str, row: Row) -> Mapping[str, str]:
+    return {
+        "label": f"{row.device_label}, {row.target_label}: the {name}",
+        "without": _path(name, plain=True),
+        "with_": _path(name, plain=False),
+        "credit": (
             f"{row.method_label}{f' at depth {row.depth}' if row.depth else ''} through"
             f" {row.backend}, {row.quantisation}: a single pass, the {name} of those on this site"
             f" ({row.tier})."
         ),
-        address=submission_address(row.submission),
-        words="Its page, with author and licence",
-    )
+        "address": submission_address(row.submission),
+    }

@@ -95,49 +95,38 @@ def submission_pages(
         site=site,
         rows=tuple(evidence(connection, uncounted[:most])),
     )
+    every = evidence(connection, names)
     if own is None:
-        yield from _full_pages(connection, site, evidence(connection, names))
+        yield from (_full_page(connection, site, each) for each in every)
     else:
-        yield from short_forms(site, own, _short_values(evidence(connection, names)))
+        shown = ((each.submission.submission, _shown(each)) for each in every)
+        yield from short_forms(site, own, shown)
 
 
-def _short_values(every: Iterable[Evidence]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The name of each submission, and what its short form shows."""
-    for each in every:
-        yield (
-            each.submission.submission,
-            {
-                "it": each,
-                "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
-                "facts": tuple(machine_facts(each.submission, each.parts["gpus"])),
-                "engine_facts": tuple(engine_facts(each.submission)),
-                "flags": each.parts["flags"],
-                "credits": each.parts["credits"],
-            },
-        )
+def _shown(each: Evidence) -> dict[str, object]:
+    """What the page of a submission and its short form show."""
+    return {
+        "it": each,
+        "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
+        "facts": tuple(machine_facts(each.submission, each.parts["gpus"])),
+        "engine_facts": tuple(engine_facts(each.submission)),
+        **each.parts,
+    }
 
 
-def _full_pages(
-    connection: duckdb.DuckDBPyConnection, site: Site, everything: Iterable[Evidence]
-) -> Iterator[Page]:
-    for each in everything:
-        name = each.submission.submission
-        judged = tuple(judge(each.parts["arms"], each.parts["estimates"]))
-        yield render(
-            "submission.md.jinja",
-            path=submission_path(name),
-            site=site,
-            it=each,
-            judged_arms=judged,
-            requests=whole_requests,
-            answer_length=pays_from,
-            figures=(figure(connection, site, "submission_tasks", submission=name),),
-            settings=tuple(settings(each, judged)),
-            plot=(PLOT_WIDTH, PLOT_HEIGHT),
-            facts=tuple(machine_facts(each.submission, each.parts["gpus"])),
-            engine_facts=tuple(engine_facts(each.submission)),
-            **each.parts,
-        )
+def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence) -> Page:
+    name, judged = each.submission.submission, judge(each.parts["arms"], each.parts["estimates"])
+    return render(
+        "submission.md.jinja",
+        path=submission_path(name),
+        site=site,
+        requests=whole_requests,
+        answer_length=pays_from,
+        figures=(figure(connection, site, "submission_tasks", submission=name),),
+        settings=tuple(settings(each, judged)),
+        plot=(PLOT_WIDTH, PLOT_HEIGHT),
+        **_shown(each),
+    )
 
 
 def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
@@ -170,7 +159,7 @@ def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]
 
 
 def settings(
-    it: Evidence, judged_arms: tuple[Judged, ...]
+    it: Evidence, judged_arms: Iterable[Judged]
 ) -> Iterator[tuple[Judged, commands.NamedSetting]]:
     """The arms that speculate, each with what it takes to run it again."""
     row = it.submission
