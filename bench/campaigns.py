@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 CAMPAIGNS, SEED = 1000, 20261121
 COMMAND = "python -m bench.campaigns"
-# Signs of equal tasks: four prompts that differ by 30 % show 3.1 %, an interval of 95 % may err in 5.
+# Four prompts that differ by 30 % show 3.1 % of false signs; an interval of 95 % may err in 5 %.
 COVERED, FALSE_SIGNS, FALSE_SIGNS_SELDOM = 0.93, 0.035, 0.02
 # Two medians of a thousand widths differ by so much when nothing does.
 WIDER = 1.03

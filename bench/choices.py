@@ -26,7 +26,7 @@ import orjson
 from scipy.stats import beta
 
 from bench.null_worlds import ARMS, device, differing
-from harness.report.answer import settings
+from harness.report.setting import settings
 from pipeline.site.pages.feeds import badges, feeds
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
