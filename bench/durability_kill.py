@@ -36,7 +36,7 @@ _POLL_S = 0.002
 _START_LIMIT_S = 120.0
 _END_LIMIT_S = 900.0
 # What a comparison with the baseline adds to a trial when the file is assembled.
-_ADDED = ("compared_tokens", "first_divergence", "divergence_margin")
+_ADDED = ("compared_tokens", "first_divergence", "divergence_margin", "equal_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,7 +209,14 @@ def _judged(submission: Submission) -> Submission:
     if submission.settings.sampling == "greedy":
         return submission
     trials = (
-        replace(trial, output_sha256=None, compared_tokens=None, first_divergence=None)
+        replace(
+            trial,
+            output_sha256=None,
+            compared_tokens=None,
+            first_divergence=None,
+            text_sha256=None,
+            equal_words=None,
+        )
         for trial in submission.trials
     )
     return replace(submission, trials=tuple(trials))

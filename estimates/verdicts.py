@@ -23,12 +23,12 @@ _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identic
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
     """One output against the baseline's. A difference without a margin counts as diverged.
 
-    Where no tokens were compared, as in imported files, equal digests are equal outputs.
+    Where no tokens were compared, texts were, or equal digests are equal outputs.
     """
     if trial.outcome != "ok":
         return "not-compared"
     if not trial.compared_tokens:
-        return _by_digest(trial, baseline)
+        return "diverged" if trial.equal_words is not None else _by_digest(trial, baseline)
     if trial.first_divergence is None:
         return "identical"
     margin = trial.divergence_margin
@@ -43,8 +43,10 @@ def worst(trials: Sequence[Trial], baseline: Sequence[Trial]) -> Exactness:
 
 
 def _by_digest(trial: Trial, baseline: Trial | None) -> Exactness:
-    if baseline is None or trial.output_sha256 is None or baseline.output_sha256 is None:
+    if baseline is None:
         return "not-compared"
+    if trial.output_sha256 is None or baseline.output_sha256 is None:
+        return "identical" if trial.text_sha256 and baseline.text_sha256 else "not-compared"
     return "identical" if trial.output_sha256 == baseline.output_sha256 else "diverged"
 
 

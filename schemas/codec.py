@@ -121,6 +121,11 @@ def rounded(value: Json, decimals: int = FLOAT_DECIMALS) -> Json:
     return value
 
 
+def text_digest(text: str) -> str:
+    """First 16 hex digits of the SHA-256 over a text as UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def token_digest(tokens: Sequence[int]) -> str:
     """First 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
     return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

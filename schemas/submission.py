@@ -75,6 +75,8 @@ class Trial(Measured):
     compared_tokens: int | None = None
     first_divergence: int | None = None
     divergence_margin: float | None = None
+    text_sha256: str | None = None
+    equal_words: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

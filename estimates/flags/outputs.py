@@ -1,10 +1,16 @@
 """Flags about arms that drafted nothing or wrote other texts than the baseline."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.flags.catalogue import Seen, seen
+from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.verdicts import classify
+from schemas.submission import Trial
 from schemas.vocabulary import METHODS
+
+EARLY = bounds("diverged")
 
 
 def never_drafted(evidence: FlagEvidence) -> Seen | None:
@@ -31,10 +37,21 @@ def diverged(evidence: FlagEvidence) -> Seen | None:
     ]
     if not forked:
         return None
-    prompts = list(dict.fromkeys(trial.prompt for trial in forked))
-    arms = list(dict.fromkeys(trial.arm for trial in forked))
+    by_tokens = [trial for trial in forked if trial.compared_tokens]
     case = "given" if evidence.submission.settings.teacher_forced else "own"
+    if not by_tokens:
+        case = "other-text" if _part_early(evidence, forked) else "text"
+    prompts = list(dict.fromkeys(trial.prompt for trial in by_tokens or forked))
+    arms = list(dict.fromkeys(trial.arm for trial in by_tokens or forked))
     return seen(case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0])
+
+
+def _part_early(evidence: FlagEvidence, forked: Sequence[Trial]) -> bool:
+    """Whether most texts of an arm part from the baseline's at once: near-ties are rarer."""
+    early = {(each.arm, each.prompt) for each in forked if (each.equal_words or 0) < EARLY["words"]}
+    texts = {(each.arm, each.prompt) for each in evidence.submission.trials if each.text_sha256}
+    parted, all_of_them = (Counter(arm for arm, _ in pairs) for pairs in (early, texts))
+    return any(parted[arm] > EARLY["share"] * all_of_them[arm] for arm in parted)
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:

@@ -245,6 +245,7 @@ class _Run:
             prompt=self._prompt(item.prompt, result),
             tokens=result.own_choices or result.tokens,
             margins=result.margins,
+            text=result.text,
         )
         broken = breaches.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:

@@ -57,12 +57,13 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with its output tokens (and their margins, for a baseline) for the comparison."""
+    """A trial, with its output for the comparison: text, tokens, and for a baseline margins."""
 
     trial: Trial
     prompt: Prompt
     tokens: tuple[int, ...] | None = None
     margins: tuple[float, ...] | None = None
+    text: str | None = None
 
 
 class DroppedFact(_Fact, frozen=True, kw_only=True, tag="dropped"):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from estimates.running_order import plan_digest
@@ -15,7 +16,7 @@ from harness.errors import NothingMeasuredError
 from harness.run import journal
 from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
-from schemas.codec import token_digest
+from schemas.codec import text_digest, token_digest
 from schemas.submission import Design, Machine, Measured, Prompt, Submission, Suite, Tool, Trial
 
 F = TypeVar("F", bound=journal.Fact)
@@ -60,6 +61,7 @@ def trial_of(
         started_ms=_known(started_ms),
         finish=generation.finish,
         output_sha256=None if generation.whole is None else token_digest(generation.whole),
+        text_sha256=None if generation.text is None else text_digest(generation.text),
         **measured,
     )
     if isinstance(generation.rounds, Totals):
@@ -141,20 +143,25 @@ def utc(time: datetime) -> str:
 
 
 def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
-    """The trials, each compared token by token with the first baseline output of its prompt."""
+    """The trials, each compared with the first baseline output of its prompt.
+
+    That is token by token, or word by word where a server gives no token ids.
+    """
     if campaign.settings.temperature is not None:  # another text is no other answer
         return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
     first: dict[str, journal.TrialFact] = {}
     for fact in facts:
-        if fact.trial.arm in baselines and fact.tokens is not None:
+        if fact.trial.arm in baselines and (fact.tokens is not None or fact.text is not None):
             first.setdefault(fact.trial.prompt, fact)
     return tuple(_compare(fact, first.get(fact.trial.prompt)) for fact in facts)
 
 
 def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> Trial:
-    if reference is None or reference.tokens is None or fact.tokens is None or fact is reference:
+    if reference is None or fact is reference:
         return fact.trial
+    if reference.tokens is None or fact.tokens is None:
+        return replace(fact.trial, equal_words=_equal_words(fact.text, reference.text))
     pairs = zip(fact.tokens, reference.tokens, strict=False)
     index = next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), None)
     compared_tokens = min(len(fact.tokens), len(reference.tokens))
@@ -167,6 +174,14 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> Tr
         first_divergence=index,
         divergence_margin=None if margin is None else round(margin, 4),
     )
+
+
+def _equal_words(one: str | None, other: str | None) -> int | None:
+    """Equal words before two texts part; `None` if one is the beginning of the other."""
+    if not one or not other or one.startswith(other) or other.startswith(one):
+        return None
+    pairs = zip(one.split(), other.split(), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _design(

@@ -71,7 +71,8 @@ class Generation(Measured):
     `energy_j` counts from the first round to the last. `prompt_sha256` covers the token ids of the
     rendered prompt, where they are known.
     `own_choices` is set if `tokens` were given as truth: the token that the engine would have
-    chosen in place of each of them, given those before it.
+    chosen in place of each of them, given those before it. `text` is there from a server that
+    sends text.
     """
 
     tokens: tuple[int, ...] | None
@@ -84,6 +85,7 @@ class Generation(Measured):
     finish: Literal["length", "stop"]
     own_choices: tuple[int, ...] | None = None
     counted_tokens: int | None = None
+    text: str | None = None
 
     @property
     def output_tokens(self) -> int:

@@ -165,6 +165,22 @@ def counted(*, by_page: int) -> Submission:
     return campaign([trial("baseline"), told])
 
 
+def parted(early: int, late: int) -> Submission:
+    """Eight prompts whose text parts from the baseline's after seven words, after eight, or not."""
+    words = [7] * early + [8] * late + [None] * (8 - early - late)
+    trials = [
+        trial(
+            arm,
+            prompt,
+            text_sha256="00112233aabbccdd",
+            equal_words=equal if arm == "spec" else None,
+        )
+        for prompt, equal in zip(PROMPTS, words, strict=True)
+        for arm in ("baseline", "spec")
+    ]
+    return campaign(trials, prompts=PROMPTS)
+
+
 def started(base: tuple[str, ...], spec: tuple[str, ...]) -> Submission:
     """Two arms whose servers were started with these arguments."""
     arms = (replace(BASELINE, argv=base), replace(SPEC, argv=spec))

@@ -1,10 +1,14 @@
 """Is an arm's output the baseline's?"""
 
+from dataclasses import replace
+
 import pytest
 
 from estimates.model import ExactnessCounts
+from estimates.summary import summarize
 from estimates.verdicts import NEAR_TIE_LOGITS, classify, count, worst
 from tests.estimates.campaigns import failed, trial
+from tests.estimates.flag_builders import parted
 
 IDENTICAL = trial(compared_tokens=11)
 NEAR_TIE = trial(compared_tokens=11, first_divergence=4, divergence_margin=0.02)
@@ -62,7 +66,38 @@ def test_outputs_without_tokens_are_compared_by_their_digests(
     assert classify(*pair) == (expected or "not-compared")
 
 
+def test_outputs_that_are_texts_alone_are_compared_by_their_words() -> None:
+    base = trial(text_sha256="a" * 16)
+
+    assert classify(trial(text_sha256="a" * 16), base) == "identical"
+    assert classify(trial(text_sha256="b" * 16, equal_words=4), base) == "diverged"
+    assert classify(trial(text_sha256="a" * 16), trial()) == "not-compared"
+    # A text that ends earlier with the same words.
+    assert classify(trial(text_sha256="c" * 16), base) == "identical"
+
+
 def test_classes_are_counted_by_prompt() -> None:
     counts = count(["identical", "identical", "diverged", "not-compared"])
 
     assert counts == ExactnessCounts(identical=2, diverged_near_tie=0, diverged=1, not_compared=1)
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "severity"),
+    [(0, 0, None), (0, 8, "caution"), (1, 0, "caution"), (4, 4, "caution"), (5, 0, "serious")],
+)
+def test_texts_that_part_are_a_caution_and_serious_if_most_part_at_once(
+    early: int, late: int, severity: str | None
+) -> None:
+    found = [each for each in summarize(parted(early, late)).flags if each.name == "diverged"]
+
+    assert [each.severity for each in found] == ([severity] if severity else [])
+
+
+def test_sampled_texts_are_not_compared() -> None:
+    submission = parted(8, 0)
+    drawn = replace(submission.settings, sampling="other", temperature=0.8)
+
+    names = {each.name for each in summarize(replace(submission, settings=drawn)).flags}
+
+    assert "diverged" not in names

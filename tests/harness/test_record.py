@@ -3,6 +3,8 @@
 import hashlib
 from dataclasses import replace
 
+import pytest
+
 from harness.campaign.model import PlannedTrial
 from harness.run.journal import TrialFact
 from harness.run.record import compared, trial_of
@@ -69,11 +71,14 @@ def test_the_output_digest_covers_the_token_ids_as_little_endian_integers() -> N
 
 
 def fact(
-    arm: str, tokens: tuple[int, ...] | None, margins: tuple[float, ...] | None = None
+    arm: str,
+    tokens: tuple[int, ...] | None,
+    margins: tuple[float, ...] | None = None,
+    text: str | None = None,
 ) -> TrialFact:
     trial = Trial(arm=arm, prompt="code-1", block=0, order=0, outcome="ok")
     prompt = Prompt(id="code-1", task="code")
-    return TrialFact(trial=trial, prompt=prompt, tokens=tokens, margins=margins)
+    return TrialFact(trial=trial, prompt=prompt, tokens=tokens, margins=margins, text=text)
 
 
 def test_outputs_are_compared_with_the_first_baseline_even_when_it_ran_later() -> None:
@@ -89,6 +94,42 @@ def test_outputs_are_compared_with_the_first_baseline_even_when_it_ran_later() -
     assert draft.divergence_margin == 0.0125
     assert first.compared_tokens is None
     assert (second.compared_tokens, second.first_divergence) == (3, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The Loire flows west.", 3),
+        ("The Loire flows north of it", 4),
+        ("A river", 0),
+        ("The Loire", None),
+        ("The Loire flows north\nand then west. It", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_texts_without_token_ids_are_compared_word_by_word(
+    text: str | None, words: int | None
+) -> None:
+    baseline = fact("baseline", None, text="The Loire flows north\nand then west.")
+    own = fact("draft-model-n4", None, text=text)
+
+    first, second = compared(campaign(), [baseline, own])
+
+    assert (first.equal_words, second.equal_words) == (None, words)
+
+
+def test_texts_are_not_compared_where_tokens_were() -> None:
+    baseline = fact("baseline", (1, 2), text="one")
+    own = fact("draft-model-n4", (1, 2), text="other")
+
+    assert compared(campaign(), [baseline, own])[1].equal_words is None
+
+
+def test_a_text_has_the_digest_of_its_bytes() -> None:
+    trial = trial_of(replace(generation(), text="eau"), PLANNED, order=0)
+
+    assert trial.text_sha256 == hashlib.sha256(b"eau").hexdigest()[:16]
 
 
 def test_a_failed_trial_is_compared_with_nothing() -> None:

@@ -57,6 +57,8 @@ def test_version_2_adds_these_fields_and_the_axes() -> None:
     )
     assert added == {
         ("snapshot", "busy_fraction"),
+        ("trial", "text_sha256"),
+        ("trial", "equal_words"),
         ("method_draft_model", "controller"),
         ("method_head", "controller"),
         ("method_ngram", "controller"),
