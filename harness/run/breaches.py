@@ -5,12 +5,14 @@ one answer must not make an hour of measuring unwritable.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from harness.errors import BadInputError
 from harness.run.journal import Fact, ProbesFact, SnapshotFact, TrialFact, WarmupFact
-from harness.run.record import later
+from harness.run.record import failed_trial, later
+from harness.runners.base import Failure
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.finding import Finding
@@ -21,14 +23,16 @@ from schemas.submission import Prompt, Submission, Trial
 Assemble = Callable[[Sequence[Fact]], Submission]
 
 _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?:\[(\d+)\])?")
-_OF_TRIAL = ("trials", "suite.prompts")
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
     """Which rule a trial breaks, whatever the other trials are; `None` if it breaks none."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
-    found = contract.value_findings(assembled([*_without_trials(others), alone]))
-    return next((_said(each) for each in found if _place(each)[0] in _OF_TRIAL), None)
+    submission = assembled([*_without_trials(others), alone])
+    for found in contract.value_findings(submission):
+        if isinstance(_entry(submission, found), Trial | Prompt):
+            return _said(found)
+    return None
 
 
 def sound(facts: Sequence[Fact], assembled: Assemble) -> Submission:
@@ -38,8 +42,8 @@ def sound(facts: Sequence[Fact], assembled: Assemble) -> Submission:
     """
     while True:
         submission = assembled(facts)
-        places = [_place(each) for each in contract.value_findings(submission)]
-        good = list(_good(facts, submission, places))
+        broken = [_entry(submission, each) for each in contract.value_findings(submission)]
+        good = list(_good(facts, broken))
         if good == list(facts):
             return _long_enough(submission)
         facts = good
@@ -57,39 +61,29 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
         raise BadInputError(message)
 
 
-def failed(fact: TrialFact) -> TrialFact:
-    """The same trial as one that got a bad answer, of which nothing is used."""
-    trial, prompt = fact.trial, fact.prompt
-    return TrialFact(
-        trial=Trial(
-            arm=trial.arm,
-            prompt=trial.prompt,
-            block=trial.block,
-            order=trial.order,
-            outcome="failed",
-            reason="bad-answer",
-        ),
-        prompt=Prompt(id=prompt.id, task=prompt.task),
-    )
-
-
-def _good(
-    facts: Sequence[Fact], submission: Submission, places: Sequence[tuple[str, int | None]]
-) -> Iterator[Fact]:
-    trials = {index for name, index in places if name == "trials"}
-    broken = [_value(submission, *place) for place in places if place[0] != "trials"]
-    order = 0
+def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
+    """The facts without the broken entries of a submission that they made."""
+    orders = {each.order for each in broken if isinstance(each, Trial)}
+    failure = Failure(reason="bad-answer", detail="")
     for fact in facts:
         match fact:
-            case TrialFact(trial=trial, prompt=prompt):
-                bad = order in trials or (trial.outcome == "ok" and prompt in broken)
-                order += 1
-                yield failed(fact) if bad else fact
-            case WarmupFact(warmup=value) | SnapshotFact(snapshot=value) | ProbesFact(probes=value):
-                if value not in broken:
+            case TrialFact(trial=trial, prompt=prompt) if trial.order in orders or prompt in broken:
+                failed = failed_trial(trial, failure, order=trial.order)
+                yield TrialFact(trial=failed, prompt=Prompt(id=prompt.id, task=prompt.task))
+            case WarmupFact(warmup=entry) | SnapshotFact(snapshot=entry) | ProbesFact(probes=entry):
+                if entry not in broken:
                     yield fact
             case _:
                 yield fact
+
+
+def _entry(submission: Submission, found: Finding) -> object:
+    """What a finding is about, if a single fact states it."""
+    match = _PLACE.match(found.path)
+    if match is None:
+        return None
+    value = attrgetter(match[1])(submission)
+    return value if match[2] is None else value[int(match[2])]
 
 
 def _long_enough(submission: Submission) -> Submission:
@@ -98,28 +92,6 @@ def _long_enough(submission: Submission) -> Submission:
         return submission
     seconds = least_window_ms(submission) / 1000
     return replace(submission, measured_until=later(submission.measured_from, seconds))
-
-
-def _value(submission: Submission, name: str, index: int | None) -> object:
-    """What is at a place of a submission; `None` for a place that no single fact fills."""
-    match name, index:
-        case "suite.prompts", int(at):
-            return submission.suite.prompts[at]
-        case "warmups", int(at):
-            return (submission.warmups or ())[at]
-        case "environment", int(at):
-            return (submission.environment or ())[at]
-        case "probes", _:
-            return submission.probes
-    return None
-
-
-def _place(found: Finding) -> tuple[str, int | None]:
-    """The list that a finding is about, and the position in it."""
-    match = _PLACE.match(found.path)
-    if match is None:
-        return "", None
-    return match[1], None if match[2] is None else int(match[2])
 
 
 def _without_trials(facts: Sequence[Fact]) -> list[Fact]:

@@ -27,7 +27,7 @@ MS_DECIMALS = 3
 _MOST_ENTRIES = 64
 
 
-def failed_trial(planned: PlannedTrial, failure: Failure, *, order: int) -> Trial:
+def failed_trial(planned: PlannedTrial | Trial, failure: Failure, *, order: int) -> Trial:
     """The trial of a request that got no answer, or one that cannot be used."""
     return Trial(
         arm=planned.arm,
