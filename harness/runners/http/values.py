@@ -11,6 +11,7 @@ from schemas.codec import Json
 
 T = TypeVar("T")
 Count = Annotated[int, Meta(ge=0)]
+TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests take 32 bits of each
 Milliseconds = Annotated[float, Meta(ge=0, le=1e15)]
 
 
@@ -33,10 +34,10 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """A list of token ids or counts; `None` if it is empty or something else."""
+    """A list of token ids or counts of 32 bits; `None` if it is empty or something else."""
     if not isinstance(value, list) or not value:
         return None
-    numbers = tuple(item for item in value if isinstance(item, int))
+    numbers = tuple(each for each in value if isinstance(each, int) and abs(each) < 2**31)
     return numbers if len(numbers) == len(value) else None
 
 

@@ -12,7 +12,14 @@ from harness.runners.base import Generation
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from harness.runners.http.session import Sampling, ServerRequest
-from harness.runners.http.values import BadAnswerError, Count, Milliseconds, margins, read_as
+from harness.runners.http.values import (
+    BadAnswerError,
+    Count,
+    Milliseconds,
+    TokenId,
+    margins,
+    read_as,
+)
 from schemas.codec import Json, token_digest
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
@@ -37,7 +44,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     """
 
     timings: Timings
-    tokens: tuple[int, ...] = ()
+    tokens: tuple[TokenId, ...] = ()
     stop_type: str | None = None
     stopped_limit: bool = False
 
@@ -60,7 +67,7 @@ class _Rendered(Struct, frozen=True):
 
 
 class _Tokenized(Struct, frozen=True):
-    tokens: Annotated[tuple[int, ...], Meta(min_length=1)]
+    tokens: Annotated[tuple[TokenId, ...], Meta(min_length=1)]
 
 
 def rendered(client: Client, text: str, *, thinking: bool = False) -> str:

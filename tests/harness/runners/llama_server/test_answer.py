@@ -64,6 +64,7 @@ def test_tokens_counts_and_times_are_read() -> None:
         ([], "Expected `object`, got `array`"),
         ({"tokens": [1]}, "missing required field `timings`"),
         ({**ANSWER, "tokens": []}, "return_tokens"),
+        ({**ANSWER, "tokens": [472, 585, 304, 2**31]}, r"\$\.tokens"),
         (changed(predicted_n=9), "has 4 tokens, but its timings speak of 9"),
         (changed(predicted_ms="fast"), "timings.predicted_ms"),
         (changed(draft_n=-1), "timings.draft_n"),
