@@ -20,6 +20,7 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # What servers add to an answer about its times and its drafts.
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
+_TEXTS = ("content", *_THOUGHTS, "text")
 _END = b"[DONE]"
 _SHOWN = 80
 
@@ -29,7 +30,8 @@ class Answer:
     """One answer. Seconds are of the client's clock, from any beginning.
 
     `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
-    number of ids of each chunk that had any. `extras` is what the server added, by name; `usage`
+    number of ids of each chunk that had any. `text` has the thoughts that the stream showed, too;
+    `models` are the names that its chunks give. `extras` is what the server added, by name; `usage`
     is as it came.
     """
 
@@ -42,6 +44,8 @@ class Answer:
     tokens: tuple[int, ...] | None = None
     prompt: tuple[int, ...] | None = None
     chunk_tokens: tuple[int, ...] = ()
+    text: str = ""
+    models: frozenset[str] = frozenset()
     extras: Mapping[str, Json] = field(default_factory=dict)
     usage: Mapping[str, Json] = field(default_factory=dict)
     reasoned: bool = False
@@ -118,10 +122,20 @@ def read(
         tokens=tokens if len(tokens) == output_tokens else None,
         prompt=next(filter(None, prompts), None),
         chunk_tokens=tuple(map(len, ids)),
+        text="".join(_text(choice) for _, choice, _ in timed),
+        models=frozenset(n for chunk, _, _ in timed if isinstance(n := chunk.get("model"), str)),
         extras={name: part[name] for part in parts for name in _EXTRAS if part.get(name)},
         usage=usages[-1],
         reasoned=any(_has(choice.get("delta"), _THOUGHTS) for _, choice, _ in timed),
     )
+
+
+def _text(choice: Mapping[str, Json]) -> str:
+    """What a chunk adds to the text, thoughts included."""
+    delta = choice.get("delta")
+    parts = (choice, delta) if isinstance(delta, dict) else (choice,)
+    found = (part.get(name) for part in parts for name in _TEXTS)
+    return "".join(each for each in found if isinstance(each, str))
 
 
 def _counted(usage: Mapping[str, Json]) -> tuple[int, int]:

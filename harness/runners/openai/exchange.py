@@ -15,6 +15,7 @@ from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, ServerTimes, events, server_times
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
+from harness.runners.openai.models import other_model
 from schemas.codec import Json, token_digest
 from schemas.method import limit
 
@@ -48,6 +49,9 @@ def exchange(
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
     _refuse_thoughts(connection.identity.name, prompt, answer)
+    if other := other_model(answer.models, connection.served):
+        message = f"the answer is by {other}, but {connection.served.id} was asked"
+        raise BadAnswerError(message)
     stated = counters.in_answer(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
@@ -60,6 +64,7 @@ def exchange(
     generation = Generation(
         tokens=answer.tokens,
         counted_tokens=answer.output_tokens,
+        text=answer.text or None,
         margins=None,
         prompt_tokens=answer.prompt_tokens,
         prompt_sha256=token_digest(answer.prompt) if answer.prompt else None,

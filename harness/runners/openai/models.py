@@ -1,7 +1,7 @@
 """Read the models that a server lists, and choose the one to measure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import BadInputError, suggestion
@@ -79,6 +79,19 @@ def difference(one: Served, other: Served) -> str | None:
         if ours != theirs:
             return f"{name.replace('_', ' ')} {ours} and {theirs}"
     return None if one.id == other.id or {*both} & {*_SHOW_SAMENESS} else "another name"
+
+
+def other_model(names: Collection[str], served: Served) -> str | None:
+    """A name in an answer that is not that of the model which was asked.
+
+    Servers shorten names: only the part after the last slash counts, in small letters.
+    """
+    known = {_last(name) for name in (served.id, served.root) if name}
+    return next((name for name in sorted(names) if name and _last(name) not in known), None)
+
+
+def _last(name: str) -> str:
+    return re.split(r"[/\\]", name.rstrip("/\\"))[-1].lower()
 
 
 def shown(models: Sequence[Served]) -> str:

@@ -57,6 +57,7 @@ class Behaviour:
     """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants.
 
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
+    `named` is the model in its chunks. From word `parts_at` on its text is another one.
     """
 
     style: Style = "vllm"
@@ -73,6 +74,8 @@ class Behaviour:
     root: str | None = None
     software: str | None = None
     file_bytes: int = 700_000_000
+    named: str | None = None
+    parts_at: int | None = None
     alone: int | None = None
 
 
@@ -151,16 +154,25 @@ def stream(state: State, body: Json, made: Answer) -> Iterator[Json]:
     rounds = made.rounds
     if state.behaviour.fault == "in-one-piece":
         rounds = (made.ids,)
+    written = 0
     for number, part in enumerate(rounds):
         ended = number == len(rounds) - 1
         choice: Json = {
             "index": 0,
-            "delta": {"content": " word" * len(part)},
+            "delta": {"content": _words(written, len(part), state.behaviour.parts_at)},
             "finish_reason": "length" if ended else None,
         }
-        yield {"choices": [{**choice, "token_ids": list(part)} if ids else choice]}
+        written += len(part)
+        named = {"model": state.behaviour.named} if state.behaviour.named else {}
+        yield {**named, "choices": [{**choice, "token_ids": list(part)} if ids else choice]}
     if state.behaviour.fault != "no-usage":
         yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
+
+
+def _words(start: int, count: int, parts_at: int | None) -> str:
+    """Some words of the text, from one on."""
+    parted = [parts_at is not None and at >= parts_at for at in range(start, start + count)]
+    return "".join(" other" if each else " word" for each in parted)
 
 
 def whole(state: State, body: Json, made: Answer) -> Json:

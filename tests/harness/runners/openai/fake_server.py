@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--style", default="vllm")
     parser.add_argument("--depth", type=int, default=0)
     parser.add_argument("--exit", action="store_true")
-    options = parser.parse_args()
+    options, _ = parser.parse_known_args()
     if options.exit:
         sys.exit("ValueError: CUDA out of memory while loading the model")
     Server(Behaviour(style=options.style, depth=options.depth), options.port).serve_forever()
