@@ -12,6 +12,7 @@ from importlib import resources
 from estimates.plan.rates import Rate
 from estimates.plan.speculation import Rounds, YieldCurve
 from schemas.codec import Json, decode
+from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,6 @@ class Errors:
 
     speed: SpeedError | None
     bare: SpeedError | None
-    memory: LoggedMemoryError
     results: ResultsError | None
 
 
@@ -71,10 +71,13 @@ def learned() -> Learned:
     return decode(Learned, _json("learned.json"))
 
 
-@cache
-def logged_memory_error() -> LoggedMemoryError:
+def logged_memory_error() -> str:
     """How far planned memory is from public logs, as `bench.plan` computed it."""
-    return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
+    found = decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
+    return (
+        f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
+        f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
+    )
 
 
 def _json(name: str) -> Json:

@@ -238,9 +238,5 @@ def _own_error(plan: Plan) -> Iterator[str]:
             f"a factor of {NEAREST_ERROR:g}, predicted from {what} {how}"
         )
         before = " " * len(before)
-    memory = logged_memory_error()
     if not plan.exact:
-        yield (
-            f"{before}memory of a device: median error {memory.total_median_mib:.0f} MiB over "
-            f"{say.count(memory.totals, 'public log')}, at most {memory.total_worst_mib:.0f} MiB"
-        )
+        yield f"{before}{logged_memory_error()}"

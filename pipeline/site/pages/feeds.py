@@ -14,7 +14,13 @@ import orjson
 
 from pipeline.site.pages.environment import environment
 from pipeline.site.pages.home import headline_of
-from pipeline.site.pages.model import Asset, Site, device_path, submission_address, target_path
+from pipeline.site.pages.model import (
+    Asset,
+    Site,
+    device_address,
+    submission_address,
+    target_address,
+)
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 
@@ -58,11 +64,11 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
     gains = _gains(connection, "device")
     for row in read(connection, "device_tally"):
-        name = device_path(row.device).removesuffix(".md")
+        name = device_address(row.device).rstrip("/")
         yield badge(name, row.device_label, gains.get(row.device), row.hurts, row.cells)
     gains = _gains(connection, "target")
     for row in read(connection, "target_tally"):
-        name = target_path(row.target).removesuffix(".md")
+        name = target_address(row.target).rstrip("/")
         yield badge(name, row.target_label, gains.get(row.target), row.hurts, row.cells)
 
 

@@ -1,8 +1,7 @@
 """The home page with the map, and the finished maps that its switch can show."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 import duckdb
 
@@ -61,6 +60,9 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         site=site,
         headline=headline,
         tally=tally_of(first.squares),
+        measured_devices=sorted(
+            {row.device_label for row in first.squares if row.tier == "measured"}
+        ),
         printed=printed[0] if printed else None,
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
@@ -79,38 +81,23 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         yield _choice_file(choice)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How the measured settings behind the squares of a map came out, and on which devices."""
+def tally_of(squares: Iterable[Row]) -> Mapping[str, str]:
+    """How the measured settings behind the squares of a map came out, as its caption has them.
 
-    settings: int
-    faster: int
-    slower: int
-    failed: int
-    devices: tuple[str, ...]
-
-    @property
-    def unclear(self) -> int:
-        """Settings whose interval allows no verdict."""
-        return self.settings - self.faster - self.slower - self.failed
-
-    def share(self, settings: int) -> str:
-        """So many of all: in per cent only where there are enough for that."""
-        if self.settings < ENOUGH_FOR_PERCENT:
-            return f"{settings} of {self.settings}"
-        return say.percent(settings / self.settings)
-
-
-def tally_of(squares: Iterable[Row]) -> Tally:
-    """The tally of the opening map, so that the tiles next to it agree with its caption."""
+    In per cent only where there are enough for that.
+    """
     own = [row for row in squares if row.tier == "measured"]
-    return Tally(
-        settings=sum(row.cells for row in own),
-        faster=sum(row.helping_cells for row in own),
-        slower=sum(row.losing_cells for row in own),
-        failed=sum(row.failed_cells for row in own),
-        devices=tuple(sorted({row.device_label for row in own})),
-    )
+    failed, total = sum(row.failed_cells for row in own), sum(row.cells for row in own)
+    found = {
+        "faster": sum(row.helping_cells for row in own),
+        "slower": sum(row.losing_cells for row in own),
+    }
+    found["unclear"] = total - failed - sum(found.values())
+    few = total < ENOUGH_FOR_PERCENT
+    return {
+        name: f"{number} of {total}" if few else say.percent(number / total)
+        for name, number in found.items()
+    } | {"failed": str(failed or "")}
 
 
 def devices_by_tier(squares: Iterable[Row]) -> dict[str, int]:

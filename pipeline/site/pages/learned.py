@@ -73,7 +73,6 @@ def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) ->
     return Errors(
         speed=leave_one_out(rates),
         bare=_without_results(rates, devices().bandwidth_gb_per_s),
-        memory=logged_memory_error(),
         results=_results_error(used),
     )
 
@@ -118,11 +117,7 @@ def _results_error(used: Sequence[tuple[float, float]]) -> ResultsError | None:
 
 def own_errors(errors: Errors) -> Iterator[str]:
     """The planner's own errors in words."""
-    found = errors.memory
-    yield (
-        f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
-        f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
-    )
+    yield logged_memory_error()
     if errors.results is not None:
         yield (
             f"memory of {say.count(errors.results.points, 'result')} of the collection: "

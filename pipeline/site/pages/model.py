@@ -68,34 +68,29 @@ def relative(from_address: str, to_address: str) -> str:
     return "../" * from_address.count("/") + to_address or "./"
 
 
+def path_of(address: str) -> str:
+    """The Markdown file of the page at an address."""
+    return f"{address.removesuffix('/')}.md"
+
+
 def device_address(device: str) -> str:
     """The address of a device's page."""
-    return address_of(device_path(device))
+    return f"devices/{_file_stem(device)}/"
 
 
 def target_address(target: str) -> str:
     """The address of a target's page."""
-    return address_of(target_path(target))
+    return f"models/{_file_stem(target)}/"
 
 
 def submission_address(submission: str) -> str:
     """The permalink of a submission."""
-    return address_of(submission_path(submission))
+    return f"submissions/{_file_stem(submission)}/"
 
 
-def device_path(device: str) -> str:
-    """The Markdown file of a device's page."""
-    return f"devices/{_file_stem(device)}.md"
-
-
-def target_path(target: str) -> str:
-    """The Markdown file of a target's page."""
-    return f"models/{_file_stem(target)}.md"
-
-
-def submission_path(submission: str) -> str:
-    """The Markdown file of a submission's page; its address is the permalink."""
-    return f"submissions/{_file_stem(submission)}.md"
+def published_address(source: str) -> str:
+    """The address of the rows that a source has printed."""
+    return f"published/{_file_stem(source)}/"
 
 
 def file_path(file: str) -> str:
@@ -106,16 +101,6 @@ def file_path(file: str) -> str:
 def device_file(device: str) -> str:
     """The JSON file of a device, named like its page."""
     return f"data/devices/{_file_stem(device)}.json"
-
-
-def published_address(source: str) -> str:
-    """The address of the rows that a source has printed."""
-    return address_of(published_path(source))
-
-
-def published_path(source: str) -> str:
-    """The Markdown file of the rows that a source has printed."""
-    return f"published/{_file_stem(source)}.md"
 
 
 def _file_stem(name: str) -> str:

@@ -15,8 +15,9 @@ from pipeline.site.pages.model import (
     Figure,
     Page,
     Site,
-    device_path,
-    target_path,
+    device_address,
+    path_of,
+    target_address,
 )
 from pipeline.site.rows import Row, grouped, read
 
@@ -49,7 +50,7 @@ def _device_page(
     lines = by_task(own.pop("squares"))
     return render(
         "device.md.jinja",
-        path=device_path(device.device),
+        path=path_of(device_address(device.device)),
         site=site,
         figures=drawn(
             *(figure(connection, site, name, device=device.device) for name in DEVICE_CHARTS)
@@ -76,7 +77,7 @@ def _printed_page(
     """The page of a device of which only others published figures."""
     return render(
         "published_device.md.jinja",
-        path=device_path(name),
+        path=path_of(device_address(name)),
         site=site,
         figures=_depths(connection, site, name, pairs),
         title=plain(pairs[0].device_label),
@@ -140,7 +141,7 @@ def _target_page(
     own = {name: rows[target.target] for name, rows in parts.items()}
     return render(
         "target.md.jinja",
-        path=target_path(target.target),
+        path=path_of(target_address(target.target)),
         site=site,
         figures=drawn(figure(connection, site, "depths", device="all", target=target.target)),
         target=target,
@@ -157,7 +158,7 @@ def _printed_target(site: Site, name: str, parts: Parts) -> Page:
     pairs = best_by_device(every)
     return render(
         "published_target.md.jinja",
-        path=target_path(name),
+        path=path_of(target_address(name)),
         site=site,
         title=plain(every[0].target_label),
         grid=target_grid(parts["squares"][name]),

@@ -6,7 +6,7 @@ from operator import attrgetter
 import duckdb
 
 from pipeline.site.pages.environment import figure, plain, render
-from pipeline.site.pages.model import Page, Site, published_path
+from pipeline.site.pages.model import Page, Site, path_of, published_address
 from pipeline.site.rows import grouped, read
 from schemas.validator import PUBLISHED_SCHEMA, schema
 
@@ -26,7 +26,7 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
     for source, rows in sources.items():
         yield render(
             "published_source.md.jinja",
-            path=published_path(source),
+            path=path_of(published_address(source)),
             site=site,
             title=plain(rows[0].source_title),
             source=source,

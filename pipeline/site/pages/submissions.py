@@ -10,7 +10,7 @@ from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.facts import engine_facts, machine_facts
-from pipeline.site.pages.model import Asset, Page, Site, submission_path
+from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
 from pipeline.site.pages.requests import pays_from, whole_requests
 from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
 from pipeline.site.rows import Row, grouped, read
@@ -118,7 +118,7 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence
     name, judged = each.submission.submission, judge(each.parts["arms"], each.parts["estimates"])
     return render(
         "submission.md.jinja",
-        path=submission_path(name),
+        path=path_of(submission_address(name)),
         site=site,
         requests=whole_requests,
         answer_length=pays_from,
