@@ -6,7 +6,6 @@ not fit is left to `--details`.
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -26,15 +25,6 @@ LINES = 24
 _MOST_ROWS, _FEWEST_ROWS = 6, 2
 _NAME_COLUMNS = 24
 _HEADINGS = ("plain", "with it", "speed", "whole answer", "verdict")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """One line of the table."""
-
-    name: str
-    estimate: Estimate
-    verdict: Verdict
 
 
 def show(
@@ -81,11 +71,11 @@ def _target(submission: Submission) -> str:
 def _table(found: Sequence[Setting], most: int) -> list[str]:
     """Each arm with both rates, what they make of the plain one, and the verdict."""
     rows = [*_rows(found)]
-    width = min(_NAME_COLUMNS, max(len(row.name) for row in rows))
+    width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
     lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
-    for row in rows[:most]:
-        short = row.name if len(row.name) <= width else f"{row.name[: width - 1]}…"
-        lines.append(f"{short:{width + 2}}{_cells(_figures(row))}")
+    for name, figures in rows[:most]:
+        short = name if len(name) <= width else f"{name[: width - 1]}…"
+        lines.append(f"{short:{width + 2}}{_cells(figures)}")
     if len(rows) > most:
         lines.append(f"and {len(rows) - most} more")
     ran = [each.whole for each in found if each.alone and each.whole.speedup is not None]
@@ -94,27 +84,26 @@ def _table(found: Sequence[Setting], most: int) -> list[str]:
     return [INDENT + line for line in lines]
 
 
-def _rows(found: Sequence[Setting]) -> Iterator[_Row]:
-    """One row per arm; where no arm has a figure over all tasks, one per task."""
+def _rows(found: Sequence[Setting]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each arm with its figures; where none has a figure over all tasks, each task of each arm."""
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:
             for task in each.tasks:
-                name, verdict = f"{each.arm.id} {task.scope}", each.verdict_on(task)
-                yield _Row(name=name, estimate=task, verdict=verdict)
+                figures = _figures(task, each.verdict_on(task))
+                yield f"{each.arm.id} {task.scope}", figures
         else:
-            yield _Row(name=each.arm.id, estimate=each.whole, verdict=each.verdict)
+            yield each.arm.id, _figures(each.whole, each.verdict)
 
 
-def _figures(row: _Row) -> tuple[str, ...]:
-    each = row.estimate
+def _figures(each: Estimate, verdict: Verdict) -> tuple[str, ...]:
     bound = words.AT_MOST if each.at_most else ""
     return (
         say.rate(each.baseline_tps),
         f"{bound}{say.rate(each.tps)}",
         f"{bound}{say.times(each.speedup)}",
         say.times(each.whole_request),
-        VERDICTS[row.verdict].short,
+        VERDICTS[verdict].short,
     )
 
 

@@ -104,49 +104,36 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each arm on each machine over the number of requests at once."""
-    colours, shapes = theme.method_scales(rows)
     levels = sorted({row["concurrency"] for row in rows})
-    base = marks.base(rows, columns).encode(
-        x=alt.X(
-            "concurrency:O", title="Requests at once", sort=levels, axis=alt.Axis(labelAngle=0)
-        ),
-        color=marks.channel(alt.Color, "method_label", "Method", colours),
-        detail="series:N",
-    )
-    return marks.upright(
-        rows,
-        base,
-        lines=base.mark_line(strokeWidth=1.5, aria=False).encode(
-            strokeDash=alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
-        ),
-        title="Speedup of one stream (log scale)",
-        opacity=0.6,
-        shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
-    )
+    x = alt.X("concurrency:O", title="Requests at once", sort=levels, axis=alt.Axis(labelAngle=0))
+    base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
+    title = "Speedup of one stream (log scale)"
+    return marks.upright(rows, base, lines=lines, title=title, opacity=0.6, shape=shape)
 
 
 def series_by_context(rows: list[theme.Row], columns: Tooltip, *, column: str) -> Picture:
     """A line for each arm on each machine over the tokens before the answer, on a log axis."""
-    colours, shapes = theme.method_scales(rows)
     depths = sorted({row["context_depth"] for row in rows})
-    base = marks.base(rows, columns).encode(
-        x=alt.X(
-            "context_depth:Q",
-            title="Tokens before the answer (log scale)",
-            scale=alt.Scale(type="log", nice=False, padding=20),
-            axis=alt.Axis(values=depths, format="d", labelAngle=0),
-        ),
-        y=_CONTEXT_AXES[column],
-        color=marks.channel(alt.Color, "method_label", "Method", colours),
-        detail="series:N",
+    x = alt.X(
+        "context_depth:Q",
+        title="Tokens before the answer (log scale)",
+        scale=alt.Scale(type="log", nice=False, padding=20),
+        axis=alt.Axis(values=depths, format="d", labelAngle=0),
     )
-    lines = base.mark_line(strokeWidth=1.5, aria=False).encode(
-        strokeDash=alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
+    on = marks.base(rows, columns).encode(x=x, y=_CONTEXT_AXES[column])
+    base, lines, shape = _series(rows, on)
+    return marks.layered([lines, marks.points(base).encode(shape=shape)], height=280)
+
+
+def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart, alt.Shape]:
+    """What the series of a chart are drawn on, their lines, and their shapes, by method."""
+    colours, shapes = theme.method_scales(rows)
+    base = on.encode(
+        color=marks.channel(alt.Color, "method_label", "Method", colours), detail="series:N"
     )
-    points = marks.points(base).encode(
-        shape=marks.channel(alt.Shape, "method_label", "Method", shapes)
-    )
-    return marks.layered([lines, points], height=280)
+    dashes = alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
+    lines = base.mark_line(strokeWidth=1.5, aria=False).encode(strokeDash=dashes)
+    return base, lines, marks.channel(alt.Shape, "method_label", "Method", shapes)
 
 
 # Both begin at zero: what looks like half must be half.
