@@ -36,6 +36,14 @@ class LoggedMemoryError:
     total_worst_mib: float
     layers_worst: int
 
+    @property
+    def words(self) -> str:
+        """How far planned memory is from the logs."""
+        return (
+            f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
+            f"{say.count(self.totals, 'public log')}, at most {self.total_worst_mib:.0f} MiB"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsError:
@@ -71,13 +79,9 @@ def learned() -> Learned:
     return decode(Learned, _json("learned.json"))
 
 
-def logged_memory_error() -> str:
+def logged_memory_error() -> LoggedMemoryError:
     """How far planned memory is from public logs, as `bench.plan` computed it."""
-    found = decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
-    return (
-        f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
-        f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
-    )
+    return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
 
 
 def _json(name: str) -> Json:

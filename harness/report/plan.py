@@ -239,4 +239,4 @@ def _own_error(plan: Plan) -> Iterator[str]:
         )
         before = " " * len(before)
     if not plan.exact:
-        yield f"{before}{logged_memory_error()}"
+        yield f"{before}{logged_memory_error().words}"

@@ -14,6 +14,7 @@ from estimates.summary import summarize
 from estimates.tuning import SpeedRatio, Verdict
 from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
+from harness.report import words
 from harness.report.setting import Setting, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
@@ -151,8 +152,9 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
     if leader is None or found is None:
         yield "Nothing was raced, so nothing is known but forecasts: no pick."
     elif outcome.verdict is None:
+        times = words.speedup(found.estimate, found.interval)
         yield (
-            f"{leader.arm.id} leads at {_words(found)}, but that is not certified: "
+            f"{leader.arm.id} leads at {times}, but that is not certified: "
             f"{'the tune was interrupted' if outcome.interrupted else 'the time was too short'}."
         )
     else:
@@ -160,11 +162,6 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
     if leader is not None and outcome.close:
         names = say.listed([leader.arm.id, *outcome.close])
         yield f"Not separable in this time: {names} {_apart(outcome.within)}."
-
-
-def _words(found: SpeedRatio) -> str:
-    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-    return say.speedup(found.estimate, low, high)
 
 
 def _apart(share: float) -> str:
@@ -176,9 +173,8 @@ def _apart(share: float) -> str:
 
 def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterator[str]:
     prompts = say.count(len(outcome.submission.suite.prompts), "prompt")
-    measured = (
-        f"{_words(found)} the speed of no speculation, over {prompts} that the race did not use"
-    )
+    times = words.speedup(found.estimate, found.interval)
+    measured = f"{times} the speed of no speculation, over {prompts} that the race did not use"
     forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
     setting = certified(outcome)
     request = None if setting is None else setting.whole.whole_request

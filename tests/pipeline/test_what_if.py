@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
+from estimates.plan.speculation import tokens_per_round
+from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup
 
 
 @pytest.mark.parametrize(

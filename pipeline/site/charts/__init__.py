@@ -28,6 +28,7 @@ from schemas.vocabulary import say
 Value: TypeAlias = "str | float | int | bool | None"
 
 SIGNIFICANT_DIGITS = 4
+NOTHING = "Nothing has been measured here yet."
 OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
@@ -126,10 +127,10 @@ def draw(
     rows = plain(
         frame(connection, definition.query or name, **{**definition.parameters, **parameters})
     )
-    if not rows:
-        return _empty(name, definition)
-    made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
-    drawn = msgspec.json.decode(made, type=Drawn)
+    drawn = Drawn(spec={}, svg="")
+    if rows:
+        made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
+        drawn = msgspec.json.decode(made, type=Drawn)
     return Chart(
         name=name,
         title=definition.title,
@@ -140,8 +141,9 @@ def draw(
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(row[key] for key in definition.columns) for row in rows),
         ),
-        takeaway=_takeaway(name, definition, rows),
-        alt=_alt(definition, rows),
+        takeaway=_takeaway(name, definition, rows) if rows else NOTHING,
+        alt=_alt(definition, rows) if rows else f"{definition.title}: no data yet.",
+        empty=not rows,
     )
 
 
@@ -202,17 +204,3 @@ def _alt(definition: Definition, rows: list[Row]) -> str:
         number = len({row[column] for row in rows}) if column else len(rows)
         text = text.replace(f"{{{noun}s}}", say.count(number, noun))
     return text
-
-
-def _empty(name: str, definition: Definition) -> Chart:
-    return Chart(
-        name=name,
-        title=definition.title,
-        spec={},
-        svg="",
-        svg_dark="",
-        table=Table(columns=tuple(definition.columns.values()), rows=()),
-        takeaway="Nothing has been measured here yet.",
-        alt=f"{definition.title}: no data yet.",
-        empty=True,
-    )

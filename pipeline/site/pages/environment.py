@@ -141,6 +141,7 @@ def environment() -> Environment:
         "hurts_below": HURTS_BELOW,
         "interval": say.interval,
         "verdicts": VERDICTS,
+        "doubts": DOUBTS,
         "methods": tuple(METHODS.values()),
         "own_tasks": OWN_TASKS,
         "stated_tokens": STATED_ANSWER_TOKENS,
@@ -159,7 +160,6 @@ def _filters() -> dict[str, Callable[..., object]]:
         "ratio": say.times,
         "number": say.number,
         "rate": say.rate,
-        "doubt": doubt,
         "request_words": request_words,
         "interval_kind": interval_kind,
         "percent": say.percent,
@@ -219,11 +219,6 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
-
-
-def doubt(name: str) -> str:
-    """Why there is no verdict: one of the listed reasons, or the name of a serious flag."""
-    return DOUBTS.get(name, f"a serious flag: {name.replace('-', ' ')}")
 
 
 def interval_kind(row: Row) -> str:

@@ -117,7 +117,7 @@ def _results_error(used: Sequence[tuple[float, float]]) -> ResultsError | None:
 
 def own_errors(errors: Errors) -> Iterator[str]:
     """The planner's own errors in words."""
-    yield logged_memory_error()
+    yield logged_memory_error().words
     if errors.results is not None:
         yield (
             f"memory of {say.count(errors.results.points, 'result')} of the collection: "

@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
-from operator import attrgetter
 
 import duckdb
 from markupsafe import Markup
@@ -19,8 +18,8 @@ from pipeline.site.pages.model import (
     address_of,
     relative,
 )
-from pipeline.site.pages.places import drawn, highest
-from pipeline.site.rows import Row, grouped, read
+from pipeline.site.pages.places import drawn
+from pipeline.site.rows import Row, read
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
@@ -125,10 +124,9 @@ def _printed(
     return tuple(row for row in listed if row.speedup and (row.task or "own") in tasks)
 
 
-def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Row, int], ...]:
-    """One published pair of each device that only others know, and how many it has."""
+def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
+    """The highest published pair of each device that only others know, most figures first."""
     known = {device.device for device in read(connection, "device")}
-    printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
-    first = {name: highest(pairs) for name, pairs in printed.items() if name not in known}
-    found = [(pair, len(printed[name])) for name, pair in first.items() if pair]
-    return tuple(sorted(found, key=lambda each: (-each[1], each[0].device_label)))
+    printed = read(connection, "published_pairs")
+    found = (pair for pair in printed if pair.highest and pair.device not in known)
+    return tuple(sorted(found, key=lambda pair: (-pair.of_device, pair.device_label)))

@@ -61,7 +61,7 @@ def _device_page(
         drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
         squares=tuple(square for line in lines for square in line.squares),
         caption=losses(lines),
-        printed=highest(own["pairs"]),
+        printed=next((pair for pair in own["pairs"] if pair.highest), None),
         **own,
     )
 
@@ -105,19 +105,10 @@ def _repeatable(pairs: Iterable[Row]) -> Row | None:
     )
 
 
-def highest(pairs: Iterable[Row]) -> Row | None:
-    """The highest published ratio of those in which nothing but speculation differs."""
-    alike = [pair for pair in pairs if pair.speedup is not None and not pair.also_differs]
-    return max(alike, key=attrgetter("speedup"), default=None)
-
-
 def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
-    """The highest ratio for each device; of runs that differ in more where there is no other."""
-    known = [pair for pair in pairs if pair.speedup is not None]
-    best: dict[str, Row] = {}
-    for pair in sorted(known, key=lambda pair: (bool(pair.also_differs), -pair.speedup)):
-        best.setdefault(pair.device, pair)
-    return tuple(best.values())
+    """The highest ratio for each device; those of runs that differ in more come last."""
+    best = (pair for pair in pairs if pair.highest_of_target)
+    return tuple(sorted(best, key=lambda pair: (bool(pair.also_differs), -pair.speedup)))
 
 
 def drawn(*figures: Figure) -> tuple[Figure, ...]:

@@ -9,6 +9,7 @@ same.
 
 from dataclasses import dataclass
 
+from estimates.plan.speculation import tokens_per_round
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site
 
@@ -28,13 +29,6 @@ class WhatIfInputs:
 
 
 OPENING = WhatIfInputs(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08)
-
-
-def tokens_per_round(acceptance: float, depth: int) -> float:
-    """Expected tokens of a round; with certain acceptance all of them and one more."""
-    if acceptance >= 1:
-        return depth + 1.0
-    return (1.0 - acceptance ** (depth + 1)) / (1.0 - acceptance)
 
 
 def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
