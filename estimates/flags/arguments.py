@@ -46,9 +46,5 @@ def _settings(argv: Sequence[str]) -> dict[str, str]:
 
 def _differences(own: dict[str, str], theirs: dict[str, str]) -> list[str]:
     names = sorted(name for name in own | theirs if own.get(name) != theirs.get(name))
-    return [f"{_shown(name, own)} instead of {_shown(name, theirs)}" for name in names]
-
-
-def _shown(name: str, settings: dict[str, str]) -> str:
-    dashes = "-" if len(name) <= 3 else "--"  # noqa: PLR2004 - as servers write them
-    return f"{dashes}{name} {settings[name]}".strip() if name in settings else f"no {dashes}{name}"
+    values = [(name, own.get(name, "none"), theirs.get(name, "none")) for name in names]
+    return [f"{name} {ours or 'on'} instead of {base or 'on'}" for name, ours, base in values]

@@ -19,9 +19,8 @@ def test_each_argument_that_differs_is_named_with_both_values() -> None:
     (message,) = said(started(base, spec))
 
     assert message == (
-        "The servers were started differently: --enforce-eager instead of no --enforce-eager with "
-        "spec, -ngl 99 instead of -ngl 0 with spec and --threads 8 instead of --threads 1 with "
-        "spec."
+        "The servers were started differently: enforce-eager on instead of none with spec, "
+        "ngl 99 instead of 0 with spec and threads 8 instead of 1 with spec."
     )
 
 
