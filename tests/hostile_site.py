@@ -100,7 +100,13 @@ def _complete(number: int) -> Submission:
             system_info="s",
             variables=(Variable(name="GGML_X", value="1"),),
         ),
-        target=replace(bare.target, derivation="d", repository="a/b", architecture="llama"),
+        target=replace(
+            bare.target,
+            derivation="d",
+            repository="a/b",
+            architecture="llama",
+            sha256=f"{number:064x}",  # weights of its own: else it goes by another's name
+        ),
         drafts=tuple(replace(draft, family="f", derivation="d") for draft in bare.drafts),
         settings=replace(bare.settings, kv_type_k="f16", kv_type_v="f16"),
         arms=arms,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
+from harness.models.describe import WeightsFile, describe
 from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeSession
@@ -79,12 +81,24 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     )
 
 
+def of_real_files(planned: Campaign) -> Campaign:
+    """The campaign with models that are described as `run` describes them, under the same ids."""
+
+    def described(file: ModelFile) -> ModelFile:
+        assert file.path is not None
+        found = describe(WeightsFile(path=file.path), say=lambda _text: None)
+        return replace(found, model=replace(found.model, id=file.model.id))
+
+    drafts = tuple(map(described, planned.drafts))
+    return replace(planned, target=described(planned.target), drafts=drafts)
+
+
 def context(observe: Callable[[Event], None] = lambda _event: None) -> RunContext:
     """A fictitious machine whose clock moves on by an hour at every look."""
     hours = iter(range(24))
     return RunContext(
         machine=MACHINE,
-        snapshot=lambda moment: Snapshot(moment=moment),
+        snapshot=lambda moment: Snapshot(moment=moment, load_1min=0.1, available_ram_mib=16_000),
         now=lambda: f"2026-11-21T{next(hours):02d}:00:00Z",
         observe=observe,
     )

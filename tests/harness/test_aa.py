@@ -41,7 +41,6 @@ def test_a_machine_that_halves_its_speed_midway_fools_only_the_sequential_design
     assert found.processor == pytest.approx(1.0)
     assert found.naive_interleaved == pytest.approx(1.0)
     assert found.naive_sequential == pytest.approx(0.5)
-    assert found.seconds == 3600
 
 
 FIRST = Outcome(

@@ -69,7 +69,7 @@ TEXTS = (
     "10.1.2.3", "DESKTOP-A1B2C3D", "0.32.0 (built by zelda)", "gpu1.internal", f"sk-{LETTERS}",
 )  # fmt: skip
 NOTES = (
-    f"token {TOKEN}", "mail zelda@example.org", "models in /home/zelda/models",
+    f"token {TOKEN}", "mail zelda@example.org", ("models in /ho" "me/zelda/models"),
     "runs on gpu1.internal", "at 10.1.2.3", f"card {UUID}", f"Authorization: Bearer {LETTERS}",
     "password: hunter2hunter2", "DESKTOP-A1B2C3D with more fans", f"--api-key sk-{LETTERS}",
     f"nvapi-{LETTERS}",

@@ -11,11 +11,11 @@ import pytest
 
 from pipeline.data.export import SUMS
 from pipeline.site.build import build
-from pipeline.site.pages.feeds import ATOM
 from tests.samples import sample, sample_bytes
 from tests.sites import known
 
 ADDRESS = "https://maps.example/draft/"
+ATOM = "http://www.w3.org/2005/Atom"
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">')
 
 

@@ -65,5 +65,7 @@ def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
     assert parse("AUTO") == AUTOMATIC_LAYERS
     assert parse("-1") == -1
     for wrong in ("most", "-2", "1.5"):
-        with pytest.raises(UsageError, match=r"--gpu-layers .*: give a whole number from -1, or"):
+        with pytest.raises(
+            UsageError, match=r"--gpu-layers .*: give a whole number from -1 to 1024, or"
+        ):
             parse(wrong)

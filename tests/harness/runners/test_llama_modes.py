@@ -14,7 +14,7 @@ from harness.runners.base import PreparedArm
 from harness.runners.inprocess import open_in_process, probes
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Placement
-from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.campaigns import BASELINE, DRAFT, campaign, of_real_files, run
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_the_oracles_speedup_is_what_the_probes_predict(
     arms = (BASELINE, ORACLE)
     settings = dataclasses.replace(plan.settings, max_output_tokens=16)
     target = dataclasses.replace(plan.target, path=nonsense)
-    few = dataclasses.replace(plan, target=target, arms=arms, settings=settings)
+    few = of_real_files(dataclasses.replace(plan, target=target, arms=arms, settings=settings))
 
     # A few seconds on a shared machine may be disturbed, and then are again; what is wrong stays
     # wrong. The bench has enough of them for an interval.

@@ -24,7 +24,7 @@ from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
-from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.campaigns import BASELINE, DRAFT, campaign, of_real_files, run
 from tests.processes import (
     PATIENCE_S,
     all_end,
@@ -78,10 +78,10 @@ def failure(found: ServerProcess | Failure) -> Failure:
 def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
     binary: str, nonsense: Path, unrelated: Path, tmp_path: Path
 ) -> None:
-    planned = plan(nonsense, NEVER, DRAFT, draft=unrelated)
+    planned = of_real_files(plan(nonsense, NEVER, DRAFT, draft=unrelated))
 
     measured = run(
-        planned,
+        replace(planned, interleaved="block"),
         tmp_path / "work.jsonl",
         runner=partial(LlamaServerSession, ConnectionOptions(binary=binary)),
     )
