@@ -18,7 +18,7 @@ PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+
 # Windows has no make: there the commands behind its verbs are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
-    r"python -m pip install --require-hashes )"
+    r"python -m pip install --no-deps --require-hashes )"
 )
 # Who may write, and what. Everything else reads the repository at most.
 RIGHTS = {
