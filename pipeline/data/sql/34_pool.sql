@@ -6,7 +6,7 @@
 -- clearly slower, as measured or as stated. A pool of one file claims nothing that the file does not.
 -- A cell whose engine builds differ by more than contributors do differs by build: the range of their
 -- medians is more than twice the spread times the root of their number, so that two contributors with
--- a build each seldom seem to differ by build (`python -m bench.signs`).
+-- a build each seldom seem to differ by build.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
 -- contributors that all cells show; order = order statistics of the median (8 or more); null = none.
