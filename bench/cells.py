@@ -1,10 +1,9 @@
 """Coverage of the intervals of cells: contributors, machines and files from known spreads.
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
-often the interval of a cell contains the truth, per token with the estimator of before and of now
-and for the stated request; how often a square of 13 configurations shows a gain that is none; how
-often three contributors earn a sign where there is a gain; and how often the interval of many votes
-contains their median. `python -m bench.signs` is about filled signs.
+often the interval of a cell contains the truth, per token and for the stated request; how often a
+square of 13 configurations shows a gain that is none; how often three contributors earn a sign
+where there is a gain; and how often the interval of many votes contains their median.
 """
 
 from __future__ import annotations
@@ -106,8 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def coverage(repetitions: int) -> Iterator[str]:
-    """Per mix: coverage before and now, false signs of a cell and of the best of a square."""
-    heads = ("before", "now", "request", "half-width", "false sign", "best ▲", "corrected")
+    """Per mix: coverage, false signs of a cell and of the best of a square."""
+    heads = ("covered", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
         rng = np.random.default_rng(SEED)
@@ -116,7 +115,6 @@ def coverage(repetitions: int) -> Iterator[str]:
         low, high = _bounds(squares)
         request_low, request_high = _bounds(_squares(drawn, "stated_request"))
         row = (
-            float(np.mean([_covered_before(votes) for votes in drawn])),
             float(np.mean((low <= 0) & (high >= 0))),
             float(np.mean((request_low <= 0) & (request_high >= 0))),
             float(np.median(np.expm1((high - low) / 2))),
@@ -237,16 +235,6 @@ def _bounds(squares: Sequence[Square]) -> tuple[Figures, Figures]:
 def _above(low: Any, high: Any, least: float = HELPS_ABOVE) -> Any:  # noqa: ANN401 - numbers or arrays
     """Whether an interval on logarithms lies clear of 0, as `estimates.verdicts.judge` asks."""
     return low > np.maximum(math.log(least), CLEAR_OF_ONE * (high - low) / 2)
-
-
-def _covered_before(votes: Sequence[Vote]) -> bool:
-    """The first cell with the estimator of before: one vote's own interval, t over several."""
-    cell = [v for v in votes if (v.pool, v.measure) == (votes[0].pool, "speedup")]
-    logs = [math.log(vote.ratio) for vote in cell]
-    if len(cell) == 1:
-        return abs(logs[0]) <= (cell[0].half_width or 0.0)
-    half_width = t_quantile(len(cell) - 1, 0.975) * float(np.std(logs, ddof=1))
-    return abs(float(np.mean(logs))) <= half_width / math.sqrt(len(cell))
 
 
 if __name__ == "__main__":
