@@ -22,10 +22,10 @@ import tempfile
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
+from statistics import linear_regression
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from bench.synthetic import RESULTS, synthetic_corpus
-from bench.synthetic import _file as named_file
+from bench.synthetic import RESULTS, named_file, synthetic_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,14 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
-    parser.add_argument("--no-mkdocs", action="store_true", help="only our own stages")
-    parser.add_argument("--once", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--once", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.once:
         return _once(*chosen.once)
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
-        found = [_measured(folder, files, mkdocs=not chosen.no_mkdocs) for files in chosen.files]
+        found = [_measured(folder, files) for files in chosen.files]
         sys.stdout.write(table(found))
         excess = list(_excess(found))
     sys.stdout.writelines(f"{line}\n" for line in excess)
@@ -77,10 +76,7 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
     """The slope of log cost over log size by least squares; `None` where a cost is nothing."""
     if len(sizes) < 2 or min(costs) <= 0:
         return None
-    xs, ys = [math.log(each) for each in sizes], [math.log(each) for each in costs]
-    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    spread = sum((x - mean_x) ** 2 for x in xs)
-    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
+    return linear_regression([*map(math.log, sizes)], [*map(math.log, costs)]).slope
 
 
 def table(found: Sequence[Builds]) -> str:
@@ -125,16 +121,16 @@ def _excess(found: Sequence[Builds]) -> Iterator[str]:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
 
 
-def _measured(folder: Path, files: int, *, mkdocs: bool) -> Builds:
+def _measured(folder: Path, files: int) -> Builds:
     """The cost of the cold build of all files but one, and of the next build with that one."""
     results = folder / f"corpus-{files}"
     newest = _corpus(results, files)
     held = results / newest.name
     newest.rename(held)
     shutil.rmtree(folder / f"cache-{files}", ignore_errors=True)
-    cold = _apart(folder, files, results, mkdocs=mkdocs)
+    cold = _apart(folder, files, results)
     held.rename(newest)
-    return {"cold": cold, "warm": _apart(folder, files, results, mkdocs=mkdocs)}
+    return {"cold": cold, "warm": _apart(folder, files, results)}
 
 
 def _corpus(results: Path, files: int) -> Path:
@@ -158,10 +154,10 @@ def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> It
         yield f"the site has {last['site MB']:.0f} MB, more than {MOST_SITE_MB:g}"
 
 
-def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str, float]:
+def _apart(folder: Path, files: int, results: Path) -> dict[str, float]:
     """One build in a process of its own: its memory is its own."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
-    command = (sys.executable, "-m", "bench.scale", "--once", *words, str(int(mkdocs)))
+    command = (sys.executable, "-m", "bench.scale", "--once", *words)
     known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=known)
     line = done.stdout.splitlines()[-1]
@@ -170,7 +166,7 @@ def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str
     return found
 
 
-def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
+def _once(results: str, output: str, cache: str) -> int:
     """Build one site with clocks around the stages; prints the seconds of each as JSON."""
     spent: dict[str, float] = {}
     began = _cpu()
@@ -178,12 +174,8 @@ def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
     for stage, functions in STAGES.items():
         for function in functions:
             _clock(spent, stage, *function.split(":"))
-    if mkdocs == "0":
-        for name in ("_run_mkdocs", "shorten_index", "write_policy"):
-            setattr(build, name, lambda *_: None)
     site: Path = build.build(results=Path(results), output=Path(output), cache=Path(cache))
-    source = site.with_name(f"{site.name}-source")
-    files = [each for each in (site if mkdocs == "1" else source).rglob("*") if each.is_file()]
+    files = [each for each in site.rglob("*") if each.is_file()]
     sizes = [each.stat().st_size for each in files]
     figures = {
         "files": float(len(list((Path(results) / "community").glob("*.json")))),
@@ -199,8 +191,8 @@ def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
 
 
 def _is_page(path: Path) -> bool:
-    """Whether MkDocs makes or made a page of it; pieces of pages have no head."""
-    return path.suffix == ".md" or (path.suffix == ".html" and b"<html" in path.read_bytes()[:500])
+    """Whether it is a whole page; pieces of pages have no head."""
+    return path.suffix == ".html" and b"<html" in path.read_bytes()[:500]
 
 
 def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
