@@ -20,7 +20,7 @@ import llama_cpp
 import typer
 
 from bench.engine_peer import REQUIREMENT, Peer
-from bench.engine_truth import oracle, synthetic
+from bench.engine_truth import oracle
 from estimates.intervals import t_interval
 from harness.campaign import suite
 from harness.campaign.build import build
@@ -62,18 +62,10 @@ def main(
     prompts: Annotated[int, typer.Option(min=2, max=4, help="Prompts, the shortest first.")] = 4,
     blocks: Annotated[int, typer.Option(min=1, help="Passes over the prompts.")] = 6,
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
-    *,
-    only_oracle: Annotated[
-        bool, typer.Option("--only-oracle", help="Measure this part again, keep the others.")
-    ] = False,
 ) -> None:
     """Measure, print, and write the figures that the pages quote."""
     f16, q4 = (describe(resolve(f"smollm2-135m:{kind}", say=_say), say=_say) for kind in _KINDS)
     chosen = _shortest(prompts)
-    if only_oracle:
-        kept = json.loads(DATA.read_text("utf-8"))
-        _write({**kept, "oracle": [oracle(_campaign(f16, (), chosen, _ORACLE_BLOCKS, tokens))]})
-        return
     drafting = _campaign(f16, (q4,), chosen, blocks, tokens)
     figures: dict[str, object] = {
         "command": f"python -m bench.engine --prompts {prompts} --blocks {blocks} "
@@ -89,8 +81,6 @@ def main(
     figures["ratios"] = [asdict(each) for each in (*ratios, *plain)]
     _write(figures)
     figures["oracle"] = [oracle(_campaign(f16, (), chosen, _ORACLE_BLOCKS, tokens))]
-    _write(figures)
-    figures["synthetic"] = synthetic(f16.path, q4.path, THREADS)
     _write(figures)
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
 

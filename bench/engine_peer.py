@@ -7,7 +7,6 @@ installs it into `build/bench-engine/venv` with pip, once.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import venv
@@ -23,8 +22,6 @@ REQUIREMENT = "xllamacpp==2026.10.11549"
 ENVIRONMENT = Path("build/bench-engine/venv")
 _SERVER = Path(__file__).with_name("engine_server.py")
 _ANSWER_LIMIT_S = 300
-_POSITION = re.compile(r"accepted_tokens_per_pos_total\{position=\"(\d+)\"\} (\d+)")
-_ROUNDS = re.compile(r"spec_decode_num_drafts_total (\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +30,6 @@ class Answer:
 
     tokens: tuple[int, ...]
     tps: float
-    drafted: int
-    accepted: int
 
 
 def environment() -> Path:
@@ -88,17 +83,7 @@ class Peer:
         return Answer(
             tokens=tuple(answer["tokens"]),
             tps=(timings["predicted_n"] - 1) / timings["predicted_ms"] * 1000,
-            drafted=timings.get("draft_n", 0),
-            accepted=timings.get("draft_n_accepted", 0),
         )
-
-    def accepted_by_position(self) -> tuple[int, tuple[int, ...]]:
-        """Rounds so far, and in how many of them the draft's token 1, 2 … was accepted."""
-        with urlopen(f"{self._address}/metrics", timeout=_ANSWER_LIMIT_S) as response:  # noqa: S310 - our own server
-            text = response.read().decode()
-        rounds = _ROUNDS.search(text)
-        counts = sorted((int(position), int(count)) for position, count in _POSITION.findall(text))
-        return int(rounds.group(1)) if rounds else 0, tuple(count for _, count in counts)
 
     def _first_line(self) -> str:
         line = "" if self._process.stdout is None else self._process.stdout.readline()

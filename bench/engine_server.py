@@ -18,7 +18,6 @@ def main() -> None:
     params.n_batch = params.n_ubatch = wanted["batch_tokens"]
     params.n_gpu_layers = 0
     params.cache_ram_mib = 0
-    params.endpoint_metrics = True
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_AUTO
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads = wanted["threads"]
@@ -31,8 +30,6 @@ def main() -> None:
         draft.n_max, draft.n_min, draft.p_min, draft.n_gpu_layers = wanted["n_max"], 0, 0.0, 0
         for cpu in (draft.cpuparams, draft.cpuparams_batch):
             cpu.n_threads = wanted["threads"]
-        if "rates" in wanted:
-            speculative.synth_rates = wanted["rates"]
     server = xllamacpp.Server(params)
     print(json.dumps([server.listening_address, xllamacpp.get_system_info()]), flush=True)  # noqa: T201 - its answer
     sys.stdin.read()

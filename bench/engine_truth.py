@@ -1,4 +1,4 @@
-"""Check that known acceptances come back, in-process and on a real server."""
+"""Check that a draft of known acceptance gains what the probes of its campaign predict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from bench.engine_peer import Peer
 from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
@@ -23,26 +22,8 @@ if TYPE_CHECKING:
     from harness.campaign.model import Campaign
 
 
-RATES = (0.9, 0.6, 0.3, 0.1)
-ACCEPTANCE = 0.7
-_PROMPT = (504, 4683, 282, 260, 24594)
-_TOKENS = 96
-_ANSWERS = 2
+ACCEPTANCE, DEPTH = 0.7, 4
 _CAMPAIGNS = 6
-
-
-def synthetic(target: Path, draft: Path, threads: int) -> dict[str, object]:
-    """Rates that the server was told to accept at, by position, and what its counters say."""
-    settings = {"model": str(target), "draft": str(draft), "n_max": len(RATES), "rates": RATES}
-    with Peer(**settings, threads=threads, context_tokens=512, batch_tokens=256) as peer:
-        answers = [peer.complete((*_PROMPT, 5 + each), _TOKENS) for each in range(_ANSWERS)]
-        rounds, accepted = peer.accepted_by_position()
-    return {
-        "set": RATES,
-        "rounds": rounds,
-        "counted": [round(count / rounds, 3) for count in accepted],
-        "counters_agree": sum(accepted) == sum(each.accepted for each in answers),
-    }
 
 
 def oracle(campaign: Campaign) -> dict[str, object]:
@@ -74,7 +55,7 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
     arm = ArmPlan(
         id="oracle",
         role="control",
-        method=Method(type="oracle", n_max=len(RATES), acceptance=ACCEPTANCE),
+        method=Method(type="oracle", n_max=DEPTH, acceptance=ACCEPTANCE),
         baseline=baseline.id,
     )
     with tempfile.TemporaryDirectory() as folder:
