@@ -72,33 +72,24 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[Found]:
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
     it = Campaign(known, trouble, seed, prompts)
     fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
-    yield from _published(it, fixed)
-    yield from _adaptive(it, adaptive)
+    yield from _published(it, fixed, "paired", "over-blocks")
+    yield from _published(it, adaptive, "adaptive", "adaptive-over-blocks")
     yield from _geometric(it, fixed)
     found = one_after_another(known.rig, trouble, prompts, seed)
     yield _found(it, "one-after-another", "draft", None, math.log(found), None)
 
 
-def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
+def _published(
+    it: Campaign, submission: Submission, over_prompts: Method, over_blocks: Method
+) -> Iterator[Found]:
     """What the project says of the campaign, with both of its intervals."""
-    for each in summarize(submission).estimates:
-        if each.speedup is not None:
-            value = math.log(each.speedup)
-            yield _found(it, "paired", each.arm, each.task, value, each.interval)
-            yield _found(it, "over-blocks", each.arm, each.task, value, _repeated(each))
-
-
-def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
-    """What the project says of the campaign that ended by its rule."""
     blocks = 1 + max(trial.block for trial in submission.trials)
     for each in summarize(submission).estimates:
         if each.speedup is not None:
             value = math.log(each.speedup)
-            over_prompts = _found(it, "adaptive", each.arm, each.task, value, each.interval)
-            over_blocks = _found(
-                it, "adaptive-over-blocks", each.arm, each.task, value, _repeated(each)
-            )
-            yield from (replace(found, blocks=blocks) for found in (over_prompts, over_blocks))
+            for method, interval in ((over_prompts, each.interval), (over_blocks, _repeated(each))):
+                found = _found(it, method, each.arm, each.task, value, interval)
+                yield replace(found, blocks=blocks)
 
 
 def _repeated(found: Estimate) -> Interval | None:
