@@ -17,7 +17,9 @@ from harness.runners.base import Totals
 _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
-_POSITION = re.compile(r'position="(\d+)"')
+_POSITION = re.compile(r'position="(\d{1,3})"')
+_MOST = 2**53  # beyond it a float is no count
+_LONGEST_DRAFT = 256
 # The same counters under the names of the two engines that have them.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode")
 _ROUNDS = "num_drafts"
@@ -82,19 +84,22 @@ def _by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | Non
 
 
 def read_counters(text: str) -> Counters | None:
-    """The counters in a metrics page, or `None` when it has none of speculation."""
+    """The counters in a metrics page, or `None` when it has none of speculation, or no counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
     for match in _LINE.finditer(text):
         name = _bare(match["name"])
         if name is None:
             continue
+        value = _count(match["value"])
+        if value is None:
+            return None
         position = _POSITION.search(match["labels"] or "")
         if name in _BY_POSITION and position:
             index = int(position[1])
-            positions[index] = positions.get(index, 0.0) + float(match["value"])
+            positions[index] = positions.get(index, 0.0) + value
         elif not position:
-            values[name] = values.get(name, 0.0) + float(match["value"])
+            values[name] = values.get(name, 0.0) + value
     drafted, accepted = _either(values, _DRAFTED), _either(values, _ACCEPTED)
     if drafted is None or accepted is None or _ROUNDS not in values:
         return None
@@ -108,6 +113,15 @@ def _bare(name: str) -> str | None:
         if name.startswith(f"{prefix}_"):
             return name.removeprefix(f"{prefix}_").removesuffix("_total")
     return None
+
+
+def _count(text: str) -> float | None:
+    """A counter's value, which may be written as 3.0 or 1e3; `None` for a word, NaN or infinity."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < _MOST else None
 
 
 def _either(values: dict[str, float], names: tuple[str, ...]) -> int | None:
@@ -180,6 +194,8 @@ def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
     """Rounds by drafted length; `None` where it is not known what each of them drafted."""
     lengths = counted.lengths
     if lengths is None or sum(lengths) != counted.drafted or len(lengths) > rounds:
+        return None
+    if not 0 <= min(lengths, default=0) <= max(lengths, default=0) <= _LONGEST_DRAFT:
         return None
     counts = [lengths.count(length) for length in range(max(lengths, default=0) + 1)]
     counts[0] += rounds - len(lengths)

@@ -6,6 +6,7 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,6 +23,7 @@ _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
 _TEXTS = ("content", *_THOUGHTS, "text")
 _END = b"[DONE]"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN = 80
 
 
@@ -58,35 +60,42 @@ class Answer:
 
 
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
-    """The JSON objects of a stream, each when its line is there.
+    """The JSON objects of a stream, each as soon as its last line is there.
 
-    Raises `BadAnswerError` for a line that is not a JSON object, for an error that the server
+    Raises `BadAnswerError` for an event that is not a JSON object, for an error that the server
     reports midway, and for a stream without its end mark.
     """
-    for line in lines:
-        name, _, data = line.strip().partition(b":")
-        if name != b"data":
-            continue  # blank lines separate events, others are comments or names of events
-        data = data.strip()
-        if data == _END:
+    held: list[bytes] = []
+    for line in chain(lines, (b"",)):
+        text = line.strip().removeprefix(_BYTE_ORDER_MARK)
+        name, _, data = text.partition(b":")
+        if name == b"data":
+            held.append(data.strip())
+        if held == [_END]:
             return
-        yield _event(data)
+        # Blank lines end events, but not every server sends them; others are comments or names.
+        if not held or (text and (name != b"data" or len(held) > 1)):
+            continue
+        try:
+            value = parsed(b"\n".join(held).decode("utf-8", "replace"))
+        except ValueError as error:
+            if text:
+                continue  # the first of several lines
+            shown = held[0][:_SHOWN].decode("utf-8", "replace")
+            message = f"a line of the stream is not JSON: {shown}"
+            raise BadAnswerError(message) from error
+        held.clear()
+        yield _event(value)
     message = "the stream was cut off before its end"
     raise BadAnswerError(message)
 
 
-def _event(data: bytes) -> dict[str, Json]:
-    try:
-        value = parsed(data.decode("utf-8", "replace"))
-    except ValueError as error:
-        shown = data[:_SHOWN].decode("utf-8", "replace")
-        message = f"a line of the stream is not JSON: {shown}"
-        raise BadAnswerError(message) from error
+def _event(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
         message = "a line of the stream is not a JSON object"
         raise BadAnswerError(message)
     if value.get("error"):
-        message = f"the server broke off: {one_line(data.decode('utf-8', 'replace'))}"
+        message = f"the server broke off: {one_line(json.dumps(value))}"
         raise BadAnswerError(message)
     return value
 

@@ -162,6 +162,18 @@ def test_an_answer_that_is_broken_is_one_line(
     assert len(str(raised.value)) < 300
 
 
+def test_lines_end_in_each_of_the_three_ways_and_in_two_pieces() -> None:
+    def answer(connection: socket.socket) -> None:
+        for part in (HEAD + b"\r\n", b"a\rb\r", b"\nc\n\nd", b"\r\n\r\n"):
+            connection.sendall(part)
+            time.sleep(0.02)
+
+    with answering(answer) as address:
+        lines = [*Client(address=address, limit_s=IN_TIME_S).lines("/x", {})]
+
+    assert lines == [b"a", b"b", b"c", b"", b"d", b"", b""]
+
+
 @pytest.mark.parametrize("ask", ["get", "lines"])
 def test_an_answer_larger_than_any_that_was_asked_for_ends(ask: str) -> None:
     with answering(floods(HEAD + b"\r\n")) as address:

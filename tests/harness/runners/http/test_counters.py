@@ -39,6 +39,27 @@ def test_a_page_without_speculation_has_no_counters() -> None:
     assert read_counters("llamacpp:tokens_predicted_total 40\n") is None
 
 
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "many", "-3", "1e300", "1_0x"])
+def test_a_page_whose_counters_are_no_counts_has_none(value: str) -> None:
+    assert read_counters(LLAMA.replace("_total 24", f"_total {value}")) is None
+
+
+def test_a_position_beyond_every_draft_takes_no_memory() -> None:
+    found = read_counters(LLAMA.replace('position="2"', 'position="300000000"'))
+
+    assert found is not None
+    assert found.accepted_at == (5, 4)
+
+
+@pytest.mark.parametrize("lengths", [(10**9,), (-1, 10**9 + 1)])
+def test_a_draft_beyond_every_draft_takes_no_memory(lengths: tuple[int, ...]) -> None:
+    counted = Counted(drafted=10**9, accepted=0, steps=2, lengths=lengths)
+
+    made = totals(decode_ms=1.0, output_tokens=9, counted=counted)
+
+    assert made.drafted_histogram is None
+
+
 NONE = Counters(rounds=0, drafted=0, accepted=0)
 
 

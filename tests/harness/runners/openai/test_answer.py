@@ -80,6 +80,20 @@ def test_events_are_read_between_comments_and_blank_lines() -> None:
 
 
 @pytest.mark.parametrize(
+    "stream",
+    [
+        b'\xef\xbb\xbfdata: {"a": 1}\n\ndata: [DONE]\n\n',
+        b'data: {\ndata:  "a":\ndata: 1}\n\ndata: [DONE]\n\n',
+        b': keepalive\n\nid: 3\nretry: 10\ndata: {"a": 1}\n: keepalive\n\ndata: [DONE]\n\n',
+        b'data: {"a": 1}\ndata: [DONE]',
+    ],
+    ids=["byte-order mark", "several lines", "comments and fields", "no blank lines"],
+)
+def test_every_legal_form_of_an_event_is_read(stream: bytes) -> None:
+    assert list(events(stream.splitlines())) == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         (b"data: {oops", "not JSON: {oops"),
