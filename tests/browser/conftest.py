@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.pages import CATCH, WATCH_SHIFTS
+from tests.browser.pages import CATCH, WATCH_SHIFTS, lent, watch
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 from tools.serve import Handler
@@ -103,6 +103,19 @@ def tab(browser: Browser) -> Iterator[Page]:
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         context.add_init_script(CATCH + WATCH_SHIFTS)
         yield context.new_page()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What `page` has to complain about."""
+    return []
+
+
+@pytest.fixture
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
+    """A wide page in the light, watched for errors, refusals and requests to other hosts."""
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
 
 
 @pytest.fixture(scope="session")

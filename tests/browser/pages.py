@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from tests.processes import eventually
-from tests.sites import submission_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
-HOSTILE = f"submissions/{submission_name(3)}/"
 # What would run, ask or break the policy leaves a word in this list.
 CATCH = """
 window.caught = [];

@@ -8,12 +8,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, comes_to, lent, stir, watch
+from tests.browser.pages import WIDE, comes_to, stir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
@@ -41,17 +39,6 @@ CHANGE = """async (address) => {
   document.querySelector('article').replaceWith(next.querySelector('article'));
   window.document$.next(document);
 }"""
-
-
-@pytest.fixture
-def complaints() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
-    with lent(tab) as page:
-        yield watch(page, base, complaints)
 
 
 def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) -> None:
@@ -130,19 +117,25 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     assert complaints == []
 
 
+def taken_along(page: Page, bar: Locator) -> dict[str, bytes]:
+    """The files that the buttons of a bar save."""
+    saved = {}
+    for kind in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as found:
+            bar.get_by_text(kind, exact=True).click()
+        saved[kind] = found.value.path().read_bytes()
+    assert saved["PNG"].startswith(b"\x89PNG")
+    return saved
+
+
 @pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/"])
 def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
     stir(page)
     figure = page.locator("figure.dm-chart:has(.dm-chart__files[data-ready])").first
     figure.scroll_into_view_if_needed()
-    saved = {}
-    for kind in ("PNG", "SVG", "CSV"):
-        with page.expect_download() as found:
-            figure.locator(".dm-chart__files").get_by_text(kind, exact=True).click()
-        saved[kind] = found.value.path().read_bytes()
+    saved = taken_along(page, figure.locator(".dm-chart__files"))
 
-    assert saved["PNG"].startswith(b"\x89PNG")
     assert b"<title>" in saved["SVG"]
     assert ET.fromstring(saved["SVG"]).tag.endswith("svg")  # noqa: S314 - our own picture
     lines = saved["CSV"].decode().splitlines()
@@ -156,14 +149,9 @@ def test_a_map_that_is_a_table_can_be_taken_along(page: Page, base: str) -> None
     page.goto(base)
     stir(page)
     bar = page.locator(".dm-map-figure .dm-chart__files[data-ready]")
-    saved = {}
-    for kind in ("PNG", "SVG", "CSV"):
-        with page.expect_download() as found:
-            bar.get_by_text(kind, exact=True).click()
-        saved[kind] = found.value.path().read_bytes()
+    saved = taken_along(page, bar)
 
     assert bar.locator("> *").all_inner_texts() == ["PNG", "SVG", "CSV", "Link"]
-    assert saved["PNG"].startswith(b"\x89PNG")
     drawn = ET.fromstring(saved["SVG"])  # noqa: S314 - our own picture
     texts = {each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")}
     shown = page.locator(".dm-sq b:visible").all_inner_texts()

@@ -15,12 +15,10 @@ from tests.browser.pages import (
     NARROW,
     WIDE,
     comes_to,
-    lent,
     one_of_each_kind,
     px_too_wide,
     stir,
     wake_charts,
-    watch,
 )
 from tests.sites import addresses
 
@@ -107,18 +105,6 @@ READY = {
     "compare/": '#dm-compare[data-state="ready"]',
     "advisor/": '.dm-advisor[data-state="ready"]',
 }
-
-
-@pytest.fixture
-def complaints() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
-    """A wide page in the light, watched for errors, refusals and requests to other hosts."""
-    with lent(tab) as page:
-        yield watch(page, base, complaints)
 
 
 def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(

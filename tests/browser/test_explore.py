@@ -12,26 +12,17 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.data.formats import guarded
-from tests.browser.pages import NARROW, lent, stir
+from tests.browser.pages import NARROW, WIDE, stir
 from tests.processes import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page, Route, ViewportSize
+    from playwright.sync_api import Page, Route
 
 
 pytestmark = pytest.mark.browser
-WIDE: ViewportSize = {"width": 1280, "height": 900}
 ROWS = "#dm-cells tbody tr"
 READY = '#dm-explore[data-state="ready"]'
 COMPARED = '#dm-compare[data-state="ready"]'
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    with lent(tab, WIDE) as page:
-        yield page
 
 
 def opened(page: Page, address: str) -> Page:

@@ -40,11 +40,6 @@ FORCE = """() => { for (const each of document.querySelectorAll('article *'))
 
 
 @pytest.fixture
-def complaints() -> list[str]:
-    return []
-
-
-@pytest.fixture
 def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
     """A page on a phone in the dark, watched for dialogs, errors and foreign requests."""
     with lent(tab, NARROW, "dark") as page:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import lent, stir
+from tests.browser.pages import stir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
@@ -44,12 +42,6 @@ CONTROLS = """() => {
 # The button back to the top is withdrawn as long as the page is at its top.
 MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window.seen.has(each))
   .map((each) => each.outerHTML.slice(0, 160))"""
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    with lent(tab) as page:
-        yield page
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,15 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import lent
-from tests.browser.test_explore import COMPARED, READY, ROWS, WIDE, opened, tasks
+from tests.browser.test_explore import COMPARED, READY, ROWS, opened, tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
     from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 LINKS = {"setup", "evidence", "command"}
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    with lent(tab, WIDE) as page:
-        yield page
 
 
 def only(file: dict[str, Any], facet: str, *names: str) -> dict[str, Any]:

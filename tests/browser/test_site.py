@@ -10,14 +10,12 @@ from playwright.sync_api import expect
 from tests.browser.pages import (
     NARROW,
     WIDE,
-    lent,
     one_of_each_kind,
     stir,
 )
 from tests.sites import addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Page
@@ -40,12 +38,6 @@ UNREAD = """() => {
     if (shown(each)) missing.push(`a form: ${each.className}`);
   return missing;
 }"""
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    with lent(tab) as page:
-        yield page
 
 
 @pytest.fixture
@@ -102,15 +94,6 @@ def test_a_filter_of_the_map_finds_what_a_phone_does_not_show(page: Page, base: 
 
     assert last.is_visible()
     assert page.locator(".dm-band__rest:visible").count() == 0
-
-
-def test_a_chart_without_javascript_is_a_picture_with_a_table(still: Page, base: str) -> None:
-    still.goto(base + "tasks/")
-    figure = still.locator("figure.dm-chart").first
-
-    assert figure.locator("img:visible").count() == 1
-    figure.locator("summary").click()
-    assert figure.locator("table").is_visible()
 
 
 def test_the_switch_changes_the_map_and_the_address(page: Page, base: str) -> None:

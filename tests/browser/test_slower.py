@@ -15,11 +15,6 @@ DRAFT = (EXAMPLES / "llama-server-b10068-draft.log").read_text("utf-8")
 
 
 @pytest.fixture
-def complaints() -> list[str]:
-    return []
-
-
-@pytest.fixture
 def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
     with lent(tab, NARROW) as page:
         watch(page, base, complaints).goto(f"{base}slower/")

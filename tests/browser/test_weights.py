@@ -8,21 +8,13 @@ import pytest
 
 from bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
 from pipeline.site.build import beginning
-from tests.browser.pages import lent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    with lent(tab) as page:
-        yield page
 
 
 @pytest.fixture
