@@ -1,4 +1,4 @@
-"""Databases that several tests ask and none changes."""
+"""Databases that several tests ask and none changes, and a repository for each that changes one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.data.database import open_database
+from tests.pipeline.repositories import Repository
 from tests.pipeline.tables import small_corpus, whole_database
 
 if TYPE_CHECKING:
@@ -36,3 +37,8 @@ def full(corpus: Path) -> duckdb.DuckDBPyConnection:
 @pytest.fixture(scope="session")
 def empty() -> duckdb.DuckDBPyConnection:
     return whole_database()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)

@@ -11,12 +11,7 @@ from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_o
 from tests.samples import sample_bytes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path)
+    pass
 
 
 def test_a_new_result_is_accepted(repository: Repository) -> None:

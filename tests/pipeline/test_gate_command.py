@@ -21,11 +21,6 @@ from tests.samples import sample, sample_bytes
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path)
-
-
 def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> None:
     hostile = "::warning::x\n::error file=a,line=1::y.json"
     repository.write(b"{}", hostile)

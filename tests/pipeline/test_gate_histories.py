@@ -12,12 +12,7 @@ from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path)
+    pass
 
 
 def test_very_many_changes_beside_a_result_are_counted_not_listed(repository: Repository) -> None:

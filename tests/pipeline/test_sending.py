@@ -3,7 +3,6 @@
 import json
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,6 @@ ENTRY = {
     "date": "2026-11-21",
     "reason": "It looks odd",
 }
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path)
 
 
 def rules(repository: Repository, submission: Submission, sent: Sending) -> list[str]:
