@@ -64,21 +64,8 @@ def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
     assert [line for line in uses if not PINNED.search(line)] == []
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
-def test_a_workflow_begins_without_any_right(path: Path) -> None:
-    assert read(path)["permissions"] == {}
-
-
 def test_a_job_has_the_rights_that_it_needs_and_no_more() -> None:
     assert {(workflow, name): job["permissions"] for workflow, name, job in jobs()} == RIGHTS
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
-def test_no_workflow_runs_a_strangers_code_with_our_rights(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-
-    assert "pull_request_target" not in text
-    assert "secrets." not in text
 
 
 def test_every_job_ends_in_time_and_on_a_named_system() -> None:

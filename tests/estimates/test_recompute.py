@@ -26,11 +26,14 @@ def giving_up() -> Submission:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_every_estimate_follows_from_the_methodology_page_alone(name: str) -> None:
+def test_every_estimate_follows_from_the_methodology_page_and_contains_the_wall_clock(
+    name: str,
+) -> None:
     found = compare(REAL[name])
 
     assert found.missing == 0
     assert found.differs < EXACT
+    assert found.contained == found.timed
 
 
 def test_so_do_the_bounds_of_a_campaign_that_ran_out_of_time() -> None:
@@ -48,10 +51,3 @@ def test_the_recomputation_shares_no_code_with_the_estimates() -> None:
 def _is_ours(value: object) -> bool:
     module = getattr(value, "__module__", None) or getattr(value, "__name__", "")
     return str(module).startswith(("estimates", "schemas", "harness", "pipeline"))
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_the_published_interval_contains_the_ratio_by_the_wall_clock(name: str) -> None:
-    found = compare(REAL[name])
-
-    assert found.contained == found.timed

@@ -101,28 +101,6 @@ def test_the_command_writes_what_is_missed_and_the_figures(
     assert 5 * row["wide"] < row["wide_before"]
 
 
-def test_the_command_prints_a_table_and_writes_the_figures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = tmp_path / "simulation.json"
-
-    simulation.main(
-        ["--campaigns", "2", "--scenario", "quiet", "--date", "2026-11-21", "--output", str(output)]
-    )
-
-    assert capsys.readouterr().out.startswith("quiet ")
-    document = json.loads(output.read_text("utf-8"))
-    assert (document["date"], document["campaigns_per_scenario"]) == ("2026-11-21", 2)
-    assert {row["method"] for row in document["rows"]} == {
-        "paired",
-        "over-blocks",
-        "adaptive",
-        "adaptive-over-blocks",
-        "geometric",
-        "one-after-another",
-    }
-
-
 def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_path: Path) -> None:
     # Trials that take up to 1.9 times as long: three blocks do not agree well enough.
     rig = replace(KNOWN.rig, slowdown=lambda order: 1 + 0.9 * (order * 7919 % 13) / 12)

@@ -195,15 +195,6 @@ def test_the_task_other_has_its_own_estimate_and_no_part_in_the_overall_one() ->
     assert of(submission, task=None).speedup == pytest.approx(2.0)
 
 
-def test_speedup_is_tokens_per_round_over_round_cost_at_every_level() -> None:
-    summary = summarize(sample(blocks=3))
-
-    for each in (*summary.prompts, *summary.estimates):
-        assert each.tokens_per_round is not None
-        assert each.round_cost is not None
-        assert each.speedup == pytest.approx(each.tokens_per_round / each.round_cost)
-
-
 def test_without_noise_measured_and_predicted_speedup_agree() -> None:
     summary = summarize(sample(costs=Costs(noise=0.0)))
 

@@ -125,19 +125,6 @@ def test_a_program_that_is_not_there_ends_with_3_and_not_with_1(
     )
 
 
-def test_a_method_that_one_build_does_not_offer_is_refused_with_the_name_of_the_build(
-    comparing: Comparing, tmp_path: Path
-) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001)
-    head.write_text(head.read_text("utf-8").replace("exec", "exec env NO_NGRAM=1"), "utf-8")
-
-    done = comparing(base, head)
-
-    assert done.exit_code == 3
-    assert "Error: head: ngram-simple-n8: this llama-server has no method" in done.stderr
-
-
 def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
     done = comparing(tmp_path / "a", tmp_path / "b", "--precision", "0.01")
 

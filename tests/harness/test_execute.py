@@ -175,17 +175,6 @@ def test_a_run_that_is_interrupted_again_and_again_still_fits_the_format(tmp_pat
     assert findings(canonical_bytes(encode(last))) == ()
 
 
-def test_resuming_a_finished_run_measures_nothing_again(tmp_path: Path) -> None:
-    work_file = tmp_path / "run.jsonl"
-    first = run(campaign(), work_file)
-    seen: list[Event] = []
-
-    second = run(campaign(), work_file, resume=True, observe=seen.append)
-
-    assert second.trials == first.trials
-    assert not [event for event in seen if isinstance(event, TrialEnded)]
-
-
 def _arm_of(event: Event) -> list[str]:
     return [event.trial.arm] if isinstance(event, TrialEnded) else []
 

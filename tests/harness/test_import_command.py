@@ -197,13 +197,6 @@ def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["import", "--from", "vllm", str(tmp_path / "no.jsonl")])
-
-    assert result.exit_code == 1
-    assert "no.jsonl cannot be read: No such file or directory" in result.stderr
-
-
 def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
     measured = sample(tasks=("code",), prompts_per_task=2, gpu="NVIDIA GeForce RTX 3090")
     foreign = [each for form in IMPORTERS for each in imported(form).submissions]

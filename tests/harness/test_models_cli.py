@@ -188,13 +188,6 @@ def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_h
     assert alone.stdout.splitlines() == lying[:1]
 
 
-def test_a_model_that_cannot_be_fetched_is_one_line_and_exit_code_3() -> None:
-    result = call("get", "qwen3-8b")
-
-    assert result.exit_code == 3
-    assert result.stderr.startswith("Error: the hub cannot be reached and Qwen/Qwen3-8B-GGUF")
-
-
 def page(found: MachineMemory, *, version: str | None, server: str | None = None) -> str:
     described = assess(found, 2048, client=HuggingFace())
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))

@@ -117,16 +117,6 @@ def test_two_known_results_near_one_confirm_no_gain_of_unknown_ones() -> None:
     assert one(connection, "select votes, confirmed from cell") == (8, False)
 
 
-def test_known_contributors_confirm_by_their_own_interval() -> None:
-    made = [campaign(1.3, within=CLEAR, contributor=name) for name in ("ada", "bob", "eve")]
-
-    connection = database(*made, new=("eve",))
-
-    assert one(connection, "select mark from cell") == ("helps-confirmed",)
-    kinds = rows(connection, "select voters from pool_interval join cell on pool = cell order by 1")
-    assert kinds == [("all",), ("known",)]
-
-
 def test_a_cell_whose_builds_differ_more_than_contributors_do_has_no_sign() -> None:
     # Contributors differ by sqrt(0.0023125) = 4.8 %, so two builds by 2 * sqrt(2) * 4.8 = 13.6 % at
     # most; ln(1.61 / 1.30) = 21.4 %, and ln(1.35 / 1.30) = 3.8 %.

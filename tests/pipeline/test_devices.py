@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from estimates.summary import summarize
 from estimates.understanding import understand
 from harness.cli.validate import understood_lines
@@ -16,7 +14,6 @@ from tests.pipeline.tables import Example, campaign, database, entry, one
 from tests.samples import Costs, sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
-SMALL = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)
 
 
 def on(*gpus: Gpu, listed: int | None = None) -> Submission:
@@ -30,24 +27,6 @@ def on(*gpus: Gpu, listed: int | None = None) -> Submission:
         machine=replace(plain.machine, gpus=gpus),
         engine=replace(plain.engine, devices=devices),
     )
-
-
-@pytest.mark.parametrize(
-    ("submission", "label", "vram_gib"),
-    [
-        (on(BIG, listed=1), "RTX 3090 24 GB", 24),
-        (on(BIG, BIG, listed=2), "2 × RTX 3090 24 GB", 48),  # noqa: RUF001 - as printed
-        (on(BIG, BIG), "2 × RTX 3090 24 GB", 48),  # noqa: RUF001 - as printed
-        (on(BIG, SMALL, listed=1), "RTX 3090 24 GB", 24),
-        (on(BIG, SMALL, listed=2), "RTX 3090 + RTX 3060 36 GB", 36),
-    ],
-)
-def test_a_result_stands_under_the_cards_that_it_used(
-    submission: Submission, label: str, vram_gib: int
-) -> None:
-    connection = database(entry(submission, summarize(submission)))
-
-    assert one(connection, "select device_label, vram_gib from setup") == (label, vram_gib)
 
 
 def test_two_cards_and_one_of_them_never_share_a_cell() -> None:

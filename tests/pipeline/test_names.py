@@ -5,16 +5,6 @@ from dataclasses import replace
 from tests.pipeline.tables import campaign, database, entry, one
 
 
-def test_a_processor_is_named_with_its_threads() -> None:
-    connection = database(campaign(1.0, gpu=None, backend="cpu"))
-
-    assert one(connection, "select device, device_label, vram_gib from setup") == (
-        "ryzen-7-7845hs-16-threads",
-        "Ryzen 7 7845HS 16 threads",
-        None,
-    )
-
-
 def test_a_mixture_of_experts_is_shown_by_total_and_active_parameters() -> None:
     base = campaign(1.0, parameters=30_000_000_000)
     target = replace(base.submission.target, active_parameters=3_000_000_000)

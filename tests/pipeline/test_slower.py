@@ -15,7 +15,6 @@ from pipeline.site.pages.slower import MOST_PAIRS, knowledge, reasons
 from schemas.submission import Trial
 from tests import scripts
 
-ROOT = Path(__file__).parents[2]
 COMPUTE = """
 import { judged, timeRatio, yieldOf } from "./arithmetic.js";
 const answer = ({ words, times, runs }) => ({

@@ -16,8 +16,6 @@ from tools.examples import small
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-if TYPE_CHECKING:
     Document = dict[str, Any]
 
 SMALL = small()
@@ -90,22 +88,11 @@ def test_a_valid_file_becomes_a_submission() -> None:
             '$.licence: "MIT" is not accepted, expected "CC-BY-4.0" [schema-const]',
         ),
         (
-            lambda d: d.update(version=2.0),
-            (
-                "$.version: 2.0 has the wrong type, expected integer; "
-                "write it without a decimal point or exponent [schema-type]"
-            ),
-        ),
-        (
             lambda d: d.update(measured_from="2026-02-30T00:00:00Z"),
             (
                 '$.measured_from: "2026-02-30T00:00:00Z" is not a valid date-time; '
                 "give one that exists in the calendar [schema-format]"
             ),
-        ),
-        (
-            lambda d: d["arms"][1]["method"].pop("type"),
-            '$.arms[1].method: the field "type" is missing; add it [schema-required]',
         ),
         (
             lambda d: d["arms"][1]["method"].update(draft="tiny-q8-0"),
@@ -150,10 +137,6 @@ def test_a_valid_file_becomes_a_submission() -> None:
                 "$.arms: a list (entries: 0) is too short, expected at least 1; add the rest "
                 "[schema-minItems]"
             ),
-        ),
-        (
-            lambda d: d["trials"][0].update(decodems=d["trials"][0].pop("rounds")),
-            ('$.trials[0]: unknown field "decodems"; remove it [schema-additionalProperties]'),
         ),
         (
             lambda d: d["trials"][0].update(round=d["trials"][0].pop("rounds")),

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
-from harness.runners.inprocess import open_in_process, probes
-from schemas.method import NO_SPECULATION, Method
+from harness.runners.inprocess import open_in_process
+from schemas.method import NO_SPECULATION
 from schemas.submission import Placement
-from tests.harness.campaigns import BASELINE, DRAFT, campaign, of_real_files, run
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from harness.campaign.model import Campaign
 
 
@@ -31,13 +28,6 @@ ALONE = ArmPlan(
     method=NO_SPECULATION,
     baseline="baseline",
     gpu_layers=7,
-)
-ATTEMPTS = 5
-ORACLE = ArmPlan(
-    id="oracle",
-    role="control",
-    method=Method(type="oracle", n_max=3, acceptance=1.0),
-    baseline="baseline",
 )
 
 
@@ -93,27 +83,3 @@ def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
     assert alone.tokens == drafted.tokens == again.tokens
     assert sum(item.drafted for item in drafted.rounds) > 0
     assert again.prompt_ms is None  # the state outlives the placement's turns
-
-
-def test_the_oracles_speedup_is_what_the_probes_predict(
-    plan: Campaign, nonsense: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the model says, the oracle knows it."""
-    monkeypatch.setattr(probes, "_LIMIT_S", 1.0)  # fewer repeats of each width
-    arms = (BASELINE, ORACLE)
-    settings = dataclasses.replace(plan.settings, max_output_tokens=16)
-    target = dataclasses.replace(plan.target, path=nonsense)
-    few = of_real_files(dataclasses.replace(plan, target=target, arms=arms, settings=settings))
-
-    # A few seconds on a shared machine may be disturbed, and then are again; what is wrong stays
-    # wrong. The bench has enough of them for an interval.
-    for attempt in range(ATTEMPTS):
-        journal = tmp_path / f"{attempt}.jsonl"
-        estimate = summarize(run(few, journal, runner=open_in_process)).estimates[0]
-        assert estimate.acceptance_rate is not None
-        assert estimate.acceptance_rate > 0.9
-        assert estimate.unexplained is not None
-        if 0.5 < 1 + estimate.unexplained < 2:
-            break
-    else:
-        pytest.fail(f"the last of {ATTEMPTS} attempts left {estimate.unexplained} unexplained")

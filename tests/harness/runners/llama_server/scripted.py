@@ -1,8 +1,7 @@
 """A llama-server that computes nothing: it waits as long as its script says, and states that time.
 
 `write(path, build=…, token_ms=…)` makes the program. Every server that is started is a little
-faster or slower than the last, and so is every answer. With NO_NGRAM in its environment it knows no
-speculation.
+faster or slower than the last, and so is every answer.
 """
 
 import json
@@ -88,8 +87,7 @@ def main() -> None:
     """Serve as the command line says until somebody ends it."""
     build, token_ms, crashes_with, *given = sys.argv[1:]
     if "--port" not in given:
-        known = HELP.replace(",ngram-simple", "") if "NO_NGRAM" in os.environ else HELP
-        says = {"--help": known, "--version": f"version: {build} (0123abc)\n"}
+        says = {"--help": HELP, "--version": f"version: {build} (0123abc)\n"}
         sys.stdout.write(says.get(given[0], ""))
         return
     if crashes_with in given:

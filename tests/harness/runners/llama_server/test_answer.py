@@ -96,14 +96,6 @@ def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_hi
     assert (found.metrics_drafted, found.metrics_accepted) == (3, 1)
 
 
-def test_metrics_that_agree_are_not_said_again() -> None:
-    counted = Counted(steps=1, drafted=3, accepted=2, histogram=(0, 0, 1))
-
-    found = sums(read_completion(ANSWER), counted)
-
-    assert (found.metrics_drafted, found.metrics_accepted) == (None, None)
-
-
 def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
     # A build of early 2026 that accepted two tokens in the round that reached the limit.
     listed = {**ANSWER, "tokens": [472, 585]}
