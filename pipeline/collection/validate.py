@@ -70,7 +70,8 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
         result = checked_alone
         if isinstance(result, Accepted):
             twin = first_by_digest.setdefault(result.digest, source)
-            result = _unless_duplicate(result, twin)
+            if twin != source:  # a preview of what the corpus has adds nothing
+                result = () if source.place == "preview" else (duplicate_finding(source, twin),)
         match result:
             case Accepted():
                 validated.submissions.append(result)
@@ -91,7 +92,11 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     if source.kind != "submission":
         schema, stem = _OTHERS[source.kind]
         found = contract.document_findings(data, schema, file=file)
-        found = (*found, *_other_name_findings(source, stem)) or _status_findings(source, data)
+        if not FILE_NAME.fullmatch(source.path.name):
+            named = f"the file is named {shown(source.path.name)}"
+            message = f"{named}, expected lower-case <{stem}>.json; rename it"
+            found = (*found, _finding(source, "canonical-name", message))
+        found = found or _status_findings(source, data)
         return found or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
@@ -161,15 +166,6 @@ def _folder_findings(source: Source) -> Found:
     return (_finding(source, "canonical-folder", message),)
 
 
-def _other_name_findings(source: Source, stem: str) -> Found:
-    if FILE_NAME.fullmatch(source.path.name):
-        return ()
-    message = (
-        f"the file is named {shown(source.path.name)}, expected lower-case <{stem}>.json; rename it"
-    )
-    return (_finding(source, "canonical-name", message),)
-
-
 def contributor_of(name: str) -> str | None:
     """The contributor that a lifecycle entry of this name is about; `None` for a result."""
     about = _CONTRIBUTOR_ENTRY.fullmatch(name)
@@ -182,15 +178,6 @@ def _status_findings(source: Source, data: bytes) -> Found:
         return ()
     message = "only a contributor is `known`: name the file contributor--<user name>.json"
     return (_finding(source, "lifecycle-status", message, "$.status"),)
-
-
-def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
-    """The corpus has no content twice; a preview of what the corpus has adds nothing."""
-    if twin == accepted.source:
-        return accepted
-    if accepted.source.place == "preview":
-        return ()
-    return (duplicate_finding(accepted.source, twin),)
 
 
 def duplicate_finding(source: Source, twin: Source) -> Finding:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -92,11 +91,7 @@ def _compute(source: Source) -> bytes | Found:
 
 
 def _decoded(data: bytes) -> CachedSubmission:
-    return msgspec.msgpack.decode(data, type=CachedSubmission, dec_hook=_array)
-
-
-def _array(hint: Any, values: object) -> object:  # noqa: ANN401 - a type hint is any object
-    """The array of a field `NDArray[kind]`."""
-    _, dtype = get_args(hint)
-    (kind,) = get_args(dtype)
-    return np.array(values, kind)
+    # The only arrays are those of fingerprints.
+    return msgspec.msgpack.decode(
+        data, type=CachedSubmission, dec_hook=lambda _, values: np.array(values, np.uint32)
+    )

@@ -31,7 +31,7 @@ from pipeline.collection.validate import (
 )
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, members_of
-from pipeline.data.load import AcceptedSubmission, TextEntry, load
+from pipeline.data.load import AcceptedSubmission, load
 from pipeline.data.same_weights import names_of, renamed, renamed_text
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
@@ -58,8 +58,8 @@ def open_database(
         flags = _corpus_flags(members, files)
         connection = load(
             _with_flags(known, files.submissions, members, flags),
-            map(_text_entry, files.published),
-            map(_text_entry, files.lifecycle),
+            files.published,
+            files.lifecycle,
             _sources(results / "sources.toml"),
         )
     aggregate(connection)
@@ -166,7 +166,3 @@ def _sources(path: Path) -> str | None:
     if found := schema_findings(document, SOURCES_SCHEMA):
         raise RejectedError(in_file(found, str(path)))
     return orjson.dumps(document).decode()
-
-
-def _text_entry(accepted: AcceptedText) -> TextEntry:
-    return TextEntry(file=accepted.source.path.name, text=accepted.text)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import pyarrow as pa
@@ -23,22 +22,17 @@ class View:
 
 
 def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
-    """The tables that the SQL files create, in their order."""
-    catalogue = _catalogue(connection)
+    """The tables that the SQL files created, in their order."""
+    tables = {name: connection.table(name) for (name,) in connection.sql("show tables").fetchall()}
     return tuple(
         View(
             name=name,
             row=row_meaning(query),
-            columns=tuple((column, kind) for table, column, kind in catalogue if table == name),
+            columns=tuple(zip(tables[name].columns, map(str, tables[name].types), strict=True)),
         )
         for name, query in view_queries().items()
+        if name in tables
     )
-
-
-def _catalogue(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
-    """Every column of every table: table, column, type."""
-    file = resources.files("pipeline.data").joinpath("sql", "catalogue.sql")
-    return connection.execute(file.read_text("utf-8")).fetchall()
 
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -63,19 +57,25 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """A file of the package and the table in it; in JSON its rows may lie below a name."""
+class ExportedFile:
+    """A file that was written: name, size, digest; `rows` and `table` where it holds one.
 
-    path: str
+    `role`: the rows themselves, a part of them, or the list of the parts. In JSON the rows may be
+    below a name.
+    """
+
+    name: str
     bytes: int
     sha256: str
-    table: str
-    columns: pa.Schema
+    table: str | None = None
+    rows: int | None = None
+    columns: pa.Schema | None = None
+    role: Literal["rows", "part", "list"] = "rows"
     rows_below: str | None = None
 
 
-def data_package(resources: Iterable[Resource]) -> dict[str, Any]:
-    """The descriptor as a JSON value."""
+def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
+    """The descriptor of the files that hold a table, as a JSON value."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,
@@ -84,22 +84,22 @@ def data_package(resources: Iterable[Resource]) -> dict[str, Any]:
         "estimator": ESTIMATOR,
         "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
         "licenses": [LICENCE],
-        "resources": [_entry(resource, meanings[resource.table]) for resource in resources],
+        "resources": [_entry(file, meanings[file.table]) for file in files if file.table],
     }
 
 
-def _entry(resource: Resource, meaning: str) -> dict[str, Any]:
-    stem, _, suffix = resource.path.rpartition(".")
+def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
+    stem, _, suffix = file.name.rpartition(".")
     return {
         "name": f"{stem}-{suffix}",
-        "path": resource.path,
+        "path": file.name,
         "format": suffix,
         "mediatype": MEDIA_TYPES[suffix],
-        "bytes": resource.bytes,
-        "hash": f"sha256:{resource.sha256}",
+        "bytes": file.bytes,
+        "hash": f"sha256:{file.sha256}",
         "description": meaning,
-        "schema": {"fields": [_field(column) for column in resource.columns]},
-    } | ({"dialect": {"property": resource.rows_below}} if resource.rows_below else {})
+        "schema": {"fields": [_field(column) for column in file.columns or ()]},
+    } | ({"dialect": {"property": file.rows_below}} if file.rows_below else {})
 
 
 def _field(column: pa.Field) -> dict[str, str]:

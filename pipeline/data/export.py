@@ -6,9 +6,8 @@ A table that is too large for text is written as Parquet in parts; its usual fil
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import duckdb
 import orjson
@@ -16,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from estimates.model import ESTIMATOR
-from pipeline.data.datapackage import LICENCE, Resource, data_package
+from pipeline.data.datapackage import LICENCE, ExportedFile, data_package
 from pipeline.data.formats import FORMATS, Format, as_json, as_parquet
 from schemas.vocabulary.metrics import metrics
 
@@ -51,22 +50,6 @@ LISTED = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedFile:
-    """A file that was written: name, size, digest; `rows` and `table` where it holds one.
-
-    `role`: the rows themselves, a part of them, or the list of the parts.
-    """
-
-    name: str
-    bytes: int
-    sha256: str
-    table: str | None = None
-    rows: int | None = None
-    columns: pa.Schema | None = None
-    role: Literal["rows", "part", "list"] = "rows"
-
-
 def export(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
@@ -86,25 +69,13 @@ def export(
             files += _in_parts(folder, stem, table, max(1, part_values // columns))
         else:
             files += _in_all_formats(folder, stem, table.to_arrow_table(), rows=rows)
-    described = [_resource(file, file.table) for file in files if file.table and file.columns]
     package = orjson.dumps(
-        data_package(described), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        data_package(files), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     )
     files.append(_write(folder, PACKAGE, package))
     sums = sorted((file.name, file.sha256) for file in files)
     lines = "".join(f"{digest}  {name}\n" for name, digest in sums)
     return (*files, _write(folder, SUMS, lines.encode()))
-
-
-def _resource(file: ExportedFile, table: str) -> Resource:
-    return Resource(
-        path=file.name,
-        bytes=file.bytes,
-        sha256=file.sha256,
-        table=table,
-        columns=file.columns,
-        rows_below=SPEEDUPS if file.name == f"{SPEEDUPS}.json" else None,
-    )
 
 
 def _in_parts(
@@ -170,4 +141,5 @@ def _write(
         sha256=hashlib.sha256(data).hexdigest(),
         table=EXPORTS[of] if of else None,
         columns=columns,
+        rows_below=SPEEDUPS if name == f"{SPEEDUPS}.json" else None,
     )

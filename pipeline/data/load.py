@@ -5,9 +5,7 @@ shape of a table, and an empty corpus has the same tables as a full one. Afterwa
 read a file or the network.
 """
 
-import dataclasses
 import json
-import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -15,14 +13,16 @@ from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias
 
 import duckdb
+import msgspec
 import orjson
 import pyarrow as pa
 
 from estimates.identity import Identity
 from estimates.model import Summary
+from pipeline.collection.validate import AcceptedText
 from schemas import validator
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
@@ -38,11 +38,6 @@ def schema_structure(schema: Schema) -> Structure:
     return _structure(schema, schema.get("$defs", {}))
 
 
-def dataclass_structure(cls: type) -> Structure:
-    """The structure of a frozen dataclass as JSON."""
-    return {name: _hint_structure(hint) for name, hint in get_type_hints(cls).items()}
-
-
 def _structure(schema: Schema, defs: Schema) -> Structure:
     node = _resolved(schema, defs)
     properties = _properties(node, defs)
@@ -50,6 +45,8 @@ def _structure(schema: Schema, defs: Schema) -> Structure:
         return {name: _structure(child, defs) for name, child in properties.items()}
     if node.get("type") == "array":
         return [_structure(node["items"], defs)]
+    if "anyOf" in node:  # of a field that may be `None`
+        return _structure(node["anyOf"][0], defs)
     return _leaf(node)
 
 
@@ -86,20 +83,6 @@ def _leaf(node: Schema) -> str:
     return PYTHON_LEAVES[type(value)]
 
 
-def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is any object
-    origin = get_origin(hint)
-    if origin is Literal:
-        return PYTHON_LEAVES[type(get_args(hint)[0])]
-    if origin is tuple:
-        return [_hint_structure(get_args(hint)[0])]
-    if origin in (Union, types.UnionType):
-        (member,) = (each for each in get_args(hint) if each is not types.NoneType)
-        return _hint_structure(member)
-    if dataclasses.is_dataclass(hint):
-        return dataclass_structure(hint)  # type: ignore[arg-type]  # a hint is a class
-    return PYTHON_LEAVES[hint]
-
-
 TEXT, YES_NO = pa.string(), pa.bool_()
 SUBMISSION_ROW = pa.schema(
     {
@@ -131,14 +114,6 @@ class AcceptedSubmission:
     summary: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextEntry:
-    """An accepted published document or lifecycle entry as the text of its file."""
-
-    file: str
-    text: str
-
-
 # Of tables: 10,000 files need more than 800 MB, and the whole build then 2.3 GB. What a step needs
 # beyond it and Python's own come on top.
 MOST_MEMORY = "1600MB"
@@ -156,8 +131,8 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 def load(
     submissions: Iterable[AcceptedSubmission],
-    published: Iterable[TextEntry],
-    lifecycle: Iterable[TextEntry] = (),
+    published: Iterable[AcceptedText],
+    lifecycle: Iterable[AcceptedText] = (),
     sources: str | None = None,
     *,
     optimised: bool = True,
@@ -174,11 +149,11 @@ def load(
         ("published", published, validator.PUBLISHED_SCHEMA),
         ("lifecycle", lifecycle, validator.LIFECYCLE_SCHEMA),
     ):
-        rows = [{"file": entry.file, "document": entry.text} for entry in entries]
-        _create(connection, kind, pa.Table.from_pylist(rows, TEXT_ROW), _structure_load(schema))
+        rows = [{"file": entry.source.path.name, "document": entry.text} for entry in entries]
+        _create(connection, kind, pa.Table.from_pylist(rows, TEXT_ROW), _described(schema))
     listed = pa.Table.from_pylist([] if sources is None else [{"document": sources}], SOURCES_ROW)
-    _create(connection, "sources", listed, _structure_load(validator.SOURCES_SCHEMA))
-    document = json.loads(_structure_load(validator.SUBMISSION_SCHEMA))
+    _create(connection, "sources", listed, _described(validator.SOURCES_SCHEMA))
+    document = json.loads(_described(validator.SUBMISSION_SCHEMA))
     trials = {"trials": document.pop("trials")}
     _create(
         connection,
@@ -186,8 +161,8 @@ def load(
         pa.RecordBatchReader.from_batches(SUBMISSION_ROW, _batches(submissions)),
         json.dumps(document),
         trials=json.dumps(trials),
-        identity=json.dumps(dataclass_structure(Identity)),
-        summary=json.dumps(dataclass_structure(Summary)),
+        identity=json.dumps(schema_structure(msgspec.json.schema(Identity))),
+        summary=json.dumps(schema_structure(msgspec.json.schema(Summary))),
     )
     connection.execute(_query("closed"))
     return connection
@@ -208,20 +183,19 @@ def _create(
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
     """Rows of text, some files at a time: the text of all may not fit into memory."""
-    left = iter(submissions)
-    while some := list(islice(left, FILES_AT_ONCE)):
-        yield pa.RecordBatch.from_pylist([_submission_row(each) for each in some], SUBMISSION_ROW)
-
-
-def _submission_row(each: AcceptedSubmission) -> dict[str, object]:
-    return {
-        "submission": each.id,
-        "file": each.file,
-        "preview": each.preview,
-        "document": each.text,
-        "identity": orjson.dumps(each.identity).decode(),
-        "summary": each.summary.decode(),
-    }
+    rows = (
+        {
+            "submission": each.id,
+            "file": each.file,
+            "preview": each.preview,
+            "document": each.text,
+            "identity": orjson.dumps(each.identity).decode(),
+            "summary": each.summary.decode(),
+        }
+        for each in submissions
+    )
+    while some := list(islice(rows, FILES_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, SUBMISSION_ROW)
 
 
 def _query(name: str) -> str:
@@ -229,5 +203,5 @@ def _query(name: str) -> str:
     return file.read_text("utf-8")
 
 
-def _structure_load(schema: str) -> str:
+def _described(schema: str) -> str:
     return json.dumps(schema_structure(validator.schema(schema)))

@@ -120,7 +120,12 @@ def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Fin
     path, name = change.path, change.path.rpartition("/")[2]
     twin = there.get(name.casefold())
     if change.status != "A":
-        return _finding(path, "path-not-added", _edited(_ACTIONS.get(change.status, "touches")))
+        message = (
+            f"{_ACTIONS.get(change.status, 'touches')} an existing result; results are only ever "
+            "added: restore it, and add a new file whose field `supersedes` names this one, or ask "
+            "in an issue to have it withdrawn"
+        )
+        return _finding(path, "path-not-added", message)
     if change.mode != REGULAR_FILE:
         sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
         return _finding(path, "path-mode", f"is {sort}; add a regular file (mode {REGULAR_FILE})")
@@ -135,13 +140,6 @@ def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Fin
         message = "the same content is in the results already; remove it"
         return _finding(path, "path-duplicate", message)
     return None
-
-
-def _edited(action: str) -> str:
-    return (
-        f"{action} an existing result; results are only ever added: restore it, and add a new file "
-        "whose field `supersedes` names this one, or ask in an issue to have it withdrawn"
-    )
 
 
 def _finding(file: str, rule: str, message: str) -> Finding:

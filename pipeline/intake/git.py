@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from pipeline.errors import PipelineError
@@ -96,7 +97,12 @@ def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
     options = ("-r", "--raw", "--no-renames", "--no-abbrev", "--no-relative", "--no-color", "-z")
     safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
     fields = _text(repository, "diff-tree", *options, *safe, start, head, "--").split("\0")[:-1]
-    return tuple(sorted(_changes(iter(fields)), key=lambda change: change.path))
+    found = []
+    # Pairs of `:old-mode new-mode old-blob new-blob status` and the path.
+    for about, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, blob, status = about.split(" ")
+        found.append(Change(path=path, status=status[0], mode=mode, blob=blob))
+    return tuple(sorted(found, key=attrgetter("path")))
 
 
 def _fork_point(repository: Path, base: str, head: str) -> str:
@@ -111,13 +117,6 @@ def _fork_point(repository: Path, base: str, head: str) -> str:
         else:
             message = f"{head[:12]} shares no history with {base[:12]}; start the branch from main"
         raise GitError(message) from error
-
-
-def _changes(fields: Iterator[str]) -> Iterator[Change]:
-    """Pairs of `:old-mode new-mode old-blob new-blob status` and the path."""
-    for entry in fields:
-        _, mode, _, blob, status = entry.split(" ")
-        yield Change(path=next(fields), status=status[0], mode=mode, blob=blob)
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:

@@ -123,10 +123,11 @@ def lines(judgement: Judgement) -> Iterator[str]:
 
 def annotations(judgement: Judgement) -> Iterator[str]:
     """Workflow commands that show the first findings at their files."""
+    escapes = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
-        text = f"{finding.path}: {finding.message} [{finding.rule}]"
-        file = _data(finding.file).replace(":", "%3A").replace(",", "%2C")
-        yield f"::error file={file},title=Draftmap::{_data(text)}"
+        text = f"{finding.path}: {finding.message} [{finding.rule}]".translate(escapes)
+        file = finding.file.translate(escapes | str.maketrans({":": "%3A", ",": "%2C"}))
+        yield f"::error file={file},title=Draftmap::{text}"
 
 
 def note(answer: Reply) -> str:
@@ -151,7 +152,3 @@ def note(answer: Reply) -> str:
 def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings with file names that are safe to print."""
     return (replace(each, file=quoted_path(each.file)) for each in findings)
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -15,9 +15,11 @@ import msgspec
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
 from estimates.verdicts import judge
+from pipeline.collection.discover import Source
+from pipeline.collection.validate import AcceptedText
 from pipeline.data import aggregate
 from pipeline.data.database import open_database
-from pipeline.data.load import AcceptedSubmission, TextEntry, load
+from pipeline.data.load import AcceptedSubmission, load
 from schemas.codec import canonical_bytes
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Origin
@@ -213,7 +215,7 @@ def whole_database(*entries: Example) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def entry_on(contributor: str, status: str = "known") -> TextEntry:
+def entry_on(contributor: str, status: str = "known") -> AcceptedText:
     """What maintainers write about a contributor."""
     document = {
         "format": "draftmap-lifecycle",
@@ -222,8 +224,10 @@ def entry_on(contributor: str, status: str = "known") -> TextEntry:
         "date": "2026-11-21",
         "reason": "A maintainer looked at this account",
     }
-    return TextEntry(
-        file=f"contributor--{contributor.lower()}.json", text=canonical_bytes(document).decode()
+    name = f"contributor--{contributor.lower()}.json"
+    return AcceptedText(
+        source=Source(path=Path(name), kind="lifecycle", place="corpus"),
+        text=canonical_bytes(document).decode(),
     )
 
 
@@ -231,7 +235,7 @@ def decide_on(results: Path, *contributors: str, status: str = "known") -> None:
     """Write an entry about each contributor into a results folder."""
     (results / "lifecycle").mkdir(parents=True, exist_ok=True)
     for entry in (entry_on(name, status) for name in contributors):
-        (results / "lifecycle" / entry.file).write_text(entry.text, encoding="utf-8")
+        (results / "lifecycle" / entry.source.path).write_text(entry.text, encoding="utf-8")
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

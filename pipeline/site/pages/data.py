@@ -8,8 +8,8 @@ import duckdb
 import orjson
 from markupsafe import Markup
 
-from pipeline.data.datapackage import MEDIA_TYPES, views
-from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS, ExportedFile
+from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
+from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.rows import grouped, read
