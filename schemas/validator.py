@@ -60,6 +60,16 @@ def _of_version(version: int) -> Schema:
     return found
 
 
+def resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Schema:
+    """A part of the schema `root` with its reference followed; keys next to `$ref` win."""
+    if "$ref" not in node:
+        return dict(node)
+    target = root
+    for part in node["$ref"].removeprefix("#/").split("/"):
+        target = target[part]
+    return {**resolved(target, root), **{k: v for k, v in node.items() if k != "$ref"}}
+
+
 @cache
 def strict(name: str) -> Validator:
     """The validator of a schema of this package."""

@@ -26,51 +26,33 @@ from pipeline.collection.validate import AcceptedText
 from schemas import validator
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
-Schema: TypeAlias = "Mapping[str, Any]"  # a JSON schema is JSON of any shape
+Schema: TypeAlias = Mapping[str, Any]  # a JSON schema is JSON of any shape
 
 LEAVES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 FORMATS = {"date-time": "TIMESTAMP", "date": "DATE"}
 PYTHON_LEAVES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
 
-def schema_structure(schema: Schema) -> Structure:
-    """The structure of the documents that a JSON Schema describes."""
-    return _structure(schema, schema.get("$defs", {}))
-
-
-def _structure(schema: Schema, defs: Schema) -> Structure:
-    node = _resolved(schema, defs)
-    properties = _properties(node, defs)
+def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
+    """The structure of the documents that a JSON Schema, or a part of `root`, describes."""
+    root = root or schema
+    node = validator.resolved(schema, root)
+    properties = _properties(node, root)
     if properties:
-        return {name: _structure(child, defs) for name, child in properties.items()}
+        return {name: schema_structure(child, root) for name, child in properties.items()}
     if node.get("type") == "array":
-        return [_structure(node["items"], defs)]
+        return [schema_structure(node["items"], root)]
     if "anyOf" in node:  # of a field that may be `None`
-        return _structure(node["anyOf"][0], defs)
+        return schema_structure(node["anyOf"][0], root)
     return _leaf(node)
 
 
-def _resolved(schema: Schema, defs: Schema) -> Schema:
-    """The schema with its reference followed; keys next to `$ref` win."""
-    if "$ref" not in schema:
-        return schema
-    target: Schema = {"$defs": defs}
-    for part in schema["$ref"].removeprefix("#/").split("/"):
-        target = target[part]
-    return {**_resolved(target, defs), **{k: v for k, v in schema.items() if k != "$ref"}}
-
-
-def _properties(node: Schema, defs: Schema) -> dict[str, Schema]:
+def _properties(node: Schema, root: Schema) -> Schema:
     """The properties of an object, those of its tagged variants (`allOf … then $ref`) included."""
     properties = dict(node.get("properties", {}))
-    variants = (branch.get("then", {}) for branch in node.get("allOf", ()))
-    for variant in variants:
+    for variant in (branch.get("then", {}) for branch in node.get("allOf", ())):
         if "$ref" in variant:
-            properties |= {
-                name: child
-                for name, child in _resolved(variant, defs)["properties"].items()
-                if name not in properties
-            }
+            properties |= validator.resolved(variant, root)["properties"] | properties
     return properties
 
 

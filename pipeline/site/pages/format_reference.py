@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site
-from schemas.validator import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, resolved, schema
 
 # A schema is JSON of any shape.
 Node: TypeAlias = Mapping[str, Any]
@@ -57,8 +57,8 @@ def _section(name: str, node: Node, root: Node) -> Node:
 
 def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> Node:
     """One key of an object."""
-    whole = _resolve(node, root)
-    item = _resolve(whole["items"], root) if "items" in whole else whole
+    whole = resolved(node, root)
+    item = resolved(whole["items"], root) if "items" in whole else whole
     target = _object_name(parent, key, whole.get("items", node), item)
     examples = whole.get("examples") or item.get("examples") or []
     return {
@@ -76,16 +76,16 @@ def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> 
 
 def _children(name: str, node: Node, root: Node) -> Iterator[tuple[str, Node]]:
     for key, value in node["properties"].items():
-        whole = _resolve(value, root)
+        whole = resolved(value, root)
         inner = whole.get("items", value)
-        item = _resolve(inner, root)
+        item = resolved(inner, root)
         target = _object_name(name, key, inner, item)
         if target:
             yield target, item
     for branch in node.get("allOf", ()):
         reference = branch.get("then", {})
         if "$ref" in reference:
-            yield reference["$ref"].rsplit("/", 1)[1], _resolve(reference, root)
+            yield reference["$ref"].rsplit("/", 1)[1], resolved(reference, root)
 
 
 def _object_name(parent: str, key: str, node: Node, resolved: Node) -> str | None:
@@ -95,16 +95,6 @@ def _object_name(parent: str, key: str, node: Node, resolved: Node) -> str | Non
     if "$ref" in node:
         return str(node["$ref"]).rsplit("/", 1)[1]
     return key if parent == "submission" else f"{parent}.{key}"
-
-
-def _resolve(node: Node, root: Node) -> Node:
-    """Follow a reference inside the schema; keys next to `$ref` win."""
-    if "$ref" not in node:
-        return node
-    target: Node = root
-    for part in node["$ref"].removeprefix("#/").split("/"):
-        target = target[part]
-    return {**_resolve(target, root), **{k: v for k, v in node.items() if k != "$ref"}}
 
 
 def _kind(whole: Node, item: Node) -> str:
