@@ -35,8 +35,10 @@ class UnexpectedScriptError(PipelineError):
 def write_policy(site: Path) -> None:
     """Put the policy into every page below `site`. Raises `UnexpectedScriptError`."""
     trusted = [(site / name).read_text("utf-8") for name in TRUSTED]
-    allowed = {digest(script) for page in trusted for script in inline_scripts(page)}
-    allowed |= {digest(script) for script in root_scripts(trusted)}
+    scripts = {script for page in trusted for script in inline_scripts(page)}
+    # On the home page the way to the root is `.`.
+    scripts |= {script.replace('new URL("..",', 'new URL(".",') for script in scripts}
+    allowed = set(map(digest, scripts))
     meta = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{policy(allowed)}">'
     for path in sorted(site.rglob("*.html")):
         text = path.read_text("utf-8")
@@ -47,15 +49,6 @@ def write_policy(site: Path) -> None:
                 raise UnexpectedScriptError(path.relative_to(site).as_posix(), script)
         text = PERCENT.sub("\N{NO-BREAK SPACE}%", text.replace(CHARSET, meta, 1))
         path.write_text(text, "utf-8")
-
-
-def root_scripts(trusted: Iterable[str]) -> set[str]:
-    """The trusted scripts as they read on the home page, where the way to the root is `.`."""
-    return {
-        script.replace('new URL("..",', 'new URL(".",')
-        for page in trusted
-        for script in inline_scripts(page)
-    }
 
 
 def policy(digests: Iterable[str]) -> str:

@@ -149,7 +149,9 @@ def draw(
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
     spec = _spec(definition, rows)
-    return msgspec.json.encode(Drawn(spec=spec, svg=_svg(spec)))
+    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
+    svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
+    return msgspec.json.encode(Drawn(spec=spec, svg=svg))
 
 
 def plain(found: pl.DataFrame) -> list[Row]:
@@ -183,11 +185,6 @@ def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
         spec: dict[str, Any] = picture.to_dict(validate=False)
     spec.pop("config", None)
     return {key: rounded(value) for key, value in spec.items()}
-
-
-def _svg(spec: dict[str, Any]) -> str:
-    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
-    return SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
 
 
 def _takeaway(name: str, definition: Definition, rows: list[Row]) -> str:

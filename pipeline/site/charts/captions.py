@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from itertools import groupby, permutations
+from operator import itemgetter
 from statistics import median
 
 from pipeline.site.charts.axes import cut_off
@@ -99,8 +100,7 @@ def depths(rows: list[Row]) -> str:
 
 def round_costs(rows: list[Row]) -> str:
     """From the cheapest round to the dearest, and what that means for acceptance."""
-    least = min(rows, key=lambda row: row["round_cost"])
-    most = max(rows, key=lambda row: row["round_cost"])
+    least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:
         return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
@@ -134,16 +134,15 @@ def concurrency(rows: list[Row]) -> str:
 
 
 def context_cost(rows: list[Row]) -> str:
-    """How the cost of a round changes from the shortest context to the longest."""
     return _by_context(rows, "round_cost", "A round costs", lambda value: f"{value:.2f} steps")
 
 
 def context_acceptance(rows: list[Row]) -> str:
-    """How many drafted tokens are accepted at the shortest context and at the longest."""
     return _by_context(rows, "acceptance_rate", "The acceptance rate is", percent)
 
 
 def _by_context(rows: list[Row], column: str, what: str, printed: Callable[[float], str]) -> str:
+    """How a figure changes from the shortest context to the longest."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     short, long = max(ends, key=lambda pair: abs(math.log(pair[1][column] / pair[0][column])))
     change = (
@@ -223,20 +222,12 @@ def published_bars(rows: list[Row]) -> str:
 
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
-    "tasks": tasks,
-    "backends": backends,
-    "submission_tasks": submission_tasks,
-    "methods": methods,
-    "depths": depths,
-    "round_costs": round_costs,
-    "concurrency": concurrency,
-    "context_cost": context_cost,
-    "context_acceptance": context_acceptance,
-    "builds": builds,
-    "break_even": break_even,
-    "predictions": predictions,
-    "verification_curve": verification_curve,
-    "published_bars": published_bars,
+    caption.__name__: caption
+    for caption in (
+        *(tasks, backends, submission_tasks, methods, depths, round_costs, concurrency),
+        *(context_cost, context_acceptance, builds, break_even, predictions),
+        *(verification_curve, published_bars),
+    )
 }
 
 

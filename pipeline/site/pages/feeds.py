@@ -62,14 +62,12 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
     headline = headline_of(connection)
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
-    gains = _gains(connection, "device")
-    for row in read(connection, "device_tally"):
-        name = device_address(row.device).rstrip("/")
-        yield badge(name, row.device_label, gains.get(row.device), row.hurts, row.cells)
-    gains = _gains(connection, "target")
-    for row in read(connection, "target_tally"):
-        name = target_address(row.target).rstrip("/")
-        yield badge(name, row.target_label, gains.get(row.target), row.hurts, row.cells)
+    for place, address_of in (("device", device_address), ("target", target_address)):
+        gains = _gains(connection, place)
+        for row in read(connection, f"{place}_tally"):
+            name, label = getattr(row, place), getattr(row, f"{place}_label")
+            path = address_of(name).rstrip("/")
+            yield badge(path, label, gains.get(name), row.hurts, row.cells)
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, place: str) -> dict[str, float]:

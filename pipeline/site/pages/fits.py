@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
+from operator import attrgetter
 
 import duckdb
 import orjson
@@ -33,6 +34,7 @@ from pipeline.site.pages.environment import render, vocabulary_file
 from pipeline.site.pages.machine import PATH as MACHINE_PATH
 from pipeline.site.pages.machine import PLAN_PATH
 from pipeline.site.pages.model import Asset, Page, Site
+from pipeline.site.rows import grouped
 from schemas.codec import Json
 
 FORMAT, VERSION = "draftmap-plan", 1
@@ -96,7 +98,11 @@ def document() -> Mapping[str, object]:
         "version": VERSION,
         "rules": rules(),
         "kinds": KINDS,
-        "quantisations": {name: _bits(name) for name in QUANTISATIONS},
+        "quantisations": {
+            name: (bits.body, bits.embedding, bits.output)
+            for name in QUANTISATIONS
+            if (bits := quantisation_of(name))
+        },
         "usual": {"quantisation": USUAL, "context": USUAL_CONTEXT, "ram": USUAL_RAM},
         "models": tuple(map(model, shapes())),
         "memories": MEMORIES,
@@ -140,7 +146,8 @@ def model(shape: Shape) -> Mapping[str, object]:
     kinds = {_kind(layer): None for layer in facts.all_layers}
     numbers = {kind: number for number, kind in enumerate(kinds)}
     setting = Setting(context=0)
-    draft = _draft_of(shape)
+    same = [each for each in shapes() if _family(each) == _family(shape)]
+    least = min(same, key=attrgetter("parameters"))
     return {
         "id": shape.name,
         "label": label(shape.name),
@@ -155,7 +162,7 @@ def model(shape: Shape) -> Mapping[str, object]:
         "layers": tuple(numbers[_kind(layer)] for layer in facts.all_layers),
         "head": len(facts.draft_layers),
         "used": facts.experts_used / facts.experts if facts.mixture else None,
-        "draft": draft and draft.name,
+        "draft": least.name if least.parameters * MUCH_SMALLER <= shape.parameters else None,
     }
 
 
@@ -171,12 +178,10 @@ def label(name: str) -> str:
 
 def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
     """The models to choose from, by family."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for shape in shapes():
-        match = FAMILY.match(shape.name)
-        family = label(shape.name).rpartition(" ")[0] if match else label(shape.name)
-        found.setdefault(family, []).append((shape.name, label(shape.name)))
-    return {family: tuple(models) for family, models in found.items()}
+    labelled = [(shape.name, label(shape.name)) for shape in shapes()]
+    return grouped(
+        labelled, lambda each: each[1].rpartition(" ")[0] if FAMILY.match(each[0]) else each[1]
+    )
 
 
 def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
@@ -245,19 +250,7 @@ def _kind(layer: Layer) -> tuple[float, ...]:
     return round(weights, DIGITS), round(experts, DIGITS), width, window, round(state, DIGITS)
 
 
-def _draft_of(shape: Shape) -> Shape | None:
-    """The smallest model of the same family, where it is much smaller."""
-    same = [each for each in shapes() if _family(each) == _family(shape)]
-    least = min(same, key=lambda each: each.parameters)
-    return least if least.parameters * MUCH_SMALLER <= shape.parameters else None
-
-
 def _family(shape: Shape) -> str:
     """What comes before the size; all of Llama 3 have one vocabulary."""
     found = FAMILY.match(shape.name)
     return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else shape.name
-
-
-def _bits(name: str) -> tuple[float, float, float]:
-    bits = quantisation_of(name) or ONE_BYTE
-    return bits.body, bits.embedding, bits.output

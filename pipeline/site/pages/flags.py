@@ -10,10 +10,6 @@ def with_flags(page: str) -> str:
     if PLACE not in page:
         message = f"the methodology page has no line {PLACE}"
         raise ValueError(message)
-    return page.replace(PLACE, flags_table())
-
-
-def flags_table() -> str:
-    """Each flag with its severity and what raises it, as a Markdown table."""
     rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
-    return "\n".join(("| Flag | Severity | Raised when |", "| --- | --- | --- |", *rows))
+    table = "\n".join(("| Flag | Severity | Raised when |", "| --- | --- | --- |", *rows))
+    return page.replace(PLACE, table)

@@ -6,7 +6,7 @@ harness (`estimates/plan/learned.json`).
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import duckdb
@@ -68,12 +68,20 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
     return tuple(found)
 
 
-def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) -> Errors:
+def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:
     """The planner's own errors, over these results and the public logs of memory."""
+    bandwidths = devices().bandwidth_gb_per_s
+    known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
+    bare = [bandwidths[rate.device] * speed.EFFICIENCY / rate.gb_per_s for rate in known]
+    off_mib = [abs(planned - measured) for planned, measured in used]
     return Errors(
         speed=leave_one_out(rates),
-        bare=_without_results(rates, devices().bandwidth_gb_per_s),
-        results=_results_error(used),
+        bare=_speed_error(bare, len({rate.device for rate in known})),
+        results=ResultsError(
+            points=len(off_mib), median_mib=statistics.median(off_mib), worst_mib=max(off_mib)
+        )
+        if off_mib
+        else None,
     )
 
 
@@ -90,13 +98,6 @@ def leave_one_out(rates: Sequence[Rate]) -> SpeedError | None:
     return _speed_error(factors, len(devices))
 
 
-def _without_results(rates: Sequence[Rate], bandwidths: Mapping[str, float]) -> SpeedError | None:
-    """Predict every speed from the nominal bandwidth of its device alone."""
-    known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
-    factors = [bandwidths[rate.device] * speed.EFFICIENCY / rate.gb_per_s for rate in known]
-    return _speed_error(factors, len({rate.device for rate in known}))
-
-
 def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
     if not factors:
         return None
@@ -104,15 +105,6 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
     within = sum(size <= speed.NEAREST_ERROR for size in sizes) / len(sizes)
     middle = statistics.median(sizes)
     return SpeedError(points=len(sizes), devices=devices, within=within, median=middle)
-
-
-def _results_error(used: Sequence[tuple[float, float]]) -> ResultsError | None:
-    """The error over pairs of planned and measured MiB."""
-    errors = [abs(planned - measured) for planned, measured in used]
-    if not errors:
-        return None
-    middle = statistics.median(errors)
-    return ResultsError(points=len(errors), median_mib=middle, worst_mib=max(errors))
 
 
 def own_errors(errors: Errors) -> Iterator[str]:

@@ -41,7 +41,7 @@ COLUMNS = (
     *("interval_low", "interval_high", "stated_request", "verdict", "at_least", "recommended"),
     *("setting", "settings", "least", "most", "source", "contributor", "evidence"),
 )
-ROUNDED = {"speedup", "interval_low", "interval_high", "stated_request", "least", "most"}
+ROUNDED = ("speedup", "interval_low", "interval_high", "stated_request", "least", "most")
 Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
 
 MEMORY = re.compile(r" \d+ GB$")
@@ -86,7 +86,14 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
         "models": tuple(models.values()),
         "settings": tuple(setting_words(row) for row in settings.values()),
         "sources": {
-            row.source: _source(row) for row in read(connection, "source") if row.source in used
+            row.source: {
+                "title": row.title,
+                "author": row.author or row.publisher,
+                "licence": row.licence,
+                "url": row.url,
+            }
+            for row in read(connection, "source")
+            if row.source in used
         },
         "columns": COLUMNS,
         "rows": tuple(_row(row, *places) for row in rows),
@@ -139,7 +146,15 @@ def bandwidth_of(label: str) -> float | None:
 
 def label_of(name: str) -> str:
     """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
-    return " ".join(map(_printed, name.split()))
+    return " ".join(
+        PRINTED.get(word)
+        or (
+            word.upper()
+            if len(word) <= LONGEST_CAPITALS or any(map(str.isdigit, word))
+            else word.capitalize()
+        )
+        for word in name.split()
+    )
 
 
 def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | None:
@@ -147,13 +162,6 @@ def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | Non
     found = read(connection, "machine_weights")
     usual = next((row for row in found if row.bits < MOST_BITS), None)
     return usual and {"quantisation": usual.quantisation, "bits": round(usual.bits, 2)}
-
-
-def _printed(word: str) -> str:
-    if word in PRINTED:
-        return PRINTED[word]
-    short = len(word) <= LONGEST_CAPITALS or any(letter.isdigit() for letter in word)
-    return word.upper() if short else word.capitalize()
 
 
 def _model(row: Row) -> Mapping[str, object]:
@@ -192,15 +200,6 @@ def setting_words(row: Row) -> Mapping[str, object]:
     }
 
 
-def _source(row: Row) -> Mapping[str, object]:
-    return {
-        "title": row.title,
-        "author": row.author or row.publisher,
-        "licence": row.licence,
-        "url": row.url,
-    }
-
-
 def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
     """The columns of a row, by which devices, models and settings are numbers."""
     own = row.submission
@@ -210,8 +209,6 @@ def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers
         "setting": settings_by[_words(row)],
         "evidence": submission_address(own) if own else published_address(row.source),
     }
-    return [_rounded(found[name]) if name in ROUNDED else found[name] for name in COLUMNS]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)
+    for name in ROUNDED:
+        found[name] = None if found[name] is None else round(found[name], DIGITS)
+    return [found[name] for name in COLUMNS]
