@@ -40,8 +40,10 @@ def sentences(best: Setting, submission: Submission, summary: Summary) -> str:
 def _parts(best: Setting, submission: Submission, summary: Summary) -> Iterator[str]:
     whole = best.whole
     match best.answer:
+        case "nothing" if best.verdict == "never-drafted":
+            yield f"{best.arm.id} never had a draft to offer, so nothing could change."
         case "nothing":
-            yield _nothing(best)
+            yield f"{best.arm.id} could not be measured; --details says why."
         case "long-answers":
             yield from _long_answers(best)
         case "unknown" if whole.interval is None or whole.verdict == "uncertain":
@@ -64,10 +66,9 @@ def _figure(ratio: float | None, interval: Interval | None, *, at_most: bool = F
     return f"{text} ({say.bound(interval.low)}{_TO}{say.bound(interval.high)})"
 
 
-def _speedup(best: Setting) -> str:
-    whole = best.whole
-    interval = corrected_estimate(whole, best.choices)
-    return _figure(whole.speedup, interval, at_most=whole.at_most)
+def _speedup(each: Estimate, choices: int) -> str:
+    interval = corrected_estimate(each, choices)
+    return _figure(each.speedup, interval, at_most=each.at_most)
 
 
 def _rates(best: Setting) -> str:
@@ -76,7 +77,7 @@ def _rates(best: Setting) -> str:
         name = f"{name}, the best of {best.choices} settings,"
     own = f"{'at most ' if whole.at_most else ''}{say.rate(whole.tps)}"
     plain = f"where plain decoding writes {say.rate(whole.baseline_tps)}"
-    return f"{name} writes {own} tokens/s {plain}: {_speedup(best)}"
+    return f"{name} writes {own} tokens/s {plain}: {_speedup(whole, best.choices)}"
 
 
 def _request(best: Setting) -> str:
@@ -103,21 +104,16 @@ def _by_task(best: Setting) -> Iterator[str]:
     groups = (each for each in (best.helped, rest, best.lost) if each)
     if best.whole.speedup is not None:
         text = f"{best.arm.id} is {say.listed([*map(_spread, groups)])}"
-        yield f"{text}; over all tasks {_speedup(best)}."
+        yield f"{text}; over all tasks {_speedup(best.whole, best.choices)}."
         yield _request(best)
     else:
-        each = [f"{_on_task(best, task)} on {task.scope}" for task in best.tasks]
+        each = [f"{_speedup(task, best.task_choices)} on {task.scope}" for task in best.tasks]
         yield f"{best.arm.id} is {say.listed(each)}. Other tasks were not measured."
     if best.helped and best.lost:
         names = say.listed([each.scope for each in best.lost])
         yield f"Switch it on per request where the server can, else leave it off for {names}."
     elif best.helped and rest:
         yield "Elsewhere no gain is clear."
-
-
-def _on_task(best: Setting, task: Estimate) -> str:
-    interval = corrected_estimate(task, best.task_choices)
-    return _figure(task.speedup, interval, at_most=task.at_most)
 
 
 def _spread(tasks: Sequence[Estimate]) -> str:
@@ -137,12 +133,6 @@ def _long_answers(best: Setting) -> Iterator[str]:
     yield f"{answers} {request}."
     if whole.pays_from is not None:
         yield f"It pays from about {answer_length(whole.pays_from)}."
-
-
-def _nothing(best: Setting) -> str:
-    if best.verdict == "never-drafted":
-        return f"{best.arm.id} never had a draft to offer, so nothing could change."
-    return f"{best.arm.id} could not be measured; --details says why."
 
 
 def _undecided(best: Setting, summary: Summary) -> Iterator[str]:

@@ -40,11 +40,13 @@ def show(
     if not found:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:
+        chosen = ", allowing for the choice" if found[0].choices > 1 else ""
+        legend = f"In brackets: this machine with other prompts (95 %){chosen}."
         parts = [
             folded(answer.sentences(found[0], submission, summary)),
             [],
             _command(found[0], submission, files or {}),
-            [_legend(found[0]), *_closing(submission, summary.flags, path)],
+            [legend, *_closing(submission, summary.flags, path)],
         ]
         room = LINES - len([line for part in parts for line in part]) - 3
         parts[1] = _table(found, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
@@ -130,11 +132,6 @@ def _command(best: Setting, submission: Submission, files: Mapping[str, Path]) -
     if server != "llama.cpp":
         return [heading, *use.elsewhere(chosen, server)]
     return [heading, *use.command(submission, chosen, files)]
-
-
-def _legend(best: Setting) -> str:
-    text = "In brackets: this machine with other prompts (95 %)"
-    return f"{text}, allowing for the choice." if best.choices > 1 else f"{text}."
 
 
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from textwrap import wrap
 
 from estimates.builds import WIDE, ArmChange, Comparison, Direction, FigureChange, Outputs
@@ -15,7 +16,6 @@ _FASTER: dict[Direction, str] = {
 }
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
 _WIDTH = 79
-_RATE = -1  # digits of a rate: as many as it takes to divide two of them
 _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
@@ -98,24 +98,18 @@ def _list(arms: tuple[ArmChange, ...]) -> str:
 
 def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     """What was measured of an arm: its name, both values, the change, and what to make of it."""
-    rows = []
-    for what, change, digits in (
-        ("tokens per second", arm.speed, _RATE),
-        ("R", arm.round_cost, 2),
-        ("tokens per round", arm.tokens_per_round, 2),
-        ("acceptance", arm.acceptance_rate, None),
+    rows, number = [], partial(say.number, digits=2)
+    for what, change, printed in (
+        ("tokens per second", arm.speed, say.rate),
+        ("R", arm.round_cost, number),
+        ("tokens per round", arm.tokens_per_round, number),
+        ("acceptance", arm.acceptance_rate, partial(say.percent, digits=1)),
     ):
         if change is not None:
             words = _FASTER if change is arm.speed else _CHANGED
-            values = f"{_value(change.base, digits)} → {_value(change.head, digits)}"
+            values = f"{printed(change.base)} → {printed(change.head)}"
             rows.append((what, values, _change(change), words[change.direction]))
     return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
-
-
-def _value(value: float, digits: int | None) -> str:
-    if digits == _RATE:
-        return say.rate(value)
-    return say.percent(value, 1) if digits is None else say.number(value, digits)
 
 
 def _change(change: FigureChange) -> str:

@@ -184,7 +184,9 @@ class ProgressDisplay:
             case events.WarmedUp():
                 self._correct(event)
             case events.Extended():
-                update(task, total=event.total, description=prefix + _why_longer(event))
+                off = event.half_width
+                still = "One" if off is None else f"Still ±{say.percent(off, 1)}, one"
+                update(task, total=event.total, description=f"{prefix}{still} more block")
             case events.ArmFailed():
                 self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
             case events.TrialEnded():
@@ -237,12 +239,6 @@ def _what(
             return "Done"
         case _:
             assert_never(event)
-
-
-def _why_longer(event: events.Extended) -> str:
-    if event.half_width is None:
-        return "One more block"
-    return f"Still ±{say.percent(event.half_width, 1)}, one more block"
 
 
 def _rate(event: events.TrialEnded) -> str:

@@ -61,15 +61,18 @@ class Setting:
         """What to make of it."""
         if self.verdict in ("failed", "never-drafted"):
             return "nothing"
-        gains = self.verdict == "helps"
+        gains, whole = self.verdict == "helps", self.whole
         if (self.helped or gains) and (self.lost or not gains):
-            return "yes" if self._all_helped else "depends"
+            all_helped = whole.speedup is None and self.helped == self.tasks
+            return "yes" if all_helped else "depends"
         if gains:
             return "yes"
         if self.verdict == "slower-in-all":
             return "long-answers"
-        lost = _loses(self.whole) or (self.whole.speedup is None and self._all_lost)
-        return "no" if lost or self._no_gain else "unknown"
+        all_lost = whole.speedup is None and self.tasks and self.lost == self.tasks
+        judged = whole.verdict in ("hurts", "no-clear-difference")
+        no_gain = judged and whole.interval is not None and whole.interval.high < HELPS_ABOVE
+        return "no" if _loses(whole) or all_lost or no_gain else "unknown"
 
     def verdict_on(self, task: Estimate) -> Verdict:
         """The verdict on one task, if that is what is picked."""
@@ -79,20 +82,6 @@ class Setting:
     def place(self) -> tuple[int, int, float]:
         """Where it comes in a list: one request at a time first, then the best."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
-
-    @property
-    def _all_helped(self) -> bool:
-        return self.whole.speedup is None and self.helped == self.tasks
-
-    @property
-    def _all_lost(self) -> bool:
-        return bool(self.tasks) and self.lost == self.tasks
-
-    @property
-    def _no_gain(self) -> bool:
-        interval = self.whole.interval
-        judged = self.whole.verdict in ("hurts", "no-clear-difference")
-        return judged and interval is not None and interval.high < HELPS_ABOVE
 
 
 def settings(submission: Submission, summary: Summary) -> list[Setting]:
