@@ -87,10 +87,14 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     """Let typer see the fields of every dataclass parameter of a command as options."""
     hints = get_type_hints(command, include_extras=True)
     kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
+    left_out = {
+        name: {field for mark in getattr(hint, "__metadata__", ()) for field in mark.fields}
+        for name, hint in hints.items()
+        if is_dataclass(kinds[name])
+    }
     offered = {
-        name: [each for each in _offered(kind) if each.field.name not in _left_out(hints[name])]
-        for name, kind in kinds.items()
-        if is_dataclass(kind)
+        name: [each for each in _offered(kinds[name]) if each.field.name not in fields]
+        for name, fields in left_out.items()
     }
 
     @functools.wraps(command)
@@ -111,12 +115,6 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
     del wrapped.__wrapped__
     return wrapped
-
-
-def _left_out(hint: Any) -> frozenset[str]:  # noqa: ANN401 - any annotation
-    """The fields that a command does not offer."""
-    marks = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without)]
-    return marks[0].fields if marks else frozenset()
 
 
 def option_names(kind: type) -> list[str]:

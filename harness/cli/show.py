@@ -26,10 +26,10 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
     submission = _read(file)
-    if json:
-        console.print_json(encode(summarize(submission)))
-        return
     summary = summarize(submission)
+    if json:
+        console.print_json(encode(summary))
+        return
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file)
     if details:

@@ -1,6 +1,7 @@
 """Check that a runner can carry out what the options ask for."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from operator import attrgetter
 
 from harness.campaign import axes
 from harness.campaign.options import Options
@@ -10,34 +11,30 @@ from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 from schemas.vocabulary.axes import AXES
 
+_FORCES = attrgetter("forces")
+
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
     for method in options.methods:
         _require_method(method, kind)
     for axis in axes.given(options):
-        _require_axis(axis, axes.flag_of(axis, options), runner)
+        if runner not in AXES[axis].runners:
+            able = next(name for name in OFFERED if name in AXES[axis].runners)
+            flag = axes.flag_of(axis, options)
+            message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
+            raise UsageError(message)
     if options.teacher_forced and not kind.forces:
         message = (
             f"{runner} cannot feed the baseline's text to the model; "
-            f"leave out --teacher-forced, or use --runner {_first(_forcing())}"
+            f"leave out --teacher-forced, or use --runner {_first(_FORCES)}"
         )
         raise UsageError(message)
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
-        able = (name for name, each in OFFERED.items() if each.concurrent)
+        able = _first(attrgetter("concurrent"))
         message = (
-            f"{runner} answers one request at a time; "
-            f"leave out --concurrency, or use --runner {_first(able)}"
-        )
-        raise UsageError(message)
-
-
-def _require_axis(axis: str, flag: str, runner: str) -> None:
-    able = AXES[axis].runners
-    if runner not in able:
-        message = (
-            f"{runner} cannot carry out {flag}; leave it out, or use --runner "
-            f"{_first(name for name in OFFERED if name in able)}"
+            f"{runner} answers one request at a time; leave out --concurrency, or use --runner "
+            f"{able}"
         )
         raise UsageError(message)
 
@@ -45,24 +42,21 @@ def _require_axis(axis: str, flag: str, runner: str) -> None:
 def _require_method(method: Method, kind: RunnerEntry) -> None:
     lacking = next((name for name in method.types if name not in kind.methods), None)
     if lacking is not None:
-        able = _first(other for other, each in OFFERED.items() if lacking in each.methods)
+        able = _first(lambda other: lacking in other.methods)
         nearest = METHODS[lacking].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
-        where = "in-process" if able == _first(_forcing()) else f"through {able}"
+        where = "in-process" if able == _first(_FORCES) else f"through {able}"
         message = f"{lacking} runs {where}: use --runner {able}{instead}"
         raise UsageError(message)
     limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
     if limited and not kind.limits_drafts:
-        able = _first(other for other, each in OFFERED.items() if each.limits_drafts)
+        able = _first(attrgetter("limits_drafts"))
         message = (
             f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
         )
         raise UsageError(message)
 
 
-def _forcing() -> Iterable[str]:
-    return (name for name, each in OFFERED.items() if each.forces)
-
-
-def _first(names: Iterable[str]) -> str:
-    return next(iter(names))
+def _first(can: Callable[[RunnerEntry], bool]) -> str:
+    """The first runner that can do something."""
+    return next(name for name, each in OFFERED.items() if can(each))

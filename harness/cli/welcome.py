@@ -41,7 +41,8 @@ def lines(
     yield ""
     cards = say.listed([card.name for card in here.gpus]) if here.gpus else "no GPU seen"
     yield f"Machine  {here.cpu.name}, {cards}"
-    yield f"Engine   {_engine(version, server)}"
+    engines = " and ".join(filter(None, (version and f"{PACKAGE} {version}", server)))
+    yield f"Engine   {engines or f'none: no {PACKAGE}, and no {SERVER_PROGRAM} on PATH'}"
     yield f"Models   {_fitting(found)}"
     yield ""
     if version is None and server is None:
@@ -63,12 +64,6 @@ def _gigabytes(entry: ModelEntry) -> str:
     draft = presets()[entry.preset.draft or entry.preset.name]
     sizes = (entry.preset.size_mb, draft.size_mb if entry.preset.draft else 0)
     return f"{sum(size or 0 for size in sizes) / _MB_PER_GB:.1f} GB"
-
-
-def _engine(version: str | None, server: str | None) -> str:
-    parts = [f"{PACKAGE} {version}"] if version else []
-    parts += [server] if server else []
-    return " and ".join(parts) or f"none: no {PACKAGE}, and no {SERVER_PROGRAM} on PATH"
 
 
 def _fitting(found: ModelsOverview) -> str:

@@ -191,10 +191,9 @@ def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterat
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
         yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
-        if outcome.verdict is not None and outcome.verdict.undecided is not None:
-            apart = _apart(math.expm1(outcome.verdict.undecided))
+        if (apart := _undecided(outcome)) is not None:
             yield (
-                f"Not separable: it and no speculation {apart}; "
+                f"Not separable: it and no speculation {_apart(apart)}; "
                 "more prompts, or a quieter machine, would decide."
             )
 
@@ -204,9 +203,20 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
     found = speedup(outcome)
     return {
         "pick": _pick(outcome, command),
-        "speedup": None if found is None else found.as_json(),
+        "speedup": found.as_json() if found else None,
         "certified": outcome.certified,
-        "candidates": [_candidate(each) for each in outcome.contenders],
+        "candidates": [
+            {
+                "arm": each.arm.id,
+                "family": each.family,
+                "method": each.arm.method.type,
+                "depth": each.depth,
+                "predicted": each.predicted,
+                "measured": each.gain.as_json() if each.gain else None,
+                "state": each.state,
+            }
+            for each in outcome.contenders
+        ],
         "not_separable": {
             "arms": list(outcome.close),
             "within": outcome.within if outcome.close else None,
@@ -233,33 +243,18 @@ def _undecided(outcome: Outcome) -> float | None:
 def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
+    # The note is what a reader must know where the line is not what was measured.
+    line: dict[str, Json] = {
+        "command": command.text if command else None,
+        "note": command.note if command else None,
+    }
     if not recommended(outcome):
-        return {"arm": None, "method": OFF, "depth": 0, "draft": None, **_line(command)}
+        return {"arm": None, "method": OFF, "depth": 0, "draft": None, **line}
     method = outcome.leader.arm.method
     return {
         "arm": outcome.leader.arm.id,
         "method": method.type,
         "depth": outcome.leader.depth or method.n_max,
         "draft": method.draft,
-        **_line(command),
-    }
-
-
-def _line(command: ServeLine | None) -> dict[str, Json]:
-    """The command line, and what a reader must know where it is not what was measured."""
-    if command is None:
-        return {"command": None, "note": None}
-    return {"command": command.text, "note": command.note}
-
-
-def _candidate(contender: Contender) -> Json:
-    gain = None if contender.gain is None else contender.gain.as_json()
-    return {
-        "arm": contender.arm.id,
-        "family": contender.family,
-        "method": contender.arm.method.type,
-        "depth": contender.depth,
-        "predicted": contender.predicted,
-        "measured": gain,
-        "state": contender.state,
+        **line,
     }

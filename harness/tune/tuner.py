@@ -8,7 +8,6 @@ it stopped. What follows from the measurements is decided in `estimates.forecast
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from estimates import tuning
 from estimates.forecast import Candidate, of_family, shortlist
@@ -106,12 +105,10 @@ class Tuner:
         def standing(so_far: Submission) -> Standing | None:
             times = tuning.times_of(so_far)
             running = self._running(so_far, times)
-            return (
-                tuning.standing(
-                    times, predicted, running=running, baseline=BASELINE, passes=self._passes
-                )
-                if running
-                else None
+            if not running:
+                return None
+            return tuning.standing(
+                times, predicted, running=running, baseline=BASELINE, passes=self._passes
             )
 
         def prune(so_far: Submission) -> PruneDecision:
@@ -165,7 +162,11 @@ class Tuner:
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
         work_file = journal.path_of(campaign)
-        resume = self.resume and self._continues(work_file)
+        # A journal may be of an earlier tune with the same options.
+        began = journal.began(work_file) if self.resume else None
+        resume = began is not None and all(
+            began >= each.measured_from for each in self.stages.values()
+        )
         if self.resume and not resume and not self.stages:
             message = "there is no tune with these options to continue; leave out --resume"
             raise BadInputError(message)
@@ -183,11 +184,6 @@ class Tuner:
         self.stages[name] = _finished(running)
         return self.stages[name]
 
-    def _continues(self, work_file: Path) -> bool:
-        """Whether a journal is of this tune, and not of an earlier one with the same options."""
-        began = journal.began(work_file)
-        return began is not None and all(began >= e.measured_from for e in self.stages.values())
-
     def _left_s(self, share: float = 1.0) -> float:
         """A share of what is left of the budget; earlier parts of a resumed tune count, too.
 
@@ -203,11 +199,6 @@ class Tuner:
         )
 
     @property
-    def _tasks(self) -> dict[str, str]:
-        """The task of every prompt of the race and of the certificate."""
-        return {each.id: each.task for each in (*self.prompts.race, *self.prompts.certificate)}
-
-    @property
     def _interrupted(self) -> bool:
         return any(each.design.ended == "interrupted" for each in self.stages.values())
 
@@ -216,13 +207,14 @@ class Tuner:
         fresh = tuning.times_of(self.stages["certificate"]) if "certificate" in self.stages else {}
         verdict = None
         if ranked and fresh:
+            prompts = (*self.prompts.race, *self.prompts.certificate)
             verdict = tuning.settle(
                 race,
                 fresh,
                 best=ranked[0],
                 rival=next(iter(ranked[1:]), None),
                 baseline=BASELINE,
-                tasks=self._tasks,
+                tasks={each.id: each.task for each in prompts},
                 passes=self._passes,
             )
         contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
