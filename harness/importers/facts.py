@@ -113,8 +113,10 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
         else:
             message = f"--map {option!r}: expected key=value, or a file that ends in .toml"
             raise BadInputError(message)
-    for key in found:
-        _check(key)
+    for plain in (key.rpartition("/")[2] for key in found):
+        if plain not in KEYS and not plain.startswith((ARM, TASK)):
+            message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
+            raise BadInputError(message)
     return found
 
 
@@ -152,14 +154,6 @@ def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that fi
     else:
         wrong = f"expected {KEYS[key]}"
     message = f"--map {key}={text!r}: {wrong}"
-    raise BadInputError(message)
-
-
-def _check(key: str) -> None:
-    plain = key.rpartition("/")[2]
-    if plain in KEYS or plain.startswith((ARM, TASK)):
-        return
-    message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
     raise BadInputError(message)
 
 

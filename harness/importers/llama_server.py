@@ -170,7 +170,9 @@ def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Record:
 
 
 def _answered(row: JsonObject) -> Record:
-    row = _unwrapped(row)
+    if "timings" not in row.fields:  # a script may have saved the answer next to its prompt
+        objects = ((key, each) for key, each in row.fields.items() if isinstance(each, dict))
+        row = row.child(next((key for key, each in objects if "timings" in each), "")) or row
     timings = row.child("timings") or (row if "predicted_n" in row.fields else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
@@ -190,13 +192,6 @@ def _answered(row: JsonObject) -> Record:
     )
 
 
-def _unwrapped(row: JsonObject) -> JsonObject:
-    """The answer itself where a script has saved it next to its prompt."""
-    objects = ((key, each) for key, each in row.fields.items() if isinstance(each, dict))
-    inner = next((key for key, each in objects if "timings" in each), "")
-    return row if "timings" in row.fields else row.child(inner) or row
-
-
 def _require_same_number(found: Sequence[tuple[Given, Sequence[Record]]]) -> None:
     """Requests are paired by position, so every file must hold the same ones."""
     first, expected = found[0]
@@ -212,14 +207,10 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
     """The method of each arm whose log names the kinds of its drafts."""
     known: dict[str, str] = {}
     for arm, file in pairs:
-        kinds = (
-            dict.fromkeys(match["kind"] for match in _STATISTICS.finditer(text(file)))
-            if _is_log(file)
-            else {}
-        )
         # A log has a line of statistics for each type of a chain.
-        method = method_of(kinds)
-        known |= {arm: method} if method else {}
+        lines = _STATISTICS.finditer(text(file)) if _is_log(file) else ()
+        if method := method_of(dict.fromkeys(match["kind"] for match in lines)):
+            known[arm] = method
     return known
 
 

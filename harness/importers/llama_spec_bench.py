@@ -79,7 +79,11 @@ def _is_table(file: Given) -> bool:
 
 
 def _rows(arm: str, file: Given) -> list[_Row]:
-    found = list(_printed(arm, file) if _is_table(file) else _listed(arm, file))
+    if _is_table(file):
+        found = list(_printed(arm, file))
+    else:
+        entries = (entry for entry in lines(file) if entry.text("row_type") == "attempt")
+        found = [row for entry in entries for row in _listed(arm, entry)]
     if not found:
         message = f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
         raise BadInputError(message)
@@ -132,14 +136,10 @@ def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
     return float(row[name])
 
 
-def _listed(arm: str, file: Given) -> Iterator[_Row]:
-    for entry in lines(file):
-        if entry.text("row_type") != "attempt":
-            continue
-        yield from _detailed(arm, entry) if "quality" in entry.fields else _compact(arm, entry)
-
-
-def _compact(arm: str, entry: JsonObject) -> Iterator[_Row]:
+def _listed(arm: str, entry: JsonObject) -> Iterator[_Row]:
+    if "quality" in entry.fields:
+        yield from _detailed(arm, entry)
+        return
     record = Record(
         arm=arm,
         prompt=entry.text("task") or "",

@@ -74,8 +74,10 @@ def _looks_like(file: Given) -> str | None:
         start = text(file).lstrip()
         if _LOG_OF_LLAMA_SERVER in start:
             return "llama-server"
-        found = _of_lines(start)
-        if found is not None:
+        # Messages of an engine may come before a table.
+        begins = (meaning for sign, meaning in _STARTS.items() if f"\n{sign}" in f"\n{start}")
+        holds = (meaning for sign, meaning in _WORDS.items() if sign in start)
+        if found := next(begins, None) or next(holds, None):
             return found
         row = next(iter(lines(file)), None)
     except BadInputError:
@@ -83,19 +85,10 @@ def _looks_like(file: Given) -> str | None:
     return None if row is None else _of_row(row)
 
 
-def _of_lines(start: str) -> str | None:
-    """By the words of a text; messages of an engine may come before a table."""
-    begins = (meaning for sign, meaning in _STARTS.items() if f"\n{sign}" in f"\n{start}")
-    holds = (meaning for sign, meaning in _WORDS.items() if sign in start)
-    return next(begins, None) or next(holds, None)
-
-
 def _of_row(row: JsonObject) -> str | None:
     keys = row.fields.keys()
     if keys >= _OWN:
         return "a result of this project, which needs no import"
-    known = next((meaning for key, meaning in _KEYS.items() if key in keys), None)
-    if known is not None:
-        return known
+    known = (meaning for key, meaning in _KEYS.items() if key in keys)
     found = (name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs))
-    return next(found, None)
+    return next(known, None) or next(found, None)
