@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 from harness.errors import BadInputError
 from harness.models.describe import WeightsFile
 from harness.models.hub_names import REFERENCE, choose, complete
-from harness.models.hub_protocol import Hub
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
+
+    from harness.models.hub_client import Hub
 
 _MB = 1_000_000
 _GB = 1_000_000_000
 
 
-def default_client() -> Hub:
+def default_client() -> "Hub":
     """The hub's own client, which takes a while to import."""
-    from harness.models.hub_client import HuggingFace  # noqa: PLC0415 - slow to import
+    from harness.models.hub_client import Hub  # noqa: PLC0415 - slow to import
 
-    return HuggingFace()
+    return Hub()
 
 
-def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> WeightsFile:
+def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> WeightsFile:
     """The weights behind `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
     repository, quantisation = _parts(reference)
     path = cached(repository, quantisation, client=client)
@@ -37,7 +38,7 @@ def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights
     return WeightsFile(path=path, repository=repository)
 
 
-def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], bytes]]:
+def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
     """For each file behind `owner/repo:quant`: its name, and a function that reads a range of it.
 
     Raises `BadInputError` or `MachineError`; so does reading.
@@ -57,7 +58,7 @@ def _parts(reference: str) -> tuple[str, str]:
     return match["repository"], match["quantisation"]
 
 
-def cached(repository: str, quantisation: str, *, client: Hub | None = None) -> Path | None:
+def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
     """The file with this quantisation, or its first part, when all of it is on this disk."""
     files = (client or default_client()).cached(repository)
     names = complete(list(files), quantisation)

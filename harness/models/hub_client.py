@@ -40,8 +40,12 @@ _LARGEST_BYTES = 50 * 1000**3
 
 
 @dataclass(frozen=True, slots=True)
-class HuggingFace:
-    """The hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE."""
+class Hub:
+    """The hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE.
+
+    Its methods raise `BadInputError` for a repository that is not there, and `MachineError` when
+    the network fails.
+    """
 
     endpoint: str | None = None
     cache_dir: Path | None = None

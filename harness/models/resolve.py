@@ -2,17 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness import files
 from harness.errors import BadInputError, suggestion
 from harness.models import embedded, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
-from harness.models.hub_protocol import Hub
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.codec import slug
 from schemas.submission import Model
+
+if TYPE_CHECKING:
+    from harness.models.hub_client import Hub
 
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
@@ -109,7 +112,7 @@ def on_disk(name: str) -> Path | None:
     return hub.cached(match["repository"], match["quantisation"])
 
 
-def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
+def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
     """The path of a preset that can be used without fetching or making anything."""
     if preset.repository is not None:
         return hub.cached(preset.repository, preset.quantisation, client=client)

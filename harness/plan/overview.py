@@ -5,19 +5,21 @@ system and other programs.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from estimates.plan.memory import place
 from estimates.plan.model import LayerPlacement, Setting
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
 from harness.models.hub import default_client
-from harness.models.hub_protocol import Hub
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
 from harness.plan.computer import own_cards
 from harness.plan.sources import preset_facts
 from schemas.submission import Machine
+
+if TYPE_CHECKING:
+    from harness.models.hub_client import Hub
 
 Answer = Literal["yes", "tight", "no"]
 
@@ -101,7 +103,7 @@ def overview(context_tokens: int) -> ModelsOverview:
     return assess(memory_of(machine()), context_tokens, client=default_client())
 
 
-def assess(memory: MachineMemory, context_tokens: int, *, client: Hub) -> ModelsOverview:
+def assess(memory: MachineMemory, context_tokens: int, *, client: "Hub") -> ModelsOverview:
     """The presets and pairs against a memory, with a context of this size."""
     models = {
         preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
@@ -114,7 +116,7 @@ def assess(memory: MachineMemory, context_tokens: int, *, client: Hub) -> Models
     )
 
 
-def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: Hub) -> ModelEntry:
+def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: "Hub") -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
     needed = needed_bytes(preset, memory, context_tokens, size)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from estimates.plan.choices import PlannedModel
 from estimates.plan.model import Facts
@@ -14,14 +15,16 @@ from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import GgufHeader, parse_header
 from harness.models.gguf_shape import facts_of_file
-from harness.models.hub_protocol import Hub
 from harness.models.presets import Preset, presets
 from harness.models.resolve import preset_path, refuse_unknown
+
+if TYPE_CHECKING:
+    from harness.models.hub_client import Hub
 
 _MB = 1_000_000
 
 
-def find(name: str, *, say: Callable[[str], None], client: Hub | None = None) -> PlannedModel:
+def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
 
     Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
@@ -59,7 +62,7 @@ def _from_file(path: Path) -> PlannedModel:
     return PlannedModel(facts=facts_of_file(path), path=path, server_name=str(path))
 
 
-def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) -> PlannedModel:
+def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
     client = client or hub.default_client()
     match = hub_names.REFERENCE.fullmatch(reference)
     local = None
@@ -89,7 +92,7 @@ def _sparse(headers: Mapping[str, GgufHeader]) -> Path:
     return paths[0]
 
 
-def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None) -> PlannedModel:
+def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
     path = preset_path(preset, client=client)
     if path is not None:
         return _from_file(path)

@@ -18,7 +18,7 @@ from bench import durability_run
 from bench.durability_kill import Subject, faults, torment, trials_on_disk
 from harness import files
 from harness.models import hub
-from harness.models.hub_client import HuggingFace
+from harness.models.hub_client import Hub
 from harness.run import journal
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
@@ -143,7 +143,7 @@ def test_weights_from_the_hub_survive_a_power_cut(
     disk = Disk(monkeypatch)
 
     with serving(FakeHub("Owner/Model-GGUF", {"Model-Q8_0.gguf": b"weights"})) as fake_hub:
-        client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+        client = Hub(fake_hub.endpoint, tmp_path / "hub")
         file = hub.fetch("Owner/Model-GGUF:Q8_0", client=client, say=lambda _: None)
 
     assert disk.holds(file.path.resolve())

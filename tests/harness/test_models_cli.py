@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from harness.cli import welcome
 from harness.cli.app import app
 from harness.machine.detect import machine
-from harness.models.hub_client import HuggingFace
+from harness.models.hub_client import Hub
 from harness.models.presets import presets
 from harness.plan.overview import MachineMemory, answer, assess, memory_of, needed_bytes
 from schemas.submission import Gpu
@@ -65,7 +65,7 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
     snapshot.mkdir(parents=True)
     (snapshot / "Qwen3-8B-Q4_K_M.gguf").write_bytes(b"x" * 1000)
 
-    found = assess(memory(24), 2048, client=HuggingFace())
+    found = assess(memory(24), 2048, client=Hub())
 
     entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
     assert (entry.on_disk, entry.file_bytes) == (True, 1000)
@@ -189,7 +189,7 @@ def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_h
 
 
 def page(found: MachineMemory, *, version: str | None, server: str | None = None) -> str:
-    described = assess(found, 2048, client=HuggingFace())
+    described = assess(found, 2048, client=Hub())
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
 

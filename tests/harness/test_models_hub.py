@@ -17,7 +17,7 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models import hub
-from harness.models.hub_client import HuggingFace
+from harness.models.hub_client import Hub
 from tests.harness.fake_hub import COMMIT, FakeHub, serving, sha256
 from tests.harness.ggufs import write_gguf
 
@@ -42,11 +42,11 @@ def fake_hub() -> Iterator[FakeHub]:
 
 
 @pytest.fixture
-def client(fake_hub: FakeHub, tmp_path: Path) -> HuggingFace:
-    return HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+def client(fake_hub: FakeHub, tmp_path: Path) -> Hub:
+    return Hub(fake_hub.endpoint, tmp_path / "hub")
 
 
-def fetch(client: HuggingFace) -> Path:
+def fetch(client: Hub) -> Path:
     return hub.fetch(REFERENCE, client=client, say=lambda _: None).path
 
 
@@ -56,7 +56,7 @@ def blobs(tmp_path: Path) -> dict[str, bytes]:
 
 
 def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
-    client: HuggingFace, tmp_path: Path
+    client: Hub, tmp_path: Path
 ) -> None:
     found = hub.fetch(REFERENCE, client=client, say=lambda _: None)
 
@@ -69,7 +69,7 @@ def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
     assert blobs(tmp_path) == {sha256(CONTENT): CONTENT}
 
 
-def test_what_is_here_is_not_asked_for_again(client: HuggingFace, fake_hub: FakeHub) -> None:
+def test_what_is_here_is_not_asked_for_again(client: Hub, fake_hub: FakeHub) -> None:
     first = fetch(client)
     asked = len(fake_hub.asked)
 
@@ -77,7 +77,7 @@ def test_what_is_here_is_not_asked_for_again(client: HuggingFace, fake_hub: Fake
     assert len(fake_hub.asked) == asked
 
 
-def test_it_says_what_is_fetched_and_how_large_it_is(client: HuggingFace) -> None:
+def test_it_says_what_is_fetched_and_how_large_it_is(client: Hub) -> None:
     said: list[str] = []
 
     hub.fetch(REFERENCE, client=client, say=said.append)
@@ -86,7 +86,7 @@ def test_it_says_what_is_fetched_and_how_large_it_is(client: HuggingFace) -> Non
 
 
 def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
-    client: HuggingFace, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+    client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
@@ -103,7 +103,7 @@ def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
 
 
 def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
-    client: HuggingFace, fake_hub: FakeHub, tmp_path: Path
+    client: Hub, fake_hub: FakeHub, tmp_path: Path
 ) -> None:
     fake_hub.damaged = True
     digests = sha256(CONTENT[:-1] + b"?")[:12], sha256(CONTENT)[:12]
@@ -119,7 +119,7 @@ def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
 
 
 def test_a_full_disk_is_said_before_anything_is_fetched(
-    client: HuggingFace, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+    client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = Usage(total=10**9, used=10**9, free=1024**2)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
@@ -130,7 +130,7 @@ def test_a_full_disk_is_said_before_anything_is_fetched(
     assert fake_hub.ranges == []
 
 
-def test_all_parts_of_a_split_model_are_fetched(client: HuggingFace, fake_hub: FakeHub) -> None:
+def test_all_parts_of_a_split_model_are_fetched(client: Hub, fake_hub: FakeHub) -> None:
     names = [f"Model-Q8_0-0000{number}-of-00002.gguf" for number in (1, 2)]
     fake_hub.files = {names[0]: b"first", names[1]: b"second", "README.md": b"text"}
 
@@ -141,18 +141,18 @@ def test_all_parts_of_a_split_model_are_fetched(client: HuggingFace, fake_hub: F
 
 
 def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
-    client: HuggingFace,
+    client: Hub,
 ) -> None:
     with pytest.raises(BadInputError, match="no file with the quantisation 'Q4_0'; it has Q8_0"):
         hub.fetch("Owner/Model-GGUF:Q4_0", client=client, say=lambda _: None)
 
 
-def test_a_repository_that_is_not_there_is_bad_input(client: HuggingFace) -> None:
+def test_a_repository_that_is_not_there_is_bad_input(client: Hub) -> None:
     with pytest.raises(BadInputError, match="there is no repository Owner/Other on the hub"):
         hub.fetch("Owner/Other:Q8_0", client=client, say=lambda _: None)
 
 
-def test_terms_to_be_accepted_are_said(client: HuggingFace, fake_hub: FakeHub) -> None:
+def test_terms_to_be_accepted_are_said(client: Hub, fake_hub: FakeHub) -> None:
     fake_hub.refused_with = "GatedRepo"
 
     with pytest.raises(BadInputError, match="requires you to accept its terms; do so, then `hf"):
@@ -162,7 +162,7 @@ def test_terms_to_be_accepted_are_said(client: HuggingFace, fake_hub: FakeHub) -
 def test_without_a_network_the_hub_cannot_be_reached(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        nobody = HuggingFace(f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path / "hub")
+        nobody = Hub(f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path / "hub")
 
         with pytest.raises(
             MachineError, match=r"the hub cannot be reached and Owner/.*needs no hub"

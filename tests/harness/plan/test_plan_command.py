@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from harness.cli.app import app
 from harness.errors import BadInputError, MachineError
 from harness.machine.detect import machine
-from harness.models.hub_client import HuggingFace
+from harness.models.hub_client import Hub
 from harness.plan import run_check
 from harness.plan.computer import bandwidth_of
 from harness.plan.sources import find
@@ -212,7 +212,7 @@ def fake_hub(tmp_path: Path) -> Iterator[FakeHub]:
 def test_of_a_file_on_the_hub_only_the_first_bytes_are_fetched(
     fake_hub: FakeHub, tmp_path: Path
 ) -> None:
-    client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+    client = Hub(fake_hub.endpoint, tmp_path / "hub")
 
     found = find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
 
@@ -223,7 +223,7 @@ def test_of_a_file_on_the_hub_only_the_first_bytes_are_fetched(
 
 def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: Path) -> None:
     fake_hub.without_ranges = True
-    client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+    client = Hub(fake_hub.endpoint, tmp_path / "hub")
 
     with pytest.raises(MachineError, match="only as a whole, so its header cannot be read alone"):
         find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
@@ -231,7 +231,7 @@ def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: P
 
 def test_a_file_that_is_no_model_on_the_hub_is_one_line(tmp_path: Path) -> None:
     with serving(FakeHub("Owner/Model-GGUF", {NAME: b"<html>" * 10})) as hub:
-        client = HuggingFace(hub.endpoint, tmp_path / "hub")
+        client = Hub(hub.endpoint, tmp_path / "hub")
 
         with pytest.raises(BadInputError, match="does not start with GGUF"):
             find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
