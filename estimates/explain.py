@@ -137,9 +137,10 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
         return _control(estimate, arm)
     if arm.role == "alternative":
         return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."
-    if _rarely_fired(estimate) and estimate.verdict not in {"helps", "slower-in-all"}:
-        share = say.percent(estimate.fire_rate or 0.0)
-        return f"It drafted in only {share} of rounds, so little could change."
+    fired, yielded = estimate.fire_rate, estimate.tokens_per_round
+    rarely = fired is not None and fired < RARELY_FIRES and (yielded or 1.0) < 1 + RARELY_FIRES
+    if rarely and estimate.verdict not in {"helps", "slower-in-all"}:
+        return f"It drafted in only {say.percent(fired)} of rounds, so little could change."
     if estimate.tokens_per_round is None or estimate.round_cost is None:
         return (
             f"It runs at {_times(estimate)} the baseline's speed; "
@@ -153,7 +154,9 @@ def _balance(
 ) -> str:
     """What a round costs against what it yields."""
     depth = limit(arm.method)
-    costs, yields = _apart(cost, yielded)
+    costs, yields = f"{cost:.1f}", f"{yielded:.1f}"
+    if costs == yields:
+        costs, yields = f"{cost:.2f}", f"{yielded:.2f}"
     endings = {
         "helps": ", so this arm wins",
         "slower-in-all": ", but reading the prompt costs more than that saves",
@@ -201,18 +204,6 @@ def _how_uncertain(interval: Interval | None) -> str:
     hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
     end = "so it hardly matters" if hardly else "so its direction is not certain"
     return f"the speedup lies between {_range(interval)}, {end}"
-
-
-def _rarely_fired(estimate: Estimate) -> bool:
-    """Whether rounds drafted so rarely and yielded so little that most were plain steps."""
-    fired, yielded = estimate.fire_rate, estimate.tokens_per_round
-    return fired is not None and fired < RARELY_FIRES and (yielded or 1.0) < 1 + RARELY_FIRES
-
-
-def _apart(cost: float, yielded: float) -> tuple[str, str]:
-    """Both figures with one decimal, or with two where one would make them look equal."""
-    short = (f"{cost:.1f}", f"{yielded:.1f}")
-    return short if short[0] != short[1] else (f"{cost:.2f}", f"{yielded:.2f}")
 
 
 def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:

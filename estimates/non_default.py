@@ -4,7 +4,6 @@ Usual are prompts as the suite has them, greedy sampling, an f16 cache, flash at
 engine decides, and weights where the layers are. A setting that nobody stated counts as usual.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.submission import Settings
@@ -38,13 +37,16 @@ class NonDefaultSettings:
 
 def non_default(settings: Settings) -> NonDefaultSettings:
     """What is not usual about these settings."""
+    values = ((axis, axis.unusual(settings)) for axis in AXES.values())
+    unusual = [(axis, value) for axis, value in values if value is not None]
+    flags = [flag for axis, value in unusual if axis.identity for flag in axis.flags(value)]
     return NonDefaultSettings(
         context_depth=settings.context_depth_tokens,
         token_choice=_token_choice(settings),
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].unusual(settings),
-        loading=", ".join(filter(None, _loading(settings))) or None,
-        measured_with=" ".join(_options(settings)) or None,
+        loading=", ".join(filter(None, (axis.named(value) for axis, value in unusual))) or None,
+        measured_with=" ".join(flags) or None,
     )
 
 
@@ -60,17 +62,3 @@ def _cache_types(settings: Settings) -> str | None:
     if not any(axis.unusual(settings) for axis in axes):
         return None
     return " and ".join(dict.fromkeys(axis.value(settings) or str(axis.usual) for axis in axes))
-
-
-def _loading(settings: Settings) -> Iterator[str | None]:
-    for axis in AXES.values():
-        value = axis.unusual(settings)
-        if value is not None:
-            yield axis.named(value)
-
-
-def _options(settings: Settings) -> Iterator[str]:
-    for axis in AXES.values():
-        value = axis.unusual(settings) if axis.identity else None
-        if value is not None:
-            yield from axis.flags(value)

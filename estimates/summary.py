@@ -69,7 +69,11 @@ def estimate(
 ) -> Estimate:
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
-    requests = _requests(scope, request) if scope.complete else {}
+    requests = (
+        request_figures(scope, request, lambda each, by_wall: _widened(each, scope, by_wall))
+        if scope.complete
+        else {}
+    )
     estimate = _counted(scope, interval, requests.get("whole_request_interval"))
     if not scope.complete:
         return estimate
@@ -131,7 +135,7 @@ def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
 
 def published(scope: Scope, by_wall: float | None) -> Interval | None:
     """The interval that the terminal, tables and pages show; `None` with too few prompts."""
-    return _widened(_over_prompts(scope), scope, by_wall)
+    return _widened(ratio_interval(scope.times) if scope.complete else None, scope, by_wall)
 
 
 def wall_speedup(scope: Scope) -> float | None:
@@ -143,10 +147,6 @@ def _cpu_speedup(scope: Scope) -> float | None:
     """The speedup by processor time; `None` unless the target ran on the CPU."""
     on_cpu = scope.submission.engine.backend == "cpu"
     return ratio_by(scope, lambda pairs: pairs.cpu_ms) if on_cpu else None
-
-
-def _over_prompts(scope: Scope) -> Interval | None:
-    return ratio_interval(scope.times) if scope.complete else None
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
@@ -163,13 +163,6 @@ def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> 
         return None
     clock = max(pairs.clock_half_width for pairs in scope.prompts)
     return reaching(interval.wider(clock), by_wall)
-
-
-def _requests(scope: Scope, request: Callable[[PromptPairs], PromptRequest | None]) -> Fields:
-    """The figures about whole requests, their intervals of the same kind as the speedup's."""
-    return request_figures(
-        scope, request, lambda interval, by_wall: _widened(interval, scope, by_wall)
-    )
 
 
 def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
@@ -193,7 +186,7 @@ def _alternative(scope: Scope) -> Fields:
     return {
         "alternative": compared.arm.baseline,
         "over_alternative": time_ratio(compared.times),
-        "over_alternative_interval": _widened(_over_prompts(compared), compared, None),
+        "over_alternative_interval": published(compared, None),
     }
 
 

@@ -27,6 +27,7 @@ from schemas.vocabulary import WEIGHTS
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
+_FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 _SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
 _QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
 
@@ -61,7 +62,7 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
     model = Model(
         id=f"{slug(name)}-{slug(header.quantisation)}{pruned}",
         name=name,
-        family=weights.family or _family(header, name),
+        family=weights.family or _clean(header.base_name or family_of(name)),
         parameters=header.parameters,
         active_parameters=header.active_parameters if moe else None,
         architecture=header.architecture,
@@ -132,12 +133,8 @@ def _fingerprint(path: Path) -> str:
 def _name(header: Header, path: Path) -> str:
     """The name in the header; else the file's, without its quantisation."""
     name = header.general_name or _QUANTISATION_TAIL.sub("", path.stem)
-    clean = re.sub(r"[\x00-\x1f<>]", "", name).strip().replace(" ", "-")
-    return clean[:_NAME_LENGTH] or "unnamed"
+    return _clean(_FORBIDDEN.sub("", name).strip().replace(" ", "-"))
 
 
-def _family(header: Header, name: str) -> str:
-    """The base name in the header; else the part before the size in the name."""
-    if header.base_name is not None:
-        return re.sub(r"[\x00-\x1f<>]", "", header.base_name)[:_NAME_LENGTH] or "unnamed"
-    return family_of(name)
+def _clean(name: str) -> str:
+    return _FORBIDDEN.sub("", name)[:_NAME_LENGTH] or "unnamed"
