@@ -1,8 +1,7 @@
 """What an installed wheel puts into site-packages: this package, with the rooms inside it.
 
-The rooms import each other by the names that they have in the repository. Inside the wheel they lie
-below this package, so that no name as general as `schemas` lands in anybody's site-packages; they
-are found from here, in this program only.
+The rooms import each other by the names that they have in the repository; they are found from
+here, so that no name as general as `schemas` lands in site-packages.
 """
 
 import sys

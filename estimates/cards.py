@@ -1,7 +1,6 @@
 """Tell which cards of a machine an engine ran on.
 
-A machine may have cards that the engine cannot use, and the graphics of its processor next to a
-card. An engine may have used a card that the harness did not see, or a slice of one.
+The engine may not use every card of the machine, and may use one that the harness did not see.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Forecast the speedup at every depth from one run at the largest, and choose what to race.
 
-A smaller depth cuts the drafts of the deep run short: acceptance by position gives its tokens per
-round, the probes (or, if an engine has none, rounds of two depths) give what a round costs.
+Acceptance by position gives the tokens per round of a smaller depth; the probes, or the rounds of
+two depths, give what a round costs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """Measure how much other programs used the processor, and widen intervals for it.
 
-Interleaving removes what slows all arms alike. Other programs do not slow all arms alike: a round
-of several tokens waits differently for cores, caches and memory than a single step does, so under
-load the ratio itself moves, by more than its repetitions show. A quick run together with twenty
-busy processes on two cores gave 0.76 [0.70, 0.83] where 0.88 is true on the quiet machine.
+Interleaving removes what slows all arms alike, but under load the ratio itself moves, by more than
+its repetitions show. With twenty busy processes on two cores a quick run gave 0.76 [0.70, 0.83]
+where 0.88 is true on the quiet machine.
 """
 
 import math

@@ -1,8 +1,7 @@
 """Compute the least time of a step from the memory bandwidth of a machine.
 
-Every step of a target, however wide, reads the weights that a token uses once. Their bytes over
-the bandwidth of their memory is the least time of a step (Williams, Waterman and
-Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
+It is the bytes of the weights that a token uses over the bandwidth of their memory (Williams,
+Waterman and Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 
 import json

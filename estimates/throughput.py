@@ -1,9 +1,7 @@
 """The throughput of the whole machine while several requests are in flight.
 
-One pass is one arm over all prompts of a block. Its total throughput is the output of all its
-requests over the time from the first request to the last token, prompt processing included; with
-one request at a time, over the sum of their times. Speculation spends work that a batch could
-have used for other requests, so the total may lose where a single stream still wins.
+One pass is one arm over all prompts of a block: its throughput is the output of all its requests
+over the time from the first request to the last token, prompt processing included.
 """
 
 from collections.abc import Mapping, Sequence

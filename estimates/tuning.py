@@ -1,8 +1,7 @@
 """Decide a tune: the leader of a race, the arms that are dropped, and the certificate.
 
-Pure arithmetic on acceptance, costs and times; `harness.tune` measures, `bench/tune.py` runs
-it against known truth. Times are logarithms of milliseconds per token, by arm, prompt and block;
-two arms are only ever compared over prompts and blocks that both ran.
+Times are logarithms of milliseconds per token, by arm, prompt and block; two arms are only compared
+over prompts and blocks that both ran. `bench/tune.py` runs this against known truth.
 """
 
 import math

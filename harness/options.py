@@ -1,7 +1,6 @@
 """Describes command-line options next to the dataclass fields that they fill.
 
-A field `blocks: int | None = option("How often …")` is offered as `--blocks`; `harness.cli.options`
-makes the command line from it. Any other field is not offered.
+A field `blocks: int | None = option("How often …")` is offered as `--blocks`; others are not.
 """
 
 from collections.abc import Callable, Sequence

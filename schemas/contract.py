@@ -1,8 +1,7 @@
 """Judge the bytes of a file: the typed submission, or all findings.
 
-Harness, pipeline and workflows share this one answer. There are three steps: strict load, schema,
-rules between fields. Each relies on the one before and runs only if that found nothing. `file` is
-the name that findings carry.
+Three steps: strict load, schema, rules between fields; each runs only if the one before found
+nothing. `file` is the name that findings carry.
 """
 
 from datetime import datetime

@@ -1,8 +1,7 @@
-"""Bring a file of an older format to today's when it is read.
+"""Bring a file of an older format to today's when it is read; files are never rewritten.
 
-Files are never rewritten: their bytes, names and digests stay. Every version so far only adds what
-a file may state, so that a file of an older one states none of it and differs in its number alone.
-A version that changes more needs a step here, from the old document to the new one and back.
+Every version so far only adds what a file may state, so that an older file differs in its number
+alone. A version that changes more needs a step here, to the new document and back.
 """
 
 from collections.abc import Iterator

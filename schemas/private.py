@@ -1,7 +1,6 @@
 """Find what does not belong into a public file: access tokens, and traces of a person or machine.
 
-Secrets are refused: whoever reads the file may use them. Personal data are flagged, since what
-looks like an address may be a version. Findings name the kind and never repeat the text.
+Secrets are refused. Personal data are flagged, since what looks like an address may be a version.
 """
 
 import ipaddress

@@ -1,7 +1,4 @@
-"""The key of a fleet: both ends of every connection show it.
-
-Whoever reaches a scheduler can run commands on all its workers.
-"""
+"""The key of a fleet: both ends show it, since a scheduler can run commands on its workers."""
 
 import os
 from pathlib import Path

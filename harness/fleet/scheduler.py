@@ -1,7 +1,6 @@
 """Measure the cells of a matrix on the workers that connect; dask.distributed decides where.
 
-A cell whose result file exists is done. So a fleet that was interrupted continues when it is
-started again.
+A cell whose result file exists is done, so that an interrupted fleet continues.
 """
 
 import asyncio

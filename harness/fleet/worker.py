@@ -1,7 +1,6 @@
-"""A worker of dask.distributed owns one device and measures one cell at a time on it.
+"""A worker of dask.distributed: it owns one device and runs one cell at a time on it.
 
-A cell is `run` in a child process; the text of its result file is the answer. A nanny starts a
-worker that died again.
+A cell is `run` in a child process; a nanny restarts a worker that died.
 """
 
 import logging

@@ -1,8 +1,6 @@
 """Import llama-server's log, or answers with `timings` (pasted, a list, one a line, streamed).
 
-A log holds a block of lines for each request: the times of the prompt and of the answer, and where
-something was drafted `draft acceptance`; llama-cli and llama-speculative print about the same.
-Requests are paired by their position.
+llama-cli and llama-speculative print about the same. Requests are paired by their position.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Import the table or the JSON Lines of ik_llama.cpp's `llama-spec-bench`.
 
-Several stages of a chain share one generation: their drafts are summed. The time covers one step
-for every token; rounds are counted as in all results, those without a draft included.
+Stages of a chain share one generation: their drafts are summed. The time covers one step a token.
 """
 
 import itertools

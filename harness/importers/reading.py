@@ -1,7 +1,4 @@
-"""Read files as one format; if they seem to be of another, the error names that one.
-
-Other formats are recognised by words and keys that only one tool writes.
-"""
+"""Read files as one format; if they seem to be of another, the error names that one."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,7 @@
 """Import vLLM's answers with per-request metrics: one answer a line, or the batch runner's.
 
-A server with `--enable-per-request-metrics` gives the times, one with
-`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position. The
-results of serving benchmarks have a list entry for each request instead (`vllm_bench`).
+Answers without an id are paired by their position. Results of serving benchmarks, which list their
+requests, are read by `vllm_bench`.
 """
 
 from collections.abc import Iterator, Sequence

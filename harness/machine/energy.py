@@ -1,7 +1,6 @@
-"""Measure energy with a hardware counter, where one is readable.
+"""Measure energy with a hardware counter of the device that computes: processor or NVIDIA GPU.
 
-The counter must belong to the device that computes: the processor or an NVIDIA GPU. Without such a
-counter, or without the right to read it, there is no figure; nothing is ever estimated.
+Without a counter, or the right to read it, there is no figure; nothing is ever estimated.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """Describe a file of weights by its header and its digest.
 
-Reading a large vocabulary and hashing gigabytes take long, so both are cached until the file's
-size or modification time changes.
+Both take long to read, so they are cached until the file's size or modification time changes.
 """
 
 import hashlib

@@ -1,7 +1,6 @@
-"""Describe a model by a folder of safetensors: its config, and the headers of its weights.
+"""Describe a model by a folder of safetensors, as vLLM and SGLang serve it.
 
-vLLM and SGLang serve models in this form. Only the table at the start of each file is read: eight
-bytes with its length, then JSON.
+Only the table at the start of each file is read: eight bytes with its length, then JSON.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Check whether a chat template has a switch for thinking, and set it.
 
-A reasoning model that thinks fills a short answer with its thoughts, whatever the task. Thinking is
-off unless asked for, and a result records whether it was on.
+Thoughts would fill a short answer, so thinking is off unless asked for; a result records it.
 """
 
 import re

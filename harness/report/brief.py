@@ -1,7 +1,6 @@
 """Print the answer of a result first: what to tell a friend, a table, and the command to use.
 
-At most 24 lines of 80 columns, for someone who has never heard of speculative decoding; what does
-not fit is left to `--details`.
+At most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
 """
 
 import shlex

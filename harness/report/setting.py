@@ -1,8 +1,7 @@
 """What a result says of each setting that drafts, if that setting is picked.
 
-Who picks the best of several settings picks luck, too. So the bounds here, and the verdicts that
-follow from them, allow for the choice (`estimates.choices`): among the settings that were measured,
-or among these and the tasks where some tasks alone are recommended.
+The best of several is partly luck, so bounds and verdicts allow for the choice among the settings,
+or among settings and tasks (`estimates.choices`).
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Format what shows how far to trust the figures: precision, controls, costs.
-
-Every figure comes from `summarize`.
-"""
+"""Format what shows how far to trust the figures of a summary: precision, controls, costs."""
 
 from collections.abc import Iterator, Sequence
 

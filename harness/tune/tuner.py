@@ -1,8 +1,7 @@
 """Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
 
-Each stage is a campaign with a journal of its own, so that a tune that was killed continues where
-it stopped. What follows from the measurements is decided in `estimates.forecast` and
-`estimates.tuning`.
+Each stage is a campaign with its own journal, so that a killed tune continues where it stopped.
+`estimates.forecast` and `estimates.tuning` decide what follows from the measurements.
 """
 
 import time

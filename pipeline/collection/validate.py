@@ -1,7 +1,6 @@
 """Validate files: bytes in; accepted documents and findings out.
 
-The contract checks each document by itself. Here are the checks of its place in the corpus: name,
-canonical form, no duplicates, no runs of the fake runner.
+To the contract of each document come checks of its place: name, canonical form, no duplicates.
 """
 
 import re

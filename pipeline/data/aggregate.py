@@ -1,7 +1,6 @@
 """Run the SQL files of `sql/` in order, then the checks on what they made.
 
-A file `NN_name.sql` creates the table `name`; its first comment says what one row is. What SQL
-cannot do, quantiles and bootstraps, is handed to the one file that reads it (`BEFORE`).
+`NN_name.sql` creates the table `name`; its first comment says what one row is.
 """
 
 from collections.abc import Callable, Iterable, Mapping

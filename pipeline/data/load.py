@@ -1,8 +1,7 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-DuckDB reads the text that was validated. The types come from the schema, so no file changes the
-shape of a table, and an empty corpus has the same tables as a full one. Afterwards no query can
-read a file or the network.
+The types come from the schema, so no file changes the shape of a table, and an empty corpus has the
+same tables. Afterwards no query can read a file or the network.
 """
 
 import json

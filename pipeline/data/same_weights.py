@@ -1,7 +1,6 @@
-"""Give one file of weights one name in all results, whatever each of them calls it.
+"""Give one file of weights, known by its SHA-256, one name in all results.
 
-The SHA-256 says that two files are the same. Models of different digests, or of an unknown one, are
-joined by their names.
+Models of different digests, or of an unknown one, are joined by their names.
 """
 
 from collections import Counter, defaultdict

@@ -1,8 +1,6 @@
 """Decide whether a pull request may add its results, from git objects, never from a checkout.
 
-First the paths, then the content: what the corpus demands of every file, what only the sender and
-the day can show, and whether a result may replace the one that it names. A pull request that
-changes no results is not judged.
+First the paths, then the content. A pull request that changes no results is not judged.
 """
 
 import re

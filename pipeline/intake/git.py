@@ -1,8 +1,7 @@
 """Read commits, trees and blobs of a git repository as data: plumbing only, never a checkout.
 
-No setting of a user, a machine or a clone changes an answer: other configuration files are switched
-off, the settings and variables that plumbing reads are overridden, and nothing runs a hook, a
-filter or an external program. A failure of git is a `GitError`, never an empty answer.
+No setting of a user, a machine or a clone changes an answer, and nothing runs a hook, a filter or
+an external program. A failure of git is a `GitError`, never an empty answer.
 """
 
 import os

@@ -1,11 +1,8 @@
 """Compare the results of a pull request with the nearest ones of the collection.
 
-The collection may hold thousands of files, so only the newest of those that can be near are read:
-those of the same machine, by the first part of their names, then any.
-
-Neighbours of an arm are the arms of the same method and tier in other results: on the same device
-and backend if there are any, else with a target of the same size class. Each result counts once, by
-its fastest arm.
+Of thousands of files only the newest that can be near are read. Neighbours of an arm are arms of
+the same method and tier: on the same device and backend if there are any, else with a target of
+the same size class. Each result counts once, by its fastest arm.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,6 @@
 """The reply to a pull request as data: verdict.json, console lines, annotations.
 
-The gate runs without rights and writes it; the workflow that may comment reads it back, trusts no
-byte of it and renders the comment.
+The gate writes it without rights; the workflow that comments reads it back and trusts no byte.
 """
 
 from collections.abc import Iterable, Iterator

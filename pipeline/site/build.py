@@ -1,7 +1,4 @@
-"""Build the site from results: database, pages, charts, data, then MkDocs for the look.
-
-After MkDocs the search index is shortened, and every page gets its policy.
-"""
+"""Build the site from results: database, pages, charts, data, MkDocs, search index, policy."""
 
 import hashlib
 import json

@@ -1,7 +1,6 @@
 """A measured file states what the harness always knows when it writes one.
 
-Many fields are optional because an import or another runner does not know them. The harness does:
-a file of one of its runners that lacks such a field was changed after it was written.
+A file of one of its runners that lacks such a field was changed after it was written.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """The words of the project as data: methods, tasks, verdicts, size classes, runners, spellings.
 
-Each is a TOML file in this folder, read once. Python, SQL and the page scripts take these words
-from here. Axes and metrics have modules of their own; `schemas.vocabulary.say` prints figures.
+Each is a TOML file in this folder; Python, SQL and the page scripts take these words from here.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,7 @@
-"""Flags that only the comparison with the rest of the corpus can raise.
+"""Flags that only the comparison with the rest of the corpus can raise. They never reject.
 
-They never reject: an honest result may look odd, and its readers should know why. To add one:
-write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here, and add to
-the tests one corpus that raises it and one that does not. Flags that a single file can raise are in
-`estimates.flags`.
+To add one: write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here,
+and add to the tests one corpus that raises it and one that does not.
 """
 
 from collections.abc import Callable, Iterator, Sequence

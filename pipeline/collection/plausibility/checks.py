@@ -1,10 +1,4 @@
-"""What the corpus shows about a submission that the submission cannot show about itself.
-
-One function per flag. Copies: the times are those of another submission, as they are or scaled.
-Windows: one machine measured twice at the same time. Peers: the plain speed is far from what others
-measured on the same device, backend and target; if too few have measured that, any target counts,
-and the bytes of weights read per second are compared.
-"""
+"""What the corpus shows about a submission that it cannot show itself: one function per flag."""
 
 import math
 from collections.abc import Iterator

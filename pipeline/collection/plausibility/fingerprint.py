@@ -1,8 +1,4 @@
-"""Fingerprint the times of a submission, so that a copy is recognised whatever its metadata say.
-
-A mark is a single time with enough digits, or a run of ratios of consecutive times, which a common
-factor leaves unchanged.
-"""
+"""Fingerprint the times of a submission, so that a copy is recognised whatever it states."""
 
 import itertools
 import math

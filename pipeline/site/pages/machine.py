@@ -1,10 +1,8 @@
 """The file behind "My machine": the best figure of each device, model and task, tier by tier.
 
-Its address never changes, so that other programs can read it; a page loads it when a visitor
-begins to type. Rows are lists in the order of `COLUMNS`; devices, models and settings are numbered.
-Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth
-and of many the size of their memory; weights that are read once per token give the most tokens per
-second without speculation.
+Its address never changes, so that other programs can read it. Rows are lists in the order of
+`COLUMNS`; devices, models and settings are numbered. Cards that nobody has measured are devices
+too, with the memory and bandwidth that `schemas/devices.json` knows.
 """
 
 import re

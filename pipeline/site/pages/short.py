@@ -1,10 +1,8 @@
 """Short forms of submissions, which replace their full pages in a large collection.
 
-The short form of a submission is its verdicts, flags and machine as text, without charts and
-without a pass through MkDocs, which together cost half a second of CPU and 130 KB each. For the
-submissions that were measured first it is a page, since their address was one before the
-collection grew. For the others it is data that the page for missing addresses shows, and a file of
-plain text.
+A short form has no charts and no pass through MkDocs, which together cost half a second of CPU and
+130 KB each. The submissions that were measured first have a page, since their address was one
+before the collection grew; the others are data for the page of missing addresses, and plain text.
 """
 
 import re

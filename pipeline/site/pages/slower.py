@@ -1,7 +1,6 @@
 """The page "Why is it slower?": a visitor's own log or numbers, read in the browser.
 
-The scripts (`serverlog.js`, `reasons.js`, `slower.js`) get their patterns, bounds and words from
-here; the reasons stand on the page as well, to be read without a script.
+The scripts get their patterns, bounds and words from here; the page lists the reasons, too.
 """
 
 import tomllib
