@@ -120,30 +120,44 @@ class Tune:
         return tuning.speed_ratio(times, arm, BASELINE)
 
     def _forecast(self, found: Answers) -> dict[int, float]:
-        """Depths by forecast, from the deep run over the race's prompts and noisy probes."""
+        """Depths by forecast, from the deep run over the race's prompts."""
         prompts = found.accepted.shape[0]
-        self.trials += 2 * prompts
         deepest = self._truth.deepest
-        lengths = found.lengths[deepest].sum(axis=0)
-        known = self._truth.costs[: deepest + 1]
-        probes = (known - self._truth.overhead) * np.exp(
-            self._rng.normal(0, self._truth.probe_noise, deepest + 1)
-        )
-        disturbed = self._rng.normal(0, self._truth.noise / math.sqrt(prompts))
-        costs = forecasts.costs_from_steps(
-            [float(each) for each in probes],
-            0.0,
-            lengths=lengths.tolist(),
-            measured=float(lengths @ known / lengths.sum()) * math.exp(disturbed),
-        )
+        self.trials += prompts * (1 + max(1, len(self._truth.scouts)))
+        costs = self._scouted(found) if self._truth.scouts else self._probed(found)
         drafts = [
             forecasts.Drafts(
                 chances=forecasts.chances_from(accepted.tolist(), deepest), lengths=drafted.tolist()
             )
             for accepted, drafted in zip(found.accepted, found.lengths[deepest], strict=True)
         ]
-        speedups = forecasts.over_prompts(drafts, costs)
-        return dict(enumerate(speedups, start=1))
+        return dict(enumerate(forecasts.over_prompts(drafts, costs), start=1))
+
+    def _scouted(self, found: Answers) -> tuple[float, ...]:
+        """Costs of rounds by what a few depths cost, as of a server without probes."""
+        noise = self._truth.noise / math.sqrt(found.accepted.shape[0])
+        measured = {}
+        for depth in self._truth.scouts:
+            lengths = found.lengths[depth].sum(axis=0)
+            mean = float(lengths @ self._truth.costs[: len(lengths)] / lengths.sum())
+            measured[depth] = mean * math.exp(self._rng.normal(0, noise))
+        return forecasts.costs_from_rounds(measured, self._truth.deepest)
+
+    def _probed(self, found: Answers) -> tuple[float, ...]:
+        """Costs of rounds by noisy probes of single steps, and of the deep run as a whole."""
+        prompts, deepest = found.accepted.shape[0], self._truth.deepest
+        lengths = found.lengths[deepest].sum(axis=0)
+        known = self._truth.costs[: deepest + 1]
+        probes = (known - self._truth.overhead) * np.exp(
+            self._rng.normal(0, self._truth.probe_noise, deepest + 1)
+        )
+        disturbed = self._rng.normal(0, self._truth.noise / math.sqrt(prompts))
+        return forecasts.costs_from_steps(
+            [float(each) for each in probes],
+            0.0,
+            lengths=lengths.tolist(),
+            measured=float(lengths @ known / lengths.sum()) * math.exp(disturbed),
+        )
 
     def _block(
         self,

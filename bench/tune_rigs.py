@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DEEPEST, TASKS, TOKENS = 16, 8, 96
 SPACES = {"8 depths": 8, "12 depths": 12}
+# As `harness.tune.search` scouts a server without probes.
+SCOUTS = (2, 4, 8, DEEPEST)
 TRUTH_PROMPTS = 24
 
 
@@ -33,6 +35,7 @@ class Rig:
     overhead: float = 0.0
     probe_noise: float = 0.01
     tokens: int = TOKENS  # of an answer
+    scouts: tuple[int, ...] = ()  # depths that are run where no probe times a step
 
 
 def rig(kind: str, rng: np.random.Generator) -> Rig:
@@ -41,7 +44,7 @@ def rig(kind: str, rng: np.random.Generator) -> Rig:
     draft = rng.uniform(0.0, 0.22)
     middle, fall = rng.uniform(0.6, 0.9), 1.0
     steps = 1 + width_cost * np.arange(DEEPEST + 1)
-    if kind == "a kernel step in T(k)":
+    if "kernel step" in kind:
         steps[rng.integers(3, 10) :] *= rng.uniform(1.15, 1.6)
     elif kind == "acceptance falls with depth":
         fall = rng.uniform(0.8, 0.95)
@@ -61,6 +64,7 @@ def rig(kind: str, rng: np.random.Generator) -> Rig:
         noise=rng.uniform(0.06, 0.1) if kind == "noise of 6 to 10 %" else rng.uniform(0.01, 0.06),
         drift=rng.uniform(-0.3, 0.3) if kind == "a drift" else 0.0,
         deepest=SPACES.get(kind, DEEPEST),
+        scouts=SCOUTS if kind.startswith("no probes") else (),
     )
 
 
@@ -68,6 +72,7 @@ KINDS = (
     "any",
     "nearly equal depths",
     "a kernel step in T(k)",
+    "no probes, a kernel step",
     "acceptance falls with depth",
     "a drift",
     "noise of 6 to 10 %",

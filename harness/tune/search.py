@@ -72,8 +72,10 @@ class Family:
         return max(self.arms)
 
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
-        """The arms that predict all others: one more where an engine cannot time its steps."""
-        depths = {self.deepest} if probed else {max(1, self.deepest // 4), self.deepest}
+        """The arms that predict all others: more where an engine cannot time its steps."""
+        # Between two of them costs are taken to be a straight line; kernels change in between.
+        more = () if probed else (2, max(1, self.deepest // 4), 8)
+        depths = {*more, self.deepest}
         return tuple(self.arms[depth] for depth in sorted(depths & self.arms.keys()))
 
 

@@ -80,3 +80,15 @@ def test_a_chain_is_raced_as_it_is_and_keeps_its_draft() -> None:
     assert found.name == "N-gram mod, then Draft model"
     assert list(found.arms) == [0]
     assert planned.drafts == plain.drafts
+
+
+@pytest.mark.parametrize(
+    ("deepest", "scouted"), [(16, [2, 4, 8, 16]), (8, [2, 8]), (4, [1, 2, 4]), (1, [1])]
+)
+def test_an_engine_that_times_no_steps_is_looked_at_where_kernels_change(
+    deepest: int, scouted: list[int]
+) -> None:
+    (found,) = families((parse("ngram-simple"),), (), deepest=deepest)
+
+    assert [arm.method.n_max for arm in found.scouts(probed=False)] == scouted
+    assert [arm.method.n_max for arm in found.scouts(probed=True)] == [deepest]
