@@ -62,7 +62,7 @@ def identify(submission: Submission) -> Identity:
     machine, engine, target = submission.machine, submission.engine, submission.target
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
-    name, label = _cards_label(cards) if cards else _cpu_label(cpu.name, cpu.logical_cores)
+    name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
     # A model that thinks writes other text than one that answers, so it is another target.
     shown_target = f"{target.name}, thinking" if submission.settings.thinking else target.name
     device, target_slug, quantisation = (
@@ -116,7 +116,8 @@ def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
     return name, name if shown is None else f"{name} {shown} GB"
 
 
-def _cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
+def cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
+    """Name of a processor, and label with its threads."""
     name = short_name(cpu) if cpu else "unknown processor"
     return name, name if threads is None else f"{name} {threads} threads"
 

@@ -63,7 +63,7 @@ class PlanOption:
     @property
     def acceptance_assumed(self) -> bool:
         """Whether its speed rests on an acceptance that nobody measured or published."""
-        return self.speculation is not None and self.speculation.assumed
+        return "acceptance" in self.tps.assumes
 
     @property
     def label(self) -> str:
@@ -88,9 +88,12 @@ class Plan:
 
     @property
     def best(self) -> PlanOption:
-        """The fastest with the target's file, or what was asked where that is about as fast."""
+        """The fastest with the target's file, or what was asked where that is about as fast.
+
+        Nothing that was measured on this device to lose, even where it writes faster.
+        """
         others = [each for each in self.alternatives if each.case.target is self.asked.case.target]
-        ranked = [self.asked, self.alone, *others]
+        ranked = [each for each in (self.asked, self.alone, *others) if not each.tps.loses]
         fitting = [each for each in ranked if each.fits] or ranked
         fastest = max(each.tps.estimate for each in fitting)
         return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)

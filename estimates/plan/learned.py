@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from estimates.plan.measured import MeasuredSetting
 from estimates.plan.rates import Rate
 from estimates.plan.speculation import Rounds, YieldCurve
 from schemas.codec import Json, decode
@@ -65,12 +66,13 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, yields and costs of rounds by method, and the errors."""
+    """The whole file: rates and best settings by device, rounds by method, and the errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
     rounds: tuple[Rounds, ...]
     curves: tuple[YieldCurve, ...]
+    best: tuple[MeasuredSetting, ...]
 
 
 @cache

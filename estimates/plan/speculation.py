@@ -7,6 +7,7 @@ than it costs plain steps; memory that the draft takes from the target makes eve
 from dataclasses import dataclass
 from typing import Literal
 
+from estimates.plan.measured import nearest
 from estimates.plan.model import LayerPlacement
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speed import (
@@ -114,7 +115,17 @@ def speedup(
     """How many times faster than `baseline`, the target alone in the same memory.
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
+    What was measured on this device with this model takes precedence.
     """
+    known = nearest(machine.measured, speculation.method, speculation.depth)
+    if known is not None:
+        return SpeedEstimate(
+            estimate=known.speedup,
+            low=known.low,
+            high=known.high,
+            basis="nearest",
+            loses=not known.recommended,
+        )
     low, usual, high = speculation.chances()
     alone = plain(case, found, machine)
     scale = (_MS / alone.estimate) / reading(case, found.placement, machine).total_ms

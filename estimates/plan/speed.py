@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from estimates.plan.measured import MeasuredSetting
 from estimates.plan.memory import kv_mib
 from estimates.plan.model import MIB, Facts, LayerPlacement
 from estimates.plan.placement import Case, Projection
@@ -53,7 +54,7 @@ class SpeedEstimate:
     """A figure with its interval and basis.
 
     `assumes` lists what nobody measured or stated (a bandwidth, the acceptance of drafts), in the
-    words that are printed.
+    words that are printed. `loses`: it was measured there, and is not worth it.
     """
 
     estimate: float
@@ -61,6 +62,7 @@ class SpeedEstimate:
     high: float
     basis: Basis
     assumes: tuple[str, ...] = ()
+    loses: bool = False
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
         """Multiply by a ratio, which decides what the product rests on."""
@@ -70,6 +72,7 @@ class SpeedEstimate:
             high=self.high * ratio.high,
             basis=ratio.basis,
             assumes=tuple(dict.fromkeys((*self.assumes, *ratio.assumes))),
+            loses=ratio.loses,
         )
 
 
@@ -84,6 +87,7 @@ class MachineSpeed:
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     anchors: tuple[Anchor, ...] = ()
+    measured: tuple[MeasuredSetting, ...] = ()  # of the target that is planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from estimates.identity import cpu_label
 from estimates.plan.model import MIB, Memory
 from estimates.plan.placement import SYSTEM_MIB, free_of
 from estimates.plan.speed import MachineSpeed
@@ -41,6 +42,7 @@ class Computer:
 def computer_of(options: ComputerOptions) -> Computer:
     """The machine that the options describe, or this one. Raises `UsageError`."""
     rig = machine()
+    _, own_cpu = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     if options.described:
         cards, host, cores = _described(options, rig)
     else:
@@ -61,7 +63,7 @@ def computer_of(options: ComputerOptions) -> Computer:
             cores=cores,
         ),
         notes=tuple(_assumed(cards, host)),
-        processor=None if options.described else rig.cpu.name,
+        processor=options.cpu or (None if options.described else own_cpu),
     )
 
 

@@ -61,7 +61,7 @@ def plan_inputs(
     no header, `UsageError` for contradictory options.
     """
     target = find(models.target, say=say)
-    own = with_results(computer_of(computer), speed.results, target.facts)
+    own = with_results(computer_of(computer), speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
     draft = None
     if models.draft is not None and source in ("model", "other-head"):

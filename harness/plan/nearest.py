@@ -1,12 +1,16 @@
 """Take speeds from results of machines like this one: the learned rates, or named files."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from estimates.identity import identify
 from estimates.pairing import plain_tps
+from estimates.plan.choices import PlannedModel
 from estimates.plan.learned import learned
+from estimates.plan.measured import MeasuredSetting
 from estimates.plan.model import Facts
 from estimates.plan.rates import Rate, gb_per_token, rate_of, reached
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
@@ -20,10 +24,11 @@ from schemas.submission import Submission
 COLLECTION = Path("results/community")
 # A checkout's newest results, which the shipped rates may not have; reading all takes too long.
 _NEWEST = 20
+_THREADS = re.compile(r" \d+ threads$")
 
 
-def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Computer:
-    """The computer with rates from results of the same card or processor, where there are any.
+def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
+    """The computer with what results of the same card or processor say, where there are any.
 
     The models nearest to the target in size decide. `files` are used whatever their machine is
     called; other results are matched by name. Raises `BadInputError` for a file that is no result.
@@ -31,15 +36,16 @@ def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Co
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     found = named or [*learned().rates, *_not_yet_learned()]
     cards = {normalised(without_size(memory.name)) for memory in computer.devices}
-    own, gb = normalised(computer.processor or ""), gb_per_token(target)
+    own, gb = normalised(computer.processor or ""), gb_per_token(target.facts)
     device = [x for x in found if not x.on_cpu and (named or x.device in cards)]
-    host = [x for x in found if x.on_cpu and (named or (own and x.device == own))]
+    host = [x for x in found if x.on_cpu and (named or _is_processor(x.device, own))]
     return replace(
         computer,
         speed=replace(
             computer.speed,
             device_reached_gb_per_s=reached(device, gb),
             host_reached_gb_per_s=reached(host, gb),
+            measured=tuple(_measured(target, cards, own)),
         ),
         notes=tuple(
             note
@@ -49,20 +55,39 @@ def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Co
     )
 
 
+def _measured(
+    target: PlannedModel, cards: Collection[str], processor: str
+) -> Iterator[MeasuredSetting]:
+    """What settings gained on such a machine with this model, in its quantisation if known."""
+    shape, bits = shape_of(target.facts.name), quantisation_of(target.server_name)
+    same = [
+        each
+        for each in learned().best
+        if each.model == (shape.name if shape else target.facts.name)
+        if (_is_processor(each.device, processor) if each.on_cpu else each.device in cards)
+    ]
+    exact = [each for each in same if bits and each.quantisation == bits.name]
+    known = {each.method for each in exact}
+    yield from (each for each in same if each in exact or each.method not in known)
+
+
+def _is_processor(device: str, processor: str) -> bool:
+    """Whether a device of the results is this processor, whose threads may not be stated."""
+    return bool(processor) and processor in {device, _THREADS.sub("", device)}
+
+
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
     """The rate of a result whose target lay in one memory; nothing where that is not known."""
     if len(submission.machine.gpus) > 1:
         return
     on_cpu = submission.engine.backend == "cpu"
-    cards = [gpu.name for gpu in submission.machine.gpus]
-    name = submission.machine.cpu.name if on_cpu else next(iter(cards), None)
     whole = all(
         arm.placement is None or arm.placement.target_gpu_layers_requested in (None, -1)
         for arm in submission.arms
     )
     target, tps = submission.target, plain_tps(submission)
     shape, bits = shape_of(target.name), quantisation_of(target.quantisation or "")
-    if name is None or tps is None or not (on_cpu or whole):
+    if tps is None or not (on_cpu or whole):
         return
     read = bytes_per_token(target)
     if shape is not None and bits is not None:
@@ -71,7 +96,8 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
         facts = Facts(name=target.name, embedding=0, vocabulary=0, layers=(), output_bytes=read)
     else:
         return
-    found = rate_of(facts, tps, on_cpu=on_cpu, device=normalised(name), source=source)
+    device = normalised(without_size(identify(submission).device_label))
+    found = rate_of(facts, tps, on_cpu=on_cpu, device=device, source=source)
     if found is not None:
         yield found
 

@@ -76,7 +76,7 @@ def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
 
 
 def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
-    if asked.speculation is not None and asked.speculation.assumed:
+    if asked.speculation is not None and asked.acceptance_assumed:
         low, usual, high = asked.speculation.chances()
         yield (
             f"the speedup assumes that {usual:.2f} of the drafted tokens are accepted "

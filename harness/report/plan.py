@@ -97,7 +97,8 @@ def _better(plan: Plan) -> Iterator[str]:
     others = [
         each
         for each in plan.alternatives
-        if each.fits and (crowded or each.case.target is target)  # another model only for need
+        if each.fits and not each.tps.loses
+        if (crowded or each.case.target is target)  # another model only for need
     ]
     better = max(others, key=lambda each: each.tps.estimate, default=None)
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0

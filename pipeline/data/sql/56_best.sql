@@ -24,6 +24,13 @@ with placed as (
         ],
         [{'place': 'submission', 'scope': submission}]
       ) || if(
+        kind = 'cell' and task = 'all' and starts_with(engine_label, 'llama.cpp'),
+        [{
+          'place': 'setting',
+          'scope': concat_ws('|', device, backend = 'cpu', target, quantisation, method, depth)
+        }],
+        []
+      ) || if(
         kind = 'cell' or (own_tasks and shown),
         [
           {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)},

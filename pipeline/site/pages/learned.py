@@ -14,6 +14,7 @@ import orjson
 
 from estimates.plan import speed
 from estimates.plan.learned import Errors, ResultsError, SpeedError, logged_memory_error
+from estimates.plan.measured import MeasuredSetting
 from estimates.plan.memory import RUNTIME_MIB
 from estimates.plan.model import MIB, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, project
@@ -39,7 +40,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
         if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
             continue  # a part of it lay in main memory
-        device = normalised(MEMORY.sub("", row.device_label))
+        device = _device(row.device_label)
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
             found.append(rate)
@@ -134,8 +135,24 @@ def learned_file(
         "rates": tuple(_short(rate) for rate in rates),
         "rounds": tuple(_rounds(connection)),
         "curves": tuple(_curves(connection)),
+        "best": tuple(best_settings(connection)),
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def best_settings(connection: duckdb.DuckDBPyConnection) -> Iterator[MeasuredSetting]:
+    """What each setting gained, by device and model."""
+    for row in read(connection, "planner_best"):
+        figures = {name: round(getattr(row, name), 3) for name in ("speedup", "low", "high")}
+        shape = shape_of(row.target_label)
+        found = row._asdict() | figures | {"model": shape.name if shape else row.target_label}
+        found["device"] = _device(found.pop("device_label"))
+        del found["target_label"]
+        yield MeasuredSetting(**found)
+
+
+def _device(label: str) -> str:
+    return normalised(MEMORY.sub("", label))
 
 
 def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[Rounds]:

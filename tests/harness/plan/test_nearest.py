@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from estimates.plan.choices import Plan, PlannedModel
 from estimates.plan.learned import learned
+from estimates.plan.measured import MeasuredSetting
+from estimates.plan.measured import nearest as nearest_setting
 from estimates.plan.model import Facts
 from estimates.plan.rates import Rate, reached
 from estimates.plan.speed import MachineSpeed
@@ -18,9 +21,14 @@ from harness.plan.inputs import plan_inputs
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
+from schemas.vocabulary import METHODS
 from tests.samples import sample, sample_bytes
 
-TARGET = Facts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9)
+TARGET = PlannedModel(
+    facts=Facts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9),
+    path=None,
+    server_name="any.gguf",
+)
 
 
 def computer(*gpus: str) -> Computer:
@@ -85,6 +93,47 @@ def test_the_collections_results_of_a_card_predict_its_speed(model: str, tps: fl
 
     assert found.basis == "nearest"
     assert found.low < tps < found.high
+
+
+def planned(measured: MeasuredSetting) -> Plan:
+    """The plan of a measured setting on its own device and model, as a person would ask for it."""
+    place = {"gpus": ("none",), "cpu": measured.device} if measured.on_cpu else {}
+    drafts = "smollm2-135m:Q4_1" if METHODS[measured.method].draft == "required" else "ngram"
+    inputs = plan_inputs(
+        ModelOptions(target=f"{measured.model}:{measured.quantisation}", draft=drafts),
+        load=LoadOptions(depth=measured.depth or 3),
+        computer=ComputerOptions(ram=32, **place),  # type: ignore[arg-type]
+        speed=SpeedOptions(),
+        say=lambda _: None,
+    )
+    return plan(inputs)
+
+
+@pytest.mark.parametrize("measured", learned().best, ids=lambda x: f"{x.device} {x.method}")
+def test_a_plan_never_names_what_was_measured_to_lose_there(measured: MeasuredSetting) -> None:
+    named = planned(measured).best.speculation
+    same = [
+        each
+        for each in learned().best
+        if (each.device, each.model) == (measured.device, measured.model)
+        if named and (each.method, each.depth) == (named.method, named.depth)
+        if each.quantisation == measured.quantisation
+    ]
+
+    assert all(each.recommended and each.speedup > 0.97 for each in same)
+
+
+def test_what_helped_there_is_named_with_what_it_gained() -> None:
+    setting = MeasuredSetting(
+        device="epyc", on_cpu=True, model="m", quantisation="F16", method="ngram-simple", depth=8,
+        speedup=1.4, low=1.2, high=1.6, recommended=True,
+    )  # fmt: skip
+    lost = replace(setting, depth=4, speedup=0.8, recommended=False)
+
+    assert nearest_setting([setting, lost], "ngram-simple", 8) == setting
+    assert nearest_setting([setting, lost], "ngram-simple", 3) == lost
+    assert nearest_setting([setting], "ngram-simple", 3) is None
+    assert nearest_setting([setting, lost], "draft-model", 8) is None
 
 
 def rate(gb: float, gb_per_s: float, device: str = "card") -> Rate:
