@@ -4,13 +4,16 @@ A pair is one block in which both ran the same prompt and both finished. A trial
 partner does not count: averages over different prompts or blocks are not comparable. Only where the
 arm ran out of time and the baseline finished, the time limit stands for the arm: prompts that are
 too slow to finish are not missing at random.
+
+A machine whose speed changes is slow for all arms of a block. So the times of a block are divided
+by its pace before medians are taken; the ratios within blocks stay as they are.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from operator import mul
+from operator import mul, truediv
 from statistics import fmean, median
 from typing import Literal
 
@@ -95,21 +98,23 @@ def plain_tps(submission: Submission) -> float | None:
         arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
     )
     base = next(alone, None)
-    return None if base is None else stream_tps(submission, base.id)
+    return None if base is None else stream_tps(submission, base)
 
 
-def stream_tps(submission: Submission, arm: str) -> float | None:
+def stream_tps(submission: Submission, arm: Arm) -> float | None:
     """Tokens/s of one request of an arm: the inverse of its mean time per token.
 
     The mean over tasks of the mean over prompts of the median over blocks, as in a speedup.
     """
-    timed = _timed(submission.trials, arm)
+    group = {each: _timed(submission.trials, each) for each in _compared(submission, arm)}
+    own = group[arm.id]
     times: dict[Task, list[float]] = {}
     for prompt in submission.suite.prompts:
-        if prompt.id in timed.by_prompt:
-            trials = tuple(timed.by_prompt[prompt.id].values())
-            ms = median(_all_ms(trials, clock(trials), timed.excess))
-            times.setdefault(prompt.task, []).append(ms)
+        if found := own.by_prompt.get(prompt.id):
+            trials, paces = tuple(found.values()), _paces(group.values(), prompt.id)
+            every_ms = _all_ms(trials, clock(trials), own.excess)
+            paced = (ms / paces[block] for block, ms in zip(found, every_ms, strict=True))
+            times.setdefault(prompt.task, []).append(median(paced))
     return 1000 / fmean(map(fmean, times.values())) if times else None
 
 
@@ -164,16 +169,18 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
 class PromptPairs:
     """One arm and its baseline on one prompt; entry i of every tuple is the same block.
 
-    Many figures are made of these, so each is computed once. `clock_half_width` is the
-    error that both excesses bring to the logarithm of every ratio of the arm; 0 by the wall clock.
-    `failed` has the same two times of the blocks in which the arm ran out of time: its own is at
-    least what it had taken by then.
+    Many figures are made of these, so each is computed once. All times are divided by the pace of
+    their block; `paces` are those of `trials`. `clock_half_width` is the error that both excesses
+    bring to the logarithm of every ratio of the arm; 0 by the wall clock. `failed` has the same two
+    times of the blocks in which the arm ran out of time: its own is at least what it had taken by
+    then.
     """
 
     arm: Arm
     prompt: Prompt
     trials: tuple[Trial, ...]
     baseline_trials: tuple[Trial, ...]
+    paces: tuple[float, ...]
     ms_per_token: tuple[float, ...]
     baseline_ms_per_token: tuple[float, ...]
     clock_half_width: float
@@ -216,6 +223,7 @@ class PromptPairs:
         own = [found for trial in self.trials if (found := ms(trial))]
         if len(base) < len(self.baseline_trials) or len(own) < len(self.trials):
             return None
+        base, own = [*map(truediv, base, self.paces)], [*map(truediv, own, self.paces)]
         return (
             median((*base, *(each for each, _ in self.failed))),
             median((*own, *(each for _, each in self.failed))),
@@ -238,14 +246,39 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
     most_steps = (submission.settings.max_output_tokens or 1) - 1
     found: dict[str, tuple[PromptPairs, ...]] = {}
     for arm in arms:
-        own, base = timed(arm.id), timed(arm.baseline)
+        group = {each: timed(each) for each in _compared(submission, arm)}
         limits = _limits(submission.trials, arm.id, most_steps)
         compared = (
-            _pair_prompt(arm, prompt, own, base, limits.get(prompt.id, {}))
+            _pair_prompt(arm, prompt, group, limits.get(prompt.id, {}))
             for prompt in submission.suite.prompts
         )
         found[arm.id] = tuple(pairs for pairs in compared if pairs is not None)
     return found
+
+
+def _compared(submission: Submission, arm: Arm) -> list[str]:
+    """An arm, its baseline and the other arms of that baseline: those that run in one block."""
+    base = arm.baseline or arm.id
+    others = (each.id for each in submission.arms if each.baseline == base)
+    return list(dict.fromkeys((base, arm.id, *others)))
+
+
+def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
+    """How slow the machine was in each block of a prompt: 1 as usual, 2 at half the speed.
+
+    The time of all trials of the block, over the medians that the same arms have over the blocks.
+    """
+    arms = [(arm, found) for arm in group if (found := arm.by_prompt.get(prompt))]
+    by = clock(tuple(trial for _, found in arms for trial in found.values()))
+    taken: dict[int, float] = {}
+    usual: dict[int, float] = {}
+    for arm, found in arms:
+        times = dict(zip(found, _all_ms(found.values(), by, arm.excess), strict=True))
+        middle = median(times.values())
+        for block, ms in times.items():
+            taken[block] = taken.get(block, 0.0) + ms
+            usual[block] = usual.get(block, 0.0) + middle
+    return {block: taken[block] / usual[block] for block in taken}
 
 
 def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
@@ -262,8 +295,9 @@ def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dic
 
 
 def _pair_prompt(
-    arm: Arm, prompt: Prompt, arm_timed: _Arm, base_timed: _Arm, limits: Mapping[int, float]
+    arm: Arm, prompt: Prompt, group: Mapping[str, _Arm], limits: Mapping[int, float]
 ) -> PromptPairs | None:
+    arm_timed, base_timed = group[arm.id], group[arm.baseline or arm.id]
     own = arm_timed.by_prompt.get(prompt.id, {})
     base = base_timed.by_prompt.get(prompt.id, {})
     blocks, failed = sorted(own.keys() & base.keys()), sorted(limits.keys() & base.keys())
@@ -272,18 +306,23 @@ def _pair_prompt(
     trials = tuple(own[block] for block in blocks)
     baseline_trials = tuple(base[block] for block in blocks)
     by = clock((*trials, *baseline_trials, *(base[block] for block in failed)))
+    by_block = _paces(group.values(), prompt.id)
+    paces = tuple(by_block[block] for block in blocks)
+    own_ms = _all_ms(trials, by, arm_timed.excess)
+    base_ms = _all_ms(baseline_trials, by, base_timed.excess)
     return PromptPairs(
         arm=arm,
         prompt=prompt,
         trials=trials,
         baseline_trials=baseline_trials,
-        ms_per_token=_all_ms(trials, by, arm_timed.excess),
-        baseline_ms_per_token=_all_ms(baseline_trials, by, base_timed.excess),
+        paces=paces,
+        ms_per_token=tuple(map(truediv, own_ms, paces)),
+        baseline_ms_per_token=tuple(map(truediv, base_ms, paces)),
         clock_half_width=(
             math.hypot(arm_timed.half_width, base_timed.half_width) if by == "steady" else 0.0
         ),
         failed=tuple(
-            (ms, limits[block])
+            (ms / by_block[block], limits[block] / by_block[block])
             for block in failed
             for ms in _all_ms([base[block]], by, base_timed.excess)
         ),

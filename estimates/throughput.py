@@ -44,7 +44,7 @@ def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) 
         baseline=arm.baseline,
         concurrency=arm.concurrency or 1,
         passes=len(own),
-        stream_tps=stream_tps(submission, arm.id) or 0.0,
+        stream_tps=stream_tps(submission, arm) or 0.0,
         total_tps=1000 / fmean(own),
     )
     if arm.baseline is None:
