@@ -5,8 +5,9 @@ partner does not count: averages over different prompts or blocks are not compar
 arm ran out of time and the baseline finished, the time limit stands for the arm: prompts that are
 too slow to finish are not missing at random.
 
-A machine whose speed changes is slow for all arms of a block. So the times of a block are divided
-by its pace before medians are taken; the ratios within blocks stay as they are.
+A machine whose speed changes is slow for all arms of a block. Medians over three blocks or more
+would take the times of two arms from different blocks, so each time is first divided by the pace of
+its block. With two blocks the median is the mean, which keeps blocks together.
 """
 
 import math
@@ -22,6 +23,7 @@ from schemas.submission import Arm, Prompt, Submission, Task, Trial
 Clock = Literal["steady", "decode"]
 
 NORMAL_95 = 1.96
+_BLOCKS_WITH_A_PACE = 3
 
 
 def is_timed(trial: Trial) -> bool:
@@ -266,7 +268,8 @@ def _compared(submission: Submission, arm: Arm) -> list[str]:
 def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
     """How slow the machine was in each block of a prompt: 1 as usual, 2 at half the speed.
 
-    The time of all trials of the block, over the medians that the same arms have over the blocks.
+    The time of all trials of the block, over the medians that the same arms have over the blocks; 1
+    with fewer than three blocks.
     """
     arms = [(arm, found) for arm in group if (found := arm.by_prompt.get(prompt))]
     by = clock(tuple(trial for _, found in arms for trial in found.values()))
@@ -278,6 +281,8 @@ def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
         for block, ms in times.items():
             taken[block] = taken.get(block, 0.0) + ms
             usual[block] = usual.get(block, 0.0) + middle
+    if len(taken) < _BLOCKS_WITH_A_PACE:
+        return dict.fromkeys(taken, 1.0)
     return {block: taken[block] / usual[block] for block in taken}
 
 
