@@ -12,6 +12,7 @@ from typing import Any
 
 Trial = dict[str, Any]
 Times = tuple[float, float]  # without and with the arm
+Paces = dict[int, float]  # by block
 # Drafting with these reads no prompt: nothing, the text itself, or the answer that is known.
 LOOK_UP = (
     *("none", "empty-draft", "oracle", "prompt-lookup", "suffix"),
@@ -56,10 +57,16 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
         compared = [own[block] for block in ended] + [base[block] for block in ended + given_up]
         steady = all(_median_ms(trial) is not None for trial in compared)
 
-        def time(trial: Trial, *, steady: bool = steady) -> float:
-            return _steady(trial, excess) if steady else _wall(trial)
+        paces = _paces(document, arm, of_prompt, done)
 
-        beyond = [limits[block] for block in given_up]
+        def time(trial: Trial, *, steady: bool = steady, paces: Paces = paces) -> float:
+            ms = _steady(trial, excess) if steady else _wall(trial)
+            return ms / paces[trial["block"]]
+
+        def wall(trial: Trial, *, paces: Paces = paces) -> float:
+            return _wall(trial) / paces[trial["block"]]
+
+        beyond = [limits[block] / paces[block] for block in given_up]
         first = base[(ended or given_up)[0]]
         yield Prompt(
             task=prompt["task"],
@@ -70,11 +77,11 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
             walls=(
                 median(
                     [
-                        *(_wall(base[block]) for block in ended),
+                        *(wall(base[block]) for block in ended),
                         *(time(base[block]) for block in given_up),
                     ]
                 ),
-                median([*(_wall(own[block]) for block in ended), *beyond]),
+                median([*(wall(own[block]) for block in ended), *beyond]),
             ),
             blocks={block: (time(base[block]), time(own[block])) for block in ended},
             rounds=_rounds_per_token([own[block] for block in ended]),
@@ -84,6 +91,27 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
             plain=math.log(time(first)),
             order=first["order"],
         )
+
+
+def _paces(
+    document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
+) -> Paces:
+    """How slow each block of a prompt was, by the baseline and all arms compared with it."""
+    base = arm["baseline"]
+    ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
+    trials = [trial for trial in of_prompt if trial["arm"] in ids]
+    blocks = {trial["block"] for trial in trials}
+    if len(blocks) < 3:
+        return dict.fromkeys(blocks, 1.0)
+    excess = {name: _excess(done, name) for name in ids}
+    steady = all(_median_ms(trial) is not None for trial in trials)
+    ms = {(t["arm"], t["block"]): _steady(t, excess) if steady else _wall(t) for t in trials}
+    usual = {each: median(ms[at] for at in ms if at[0] == each) for each, _ in ms}
+    return {
+        block: sum(ms[at] for at in ms if at[1] == block)
+        / sum(usual[name] for name, at in ms if at == block)
+        for block in blocks
+    }
 
 
 def _limits(document: dict[str, Any], arm: str, prompt: str) -> dict[int, float]:

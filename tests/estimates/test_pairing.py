@@ -24,9 +24,32 @@ def blocks(baseline: tuple[float, ...], spec: tuple[float, ...]) -> PromptPairs:
     return pairs
 
 
-def test_the_speedup_is_the_ratio_of_the_medians_over_the_blocks() -> None:
-    # 200 / 50: the two times that are printed. Within blocks the ratios are 2, 4 and 3.
-    assert blocks((100.0, 200.0, 300.0), (50.0, 50.0, 100.0)).speedup == pytest.approx(4.0)
+def test_the_speedup_is_the_ratio_of_the_medians_of_the_times_by_the_pace_of_their_block() -> None:
+    # Medians 200 and 50, so that the blocks' paces are 150, 250 and 400 over 250. By them the times
+    # are 166.7, 200 and 187.5 against 83.3, 50 and 62.5.
+    pairs = blocks((100.0, 200.0, 300.0), (50.0, 50.0, 100.0))
+
+    assert pairs.paces == pytest.approx((0.6, 1.0, 1.6))
+    assert (pairs.baseline_ms, pairs.arm_ms) == pytest.approx((18.75, 6.25))
+    assert pairs.speedup == pytest.approx(3.0)
+
+
+def test_the_pace_is_that_of_all_arms_of_a_baseline() -> None:
+    # The machine is half as fast in block 1, and a stall hits the third arm in block 2. All arms take
+    # 200, 400 and 210 ms; their medians 100, 50 and 60 are 210.
+    times = {"baseline": (100.0, 200.0, 100.0), "spec": (50.0, 100.0, 50.0)}
+    stalled = replace(SPEC, id="stalled")
+    trials = [
+        trial(arm, block=at, decode_ms=ms)
+        for arm, values in {**times, "stalled": (50.0, 100.0, 60.0)}.items()
+        for at, ms in enumerate(values)
+    ]
+    made = campaign(trials)
+
+    (pairs,) = pair(replace(made, arms=(*made.arms, stalled)), SPEC)
+
+    assert pairs.paces == pytest.approx((200 / 210, 400 / 210, 1.0))
+    assert (pairs.baseline_ms, pairs.arm_ms) == pytest.approx((10.5, 5.25))
 
 
 def test_with_two_blocks_it_is_the_ratio_of_their_means() -> None:
