@@ -35,8 +35,8 @@ def test_the_speedup_is_the_ratio_of_the_medians_of_the_times_by_the_pace_of_the
 
 
 def test_the_pace_is_that_of_all_arms_of_a_baseline() -> None:
-    # The machine is half as fast in block 1, and a stall hits the third arm in block 2. All arms take
-    # 200, 400 and 210 ms; their medians 100, 50 and 60 are 210.
+    # The machine is half as fast in block 1, and a stall hits the third arm in block 2. All arms
+    # take 200, 400 and 210 ms; their medians 100, 50 and 60 are 210.
     times = {"baseline": (100.0, 200.0, 100.0), "spec": (50.0, 100.0, 50.0)}
     stalled = replace(SPEC, id="stalled")
     trials = [
