@@ -6,36 +6,40 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.plan.points import Point, facts_behind
+from bench.plan.points import facts_behind
 from estimates.plan.learned import LoggedMemoryError
 from estimates.plan.memory import RUNTIME_MIB
 from estimates.plan.model import KINDS, LayerPlacement, Memory
-from estimates.plan.placement import Case, Projection, fit, project
+from estimates.plan.placement import Case, Projection, allowance_mib, fit, project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from estimates.plan.model import Facts
+    from bench.plan.points import Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A point with its prediction: (fact, plan) in MiB by kind, over all and in layers."""
+    """A point with its prediction: (fact, plan) in MiB by kind, over all and in layers.
 
-    id: str
+    `missed` is by how much a device held more than planned, over what "fits" allows for.
+    """
+
+    point: Point
     planned: Mapping[str, float]
     kinds: Mapping[str, tuple[float, float]]
     caches: Mapping[str, tuple[float, float]]
     total: tuple[float, float] | None
     layers: tuple[int, int] | None
+    missed: float | None
 
 
 def compared(point: Point) -> Compared:
     """A point against its plan."""
-    facts = facts_behind(point)
-    found = _projection(point, facts)
+    case, found = projected(point)
+    facts = case.target
     fact = dict(point.device_mib)
-    if not facts.weights_known:
+    if facts.weights_error is None:
         fact.pop("model", None)
     planned = {kind: sum(getattr(x, kind) for x in found.devices) for kind in KINDS}
     planned["context"] = planned["kv"] + planned["recurrent"]
@@ -52,20 +56,52 @@ def compared(point: Point) -> Compared:
             caches[kind] = (everywhere, planned[kind] + getattr(found.host, kind))
     chosen = point.chosen_layers
     return Compared(
-        id=point.id,
+        point=point,
         planned=planned,
         kinds=kinds,
         caches=caches,
         total=total,
         layers=None if chosen is None else (chosen, found.placement.layers),
+        missed=_missed(point, kinds, planned, allowance_mib(case, found.devices[0])),
     )
 
 
+def _missed(
+    point: Point,
+    kinds: Mapping[str, tuple[float, float]],
+    planned: Mapping[str, float],
+    allowance: float,
+) -> float | None:
+    """Over 1 where a device held more than "fits" allows for; `None` if not all was logged."""
+    if point.total_mib is not None:
+        return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
+    if "compute" not in {*kinds, *point.older_mib}:
+        return None
+    held = sum(fact for fact, _ in kinds.values()) + sum(point.older_mib.values())
+    logged = {*kinds, *point.older_mib}
+    return (held + RUNTIME_MIB - sum(planned[kind] for kind in logged)) / allowance
+
+
+def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
+    """How often "fits" is wrong at its bound, each origin left out in turn.
+
+    The bound is as wide as the worst point of the other origins needs it, and never less than
+    the planner's.
+    """
+    wrong = 0
+    for left_out in {origin for origin, _ in judged}:
+        widest = max([1.0, *(missed for origin, missed in judged if origin != left_out)])
+        wrong += sum(missed > widest for origin, missed in judged if origin == left_out)
+    return wrong
+
+
 def memory_error(points: Sequence[Compared]) -> LoggedMemoryError:
-    """The errors over points that were compared."""
+    """The errors over held-out points if there are any, and of "fits" over all."""
+    judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
+    layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
+    points = [each for each in points if each.point.held_out] or points
     caches = [abs(plan / fact - 1) for each in points for fact, plan in each.caches.values()]
     totals = [abs(each.total[1] - each.total[0]) for each in points if each.total]
-    layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
     return LoggedMemoryError(
         points=len(points),
         cache_worst=max(caches, default=0.0),
@@ -73,16 +109,21 @@ def memory_error(points: Sequence[Compared]) -> LoggedMemoryError:
         total_median_mib=statistics.median(totals) if totals else 0.0,
         total_worst_mib=max(totals, default=0.0),
         layers_worst=max(layers, default=0),
+        fits_points=len(judged),
+        fits_wrong=wrongly_fitting(judged),
+        fits_worst=max((missed for _, missed in judged), default=0.0),
     )
 
 
-def _projection(point: Point, facts: Facts) -> Projection:
+def projected(point: Point) -> tuple[Case, Projection]:
+    """What is loaded, and where the planner puts it. Raises `UnknownShapeError`."""
     case = Case(
-        target=facts,
+        target=facts_behind(point),
         setting=point.setting,
         devices=(Memory(name=point.device, free_mib=point.free_mib),),
         host=Memory(name="host", free_mib=1e9),
         uses_head=point.drafts_with_head,
     )
     layers = point.gpu_layers
-    return fit(case) if layers is None else project(case, LayerPlacement(layers=layers))
+    found = fit(case) if layers is None else project(case, LayerPlacement(layers=layers))
+    return case, found

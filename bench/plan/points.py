@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -46,6 +47,8 @@ class Point:
 
     `gpu_layers` is `None` where the engine chose them within `free_mib`; it chose `chosen_layers`.
     `device_mib` and `host_mib` are logged buffers by kind, `total_mib` all that a device held.
+    `older_mib` is what builds that reserve more held besides, which "fits" is to allow for.
+    `held_out`: the formulas were written without it.
     """
 
     id: str
@@ -64,7 +67,18 @@ class Point:
     arch: Arch | None = None
     device_mib: dict[str, float] = field(default_factory=dict)
     host_mib: dict[str, float] = field(default_factory=dict)
+    older_mib: dict[str, float] = field(default_factory=dict)
     total_mib: float | None = None
+    held_out: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Who published it: points of one origin are left out together."""
+        return re.split(r"[:#,§]", self.source)[0]
+
+
+class UnknownShapeError(ValueError):
+    """A point that cannot be planned; the message says what it lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +89,22 @@ class PointList:
     points: tuple[Point, ...]
 
 
-def listed_points() -> tuple[Point, ...]:
-    """The points of this folder."""
-    return msgspec.json.decode(POINTS.read_bytes(), type=PointList).points
+def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
+    """The points of this folder, or of another file of this form."""
+    return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 
 def facts_behind(point: Point) -> Facts:
-    """The facts of a model by the table of shapes, or by what the point says of it."""
+    """The facts of a model by the table of shapes, or by what the point says of it.
+
+    Raises `UnknownShapeError` where neither says what its layers are.
+    """
     shape, bits, arch = shape_of(point.model), quantisation_of(point.quant), point.arch
     if shape is None:
-        return _bare_facts(point, arch or Arch())
+        if arch is None or not _layers(arch):
+            message = f"the shape of {point.model!r} is unknown: add `arch` with its layers"
+            raise UnknownShapeError(message)
+        return _bare_facts(point, arch)
     facts = facts_of(shape, bits, file_bytes=point.file_bytes, with_head=point.has_head)
     facts = replace(facts, name=point.model)
     if arch is None:
@@ -127,7 +147,7 @@ def _bare_facts(point: Point, arch: Arch) -> Facts:
         expert_feed_forward=arch.n_ff_exp,
         embedding_bytes=matrix * bits.embedding if bits else 0.0,
         output_bytes=matrix * bits.output if bits else 0.0,
-        weights_known=False,
+        weights_error=None,
     )
     return facts if point.file_bytes is None else scaled(facts, file_bytes=point.file_bytes)
 

@@ -28,7 +28,11 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors over public logs: of caches and states as a share, of all of a device in MiB."""
+    """Errors over held-out logs: of caches and states as a share, of all of a device in MiB.
+
+    "fits" allows for an error: it was too small for `fits_wrong` of all logs, each of whose
+    sources was left out in turn; `fits_worst` is the largest share of it that one of them used.
+    """
 
     points: int
     cache_worst: float
@@ -36,13 +40,18 @@ class LoggedMemoryError:
     total_median_mib: float
     total_worst_mib: float
     layers_worst: int
+    fits_points: int
+    fits_wrong: int
+    fits_worst: float
 
     @property
     def words(self) -> str:
         """How far planned memory is from the logs."""
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
-            f"{say.count(self.totals, 'public log')}, at most {self.total_worst_mib:.0f} MiB"
+            f"{say.count(self.totals, 'held-out log')}, at most {self.total_worst_mib:.0f} MiB; "
+            f'"fits" leaves room for such errors, too little for {self.fits_wrong} of '
+            f"{say.count(self.fits_points, 'log')}"
         )
 
 

@@ -106,6 +106,12 @@ def cpu_compute_mib(facts: Facts, setting: Setting) -> float:
     return device_compute_mib(facts, setting) + row
 
 
+def logits_mib(facts: Facts, setting: Setting) -> float:
+    """What some builds reserve besides: logits of every token of a usual micro-batch."""
+    rows = min(setting.ubatch, Setting().ubatch)
+    return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
+
+
 def output_mib(facts: Facts, setting: Setting) -> float:
     """The buffer that logits are read from, in host memory."""
     return setting.slots * facts.vocabulary * _F32 / MIB

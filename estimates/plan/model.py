@@ -29,7 +29,7 @@ class Facts:
     `layers` are the layers that every token passes, `draft_layers` those of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
     embedding and output, which is loaded twice if the output layer is on a device.
-    `weights_known` is false where the weights' bytes are a guess.
+    `weights_error` is the share by which the weights may be larger, `None` where they are a guess.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Facts:
     context_tokens: int | None = None
     architecture: str | None = None
     tied: bool = False
-    weights_known: bool = True
+    weights_error: float | None = 0.0
 
     @property
     def all_layers(self) -> tuple[Layer, ...]:

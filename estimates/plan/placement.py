@@ -3,8 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import le
 
-from estimates.plan.memory import Placed, place
+from estimates.plan.memory import RUNTIME_MIB, Placed, logits_mib, place
 from estimates.plan.model import Buffers, Facts, LayerPlacement, Memory, Setting
 
 # What llama.cpp's `--fit-target` keeps free on each device.
@@ -64,13 +65,24 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The buffers that a placement leads to, and whether they fit."""
+    """The buffers that a placement leads to, what they may need at most, and whether that fits."""
 
     placement: LayerPlacement
     devices: tuple[Buffers, ...]
     host: Buffers
-    device_fits: bool
-    host_fits: bool
+    devices_need: tuple[float, ...]
+    host_needs: float
+    free: tuple[float, ...]  # of each device, then of the host
+
+    @property
+    def device_fits(self) -> bool:
+        """Whether every device has room."""
+        return all(map(le, self.devices_need, self.free[:-1]))
+
+    @property
+    def host_fits(self) -> bool:
+        """Whether main memory has room."""
+        return self.host_needs <= self.free[-1]
 
     @property
     def fits(self) -> bool:
@@ -94,24 +106,46 @@ def placed(case: Case, placement: LayerPlacement) -> list[Placed]:
     return [target, ((device, *(Buffers() for _ in placement.share[1:])), host)]
 
 
-def together(case: Case, placement: LayerPlacement, models: Sequence[Placed]) -> Projection:
-    """The projection of a target and its draft that were placed by themselves."""
+def allowance_mib(case: Case, buffers: Buffers, *, computes: bool = True) -> float:
+    """How much more than planned a place may hold, which "fits" allows for.
+
+    That is the error of weights by name, and where layers are computed the runtime and the logits
+    that some builds reserve. `bench.plan` checks it against public logs.
+    """
+    drafting = case.draft.facts if case.draft else case.target
+    more = (case.target.weights_error or 0.0) * buffers.model
+    more += (drafting.weights_error or 0.0) * buffers.draft_model
+    if not computes:
+        return more
+    drafts = logits_mib(drafting, case.draft_setting) if buffers.draft_compute else 0.0
+    return more + RUNTIME_MIB + logits_mib(case.target, case.setting) + drafts
+
+
+def together(
+    case: Case, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
+) -> Projection:
+    """The projection of a target and its draft that were placed by themselves.
+
+    `exact` sizes are the engine's own, so that "fits" allows for no error of theirs.
+    """
     (devices, host), *drafts = models
     for draft_devices, draft_host in drafts:
         for own, more in zip((*devices, host), (*draft_devices, draft_host), strict=True):
             own.add_draft(more)
     if case.projector_mib:
         (devices[0] if case.devices else host).projector += case.projector_mib
-    limits = tuple(memory.free_mib - case.margin_mib for memory in case.devices)
-    device_fits = all(
-        buffers.total() <= limit for buffers, limit in zip(devices, limits, strict=False)
-    )
+
+    def needed(buffers: Buffers, margin_mib: float, *, computes: bool) -> float:
+        more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)
+        return buffers.total() + max(margin_mib, more) if buffers.total() else 0.0
+
     return Projection(
         placement=placement,
         devices=devices,
         host=host,
-        device_fits=device_fits or not case.devices,
-        host_fits=host.total() <= case.host.free_mib,
+        devices_need=tuple(needed(each, case.margin_mib, computes=True) for each in devices),
+        host_needs=needed(host, 0.0, computes=placement.layers == 0),
+        free=tuple(memory.free_mib for memory in (*case.devices, case.host)),
     )
 
 

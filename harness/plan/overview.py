@@ -50,7 +50,7 @@ def needed_bytes(
 ) -> int | None:
     """Bytes of all buffers in this memory; with the file's size where it is on disk."""
     facts = preset_facts(preset, file_bytes)
-    if facts is None or not facts.weights_known:
+    if facts is None or facts.weights_error is None:
         return None
     on_gpu = memory.kind == "gpu"
     placement = LayerPlacement(layers=facts.placed_layers if on_gpu else 0)

@@ -118,4 +118,4 @@ def _as_allocated(
     models = placed(case, placement)
     for (devices, host), each in zip(models, sizes, strict=True):
         each.replace_in(devices, host)
-    return together(case, placement, models)
+    return together(case, placement, models, exact=True)

@@ -27,12 +27,12 @@ def of(asked: PlanOption, alone: PlanOption, gain: SpeedEstimate | None) -> tupl
 def _room(asked: PlanOption) -> Iterator[str]:
     case, found = asked.case, asked.found
     if not found.device_fits:
-        for memory, buffers in zip(case.devices, found.devices, strict=False):
-            need, have = buffers.total() + case.margin_mib, memory.free_mib
+        for memory, need in zip(case.devices, found.devices_need, strict=False):
+            have = memory.free_mib
             if need > have:
                 yield f"{memory.name}: needs {need:.0f} MiB with its margin and has {have:.0f} free"
     if not found.host_fits:
-        need, have = found.host.total(), case.host.free_mib
+        need, have = found.host_needs, case.host.free_mib
         yield f"main memory: needs {need:.0f} MiB and has {have:.0f} free; it does not fit"
 
 

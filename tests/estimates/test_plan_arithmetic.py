@@ -9,7 +9,7 @@ import pytest
 from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_bytes
 from estimates.plan.model import Facts, Layer, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft, fit, largest_context, project
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from estimates.plan.speculation import Speculation, YieldCurve, speedup, tokens_per_round
 from estimates.plan.speed import Anchor, MachineSpeed, plain, split_time
 
@@ -259,7 +259,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
 
 def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_none() -> None:
     """RTX 3090, 27B in Q5: 51.0 tokens/s with one slot, 30.7 without the head, 30.4 with four."""
-    target = known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True)
+    target = scaled(known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True), file_bytes=19_760_583_584)
     machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None, cores=10)
     setting = Setting(context=8192, ubatch=2048)
     head = Speculation(source="own-head", method="mtp", depth=2)

@@ -22,6 +22,7 @@ from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
 from estimates.plan.shapes import (
+    WEIGHTS_ERROR,
     Quantisation,
     Shape,
     facts_of,
@@ -115,6 +116,8 @@ def rules() -> Mapping[str, object]:
     """The constants of the planner's arithmetic, and the words of its command."""
     return {
         "margin": placement.DEFAULT_MARGIN_MIB,
+        "runtime": memory.RUNTIME_MIB,
+        "weights_error": WEIGHTS_ERROR,
         "taken_share": placement.TAKEN_SHARE,
         "taken": placement.TAKEN_MIB,
         "system": placement.SYSTEM_MIB,
@@ -156,6 +159,7 @@ def model(shape: Shape) -> Mapping[str, object]:
         "matrix": round(shape.vocabulary * shape.embedding / MIB, DIGITS),
         "row": facts.embedding * setting.ubatch * 4 / MIB,
         "logits": memory.output_mib(facts, setting),
+        "reserved": memory.logits_mib(facts, setting),
         "compute": memory.device_compute_mib(facts, setting),
         "head_compute": memory.device_compute_mib(facts, setting, prediction=True),
         "kinds": tuple(kinds),

@@ -64,6 +64,12 @@ const addDraft = (into, from) => {
   for (const [kind, mib] of Object.entries(from)) into[`draft_${kind}` in into ? `draft_${kind}` : kind] += mib;
 };
 
+// How much more than planned a place may hold: weights by name, and where layers are computed what some builds reserve.
+const allowance = ({ rules }, models, buffers, computes) => {
+  const reserved = models[0].reserved + (buffers.draft_compute ? models.at(-1).reserved : 0);
+  return rules.weights_error * (buffers.model + buffers.draft_model) + (computes ? rules.runtime + reserved : 0);
+};
+
 const settingOf = (file, model, asked) => {
   const head = asked.draft === "head" && model.head > 0;
   const recurrent = model.kinds.some(([, , , , state]) => state > 0);
@@ -81,7 +87,10 @@ const project = (file, model, asked, layers, experts) => {
   }
   const free = freeOf(file, asked.memory);
   const hostFree = hostFreeOf(file, asked.ram);
-  return { layers, experts, device, host, free, hostFree, deviceFits: total(device) <= free - file.rules.margin, hostFits: total(host) <= hostFree };
+  const models = draft ? [model, draft] : [model];
+  const onDevice = total(device) + Math.max(file.rules.margin, allowance(file, models, device, true));
+  const onHost = total(host) + allowance(file, models, host, layers === 0);
+  return { layers, experts, device, host, free, hostFree, deviceFits: !total(device) || onDevice <= free, hostFits: onHost <= hostFree };
 };
 
 // The least number of a range that fits, where a larger one always does if a smaller one does.
