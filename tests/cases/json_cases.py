@@ -1,55 +1,33 @@
 """Which texts are JSON, which are not, and which are JSON that two readers could read in two ways?
 
-In the spirit of the known conformance suites, and written for this project: `ACCEPTED` must be
-read, `REFUSED` breaks the grammar or the encoding, `POLICY` is well-formed and refused all the same
-because the format has no use for it.
+The grammar is that of a library: `ACCEPTED` is what our own checks of keys, numbers, characters and
+depth must let pass, `REFUSED` what readers differ about, and one text for each kind of error.
+`POLICY` is well-formed and refused all the same because the format has no use for it.
 """
 
 U = str.encode
-_BAD_NUMBERS = (
-    "+1 -  -a 01 -01 00 1. .1 -.1 1.e1 1e 1e+ 1e- 1E+ 1e1.5 0x1 0b1 0o7 1_000 1,000.0 1a 1.2.3 --1 "
-    "++1 1e1e1 0e 0e+ .e1 1/2 Infinity -Infinity +Infinity NaN -NaN inf nan 1f 1d 1L \u0663 \uff11"
-)
-_BAD_WORDS = (
-    "True FALSE Null nul tru fals undefined None nil truee nulll yes no true1 true\u0444alse"
-)
-_BAD_ESCAPES = (
-    r"\x41 \a \' \0 \u \u0 \u00 \u00G0 \u00 \U00000041 \u{41} \ud800 \udc00 \ud800\u0041 "
-    r"\ud800\ud800 \udfff\ud800 \uD83D \u00-1 \u+041 \e \N \\\ "
-)
-_RAW_CONTROLS = (0, 1, 8, 9, 10, 13, 27, 31)
-_NO_WHITE_SPACE = "\u000b\u000c\u00a0\u2003\u2028\u3000\u0085\ufeff"
+_BAD_NUMBERS = "+1 - 01 1. .1 1e 1e1.5 0x1 1_000 1f Infinity -Infinity NaN inf \u0663"
+_BAD_WORDS = "True None undefined nul tru"
+_BAD_ESCAPES = r"\x41 \u00G0 \ud800 \udc00 \ud800\u0041 \\\ "
+_RAW_CONTROLS = (0, 10, 31)
+_NO_WHITE_SPACE = "\u000b\u00a0\u2028\ufeff"
 _FAR_APART = b'{"a":1,' + b",".join(b'"k%d":0' % n for n in range(9999)) + b',"a":2}'
 
 ACCEPTED: dict[str, bytes] = {
-    "an empty list": b"[]",
-    "an empty object": b"{}",
     "an empty key": b'{"":0}',
     "white space of all four sorts": b" \t\r\n[ \t\r\n1 \t\r\n, 2 ]\r\n",
-    "a lone number": b"42",
-    "a lone text": b'"x"',
-    "a lone true": b"true",
-    "a lone null": b"null",
-    "no newline at the end": b"[1]",
     "keys that differ in case": b'{"a":1,"A":2}',
     "the same key in two objects": b'[{"a":1},{"a":2}]',
     "a nested same key": b'{"a":{"a":{"a":1}}}',
     "all one-letter escapes of printable characters": rb'["\"\\\/"]',
-    "an escaped letter": rb'["\u0041"]',
-    "an escape with capital digits": rb'["\u00E9"]',
     "a pair of surrogates": rb'["\ud83d\ude00"]',
     "text beyond the basic plane": U('["\U0001f600"]'),
     "composed letters": U('["\u00e9\u00fc\u00df"]'),
-    "other scripts": U('["\u6f22\u5b57 \u05d0 \u0410 \u0e01"]'),
     "a no-break space": U('["\u00a0"]'),
-    "a slash without escape": b'["a/b"]',
     "brackets in a text": b'["]}[{,:"]',
     "a comment inside of a text": b'["/* no */ // no"]',
     "twelve levels": b"[" * 12 + b"]" * 12,
-    "zero": b"[0]",
-    "zero with decimals": b"[0.0]",
     "zero with an exponent": b"[0e5]",
-    "a negative number": b"[-1]",
     "a negative fraction": b"[-0.5]",
     "exponents": b"[1e5,1E5,1e+5,1E-5,1.5e05]",
     "the greatest integer": b"[999999999999999999]",
@@ -57,7 +35,6 @@ ACCEPTED: dict[str, bytes] = {
     "many decimals": b"[0.1000000000000000055511151231257827]",
     "the greatest double": b"[1.7976931348623157e308]",
     "the least double": b"[5e-324]",
-    "true, false, null": b"[true,false,null]",
     "a long list": b"[" + b"0," * 50_000 + b"0]",
     "a long text": b'["' + b"x" * 400_000 + b'"]',
 }
@@ -68,87 +45,40 @@ REFUSED: dict[str, bytes] = {
     **{f"escape {e}": U(f'["{e}"]') for e in _BAD_ESCAPES.split()},
     **{f"raw control U+{c:04X} in a text": b'["' + bytes([c]) + b'"]' for c in _RAW_CONTROLS},
     **{f"U+{ord(c):04X} as white space": U(f"[{c}1]") for c in _NO_WHITE_SPACE},
-    "a sign apart from its number": b"[- 1]",
     "nothing": b"",
     "white space only": b" \t\r\n",
-    "a null byte only": b"\0",
     "a null byte at the end": b"[]\0",
     "a byte-order mark": b"\xef\xbb\xbf[]",
-    "half a byte-order mark": b"\xef\xbb[]",
     "UTF-16 with a mark, little end first": '["x"]'.encode("utf-16"),
-    "UTF-16, big end first": '["x"]'.encode("utf-16-be"),
     "UTF-32": '["x"]'.encode("utf-32"),
-    "UTF-7": '["é"]'.encode("utf-7") + b"+",
     "Latin-1": b'["\xe9"]',
     "an overlong slash": b'["\xc0\xaf"]',
-    "an overlong null": b'["\xc0\x80"]',
-    "an overlong slash in three bytes": b'["\xe0\x80\xaf"]',
     "an encoded surrogate": b'["\xed\xa0\x80"]',
-    "an encoded pair of surrogates": b'["\xed\xa0\xbd\xed\xb8\x80"]',
     "beyond the last character": b'["\xf4\x90\x80\x80"]',
-    "five bytes for one character": b'["\xf8\x88\x80\x80\x80"]',
-    "a lone continuation byte": b'["\x80"]',
     "a character cut short": b'["\xe2\x82"]',
-    "a byte that is never used": b'["\xff"]',
     "an open list": b"[",
-    "an open object": b"{",
     "an open text": b'["x',
-    "a text that ends in a backslash": b'["x\\',
-    "an open key": b'{"a',
     "a key only": b'{"a"}',
-    "a key and a colon": b'{"a":}',
     "a value without a key": b"{:1}",
-    "two colons": b'{"a"::1}',
     "a comma for a colon": b'{"a",1}',
-    "an equals sign for a colon": b'{"a"=1}',
-    "a colon in a list": b'["a":1]',
-    "a comma first in a list": b"[,1]",
     "a comma last in a list": b"[1,]",
     "two commas in a list": b"[1,,2]",
-    "only a comma": b"[,]",
-    "a comma first in an object": b'{,"a":1}',
     "a comma last in an object": b'{"a":1,}',
-    "two commas in an object": b'{"a":1,,"b":2}',
     "no comma in a list": b"[1 2]",
-    "no comma between texts": b'["a" "b"]',
     "no comma in an object": b'{"a":1 "b":2}',
     "a number as a key": b"{1:1}",
     "a bare word as a key": b"{a:1}",
-    "a null as a key": b"{null:1}",
-    "a list as a key": b"{[]:1}",
     "single quotes": b"['a']",
-    "a single-quoted key": b"{'a':1}",
-    "backquotes": b"[`a`]",
-    "typographic quotes": U("[\u201ca\u201d]"),
-    "a text with quotes tripled": b'["""a"""]',
     "brackets that do not pair": b"[1}",
-    "an object closed as a list": b'{"a":1]',
     "one bracket too many": b"[1]]",
-    "one brace too many": b"{}}",
     "two documents": b"{}{}",
-    "two documents, one a line": b"{}\n{}",
-    "a word after the end": b"{} x",
-    "a comma after the end": b"{},",
-    "a hash after the end": b"{}#",
     "a comment": b"[/* c */]",
     "a line comment": b"[1]// c",
-    "a comment with a hash": b"# c\n[1]",
-    "an unclosed comment": b"{}/*",
-    "a semicolon": b"[1;]",
-    "an assignment": b"x=[1]",
     "a call": b'f({"a":1})',
-    "a guard against inclusion": b")]}',\n[1]",
-    "a document type": b"<!DOCTYPE html><p>",
     "YAML": b"- 1\n- 2\n",
-    "a pickle": b"\x80\x04]\x94.",
     "gzip": b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
-    "a shell script": b"#!/bin/sh\nexit\n",
     "a pointer of large file storage": b"version https://git-lfs.example/spec/v1\n",
     "a conflict left by git": b'{\n<<<<<<< HEAD\n"a":1\n=======\n"a":2\n>>>>>>> x\n}',
-    "an escape character outside": b"[\x1b1]",
-    "a backslash outside": b"[\\u0031]",
-    "a spread": b"[...x]",
-    "an ellipsis": b"[1,...]",
 }  # fmt: skip
 
 POLICY: dict[str, tuple[bytes, str]] = {
@@ -161,16 +91,12 @@ POLICY: dict[str, tuple[bytes, str]] = {
     "the key __proto__ twice": (b'{"__proto__":1,"__proto__":2}', "duplicate-key"),
     "minus zero": (b"[-0]", "number"),
     "minus zero as a fraction": (b"[-0.0]", "number"),
-    "minus zero with an exponent": (b"[-0e1]", "number"),
     "too small for a double": (b"[1e-400]", "number"),
-    "too small and negative": (b"[-1e-400]", "number"),
     "an integer of 19 digits": (b"[1000000000000000000]", "number"),
-    "two to the power of 64": (b"[18446744073709551616]", "number"),
     "a hundred thousand digits": (b"[" + b"9" * 100_000 + b"]", "json"),
     "a null by an escape": (rb'["\u0000"]', "characters"),
     "a newline by an escape": (rb'["a\nb"]', "characters"),
     "a tabulator by an escape": (rb'["a\tb"]', "characters"),
-    "a bell by an escape": (rb'["\u0007"]', "characters"),
     "a delete character": (b'["\x7f"]', "characters"),
     "a control of the second block": (U('["\u0085"]'), "characters"),
     "a soft hyphen": (U('["a\u00adb"]'), "characters"),
@@ -183,11 +109,8 @@ POLICY: dict[str, tuple[bytes, str]] = {
     "a paragraph separator": (U('["\u2029"]'), "characters"),
     "a byte-order mark inside": (U('["x\ufeff"]'), "characters"),
     "a tag character": (U('["\U000e0041"]'), "characters"),
-    "an invisible operator": (U('["\u2062"]'), "characters"),
     "a private-use character": (U('["\ue001"]'), "characters"),
-    "a private-use character far out": (U('["\U0010fffd"]'), "characters"),
     "a noncharacter": (U('["\ufdd0"]'), "characters"),
-    "the last noncharacter": (U('["\U0010ffff"]'), "characters"),
     "an unassigned character": (U('["\u0378"]'), "characters"),
     "a decomposed letter": (U('["e\u0301"]'), "characters"),
     "an angstrom sign": (U('["\u212b"]'), "characters"),
@@ -196,10 +119,8 @@ POLICY: dict[str, tuple[bytes, str]] = {
     "a control in a key": (rb'{"a\u0001":1}', "characters"),
     "an override in a key": (U('{"\u202ea":1}'), "characters"),
     "13 levels": (b"[" * 13 + b"]" * 13, "depth"),
-    "13 levels of objects": (b'{"a":' * 13 + b"1" + b"}" * 13, "depth"),
     "half a million open lists": (b"[" * 500_000, "depth"),
     "open objects to the limit": (b'{"a":' * 100_000, "depth"),
     "deep behind a text full of quotes": (rb'["\"\"\"",' + b"[" * 20 + b"]" * 21, "depth"),
     "more bytes than accepted": (b"[" + b" " * 524_288 + b"]", "size"),
-    "a million spaces": (b" " * 1_000_000, "size"),
 }  # fmt: skip
