@@ -73,25 +73,6 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     assert in_turns([built, unknown], RATE) is None
 
 
-def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:
-    # SmolLM2-135M in F16 with the draft in Q4_1 on one core that copies 16.6 GB/s took 178 s.
-    built, _ = _quick()
-    target = replace(
-        built.target.model, quantisation="F16", file_bytes=270_885_952, parameters=134_515_008
-    )
-    draft = replace(target, id=built.drafts[0].model.id, quantisation="Q4_1", file_bytes=98_362_432)
-    known = replace(
-        built,
-        target=replace(built.target, model=target),
-        drafts=(replace(built.drafts[0], model=draft),),
-    )
-
-    quiet = expected(known, MachineRate(bytes_per_s=16.6e9, threads=1))
-
-    assert quiet is not None
-    assert 178 / 1.5 < quiet.seconds < 178 * 1.5
-
-
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
     # SmolLM2-135M in Q4_1 on one core of a Xeon that copies 6.3 GB/s: one prompt of each task, 64
     # tokens, four blocks. Three servers took 1,348 s with next to no load.

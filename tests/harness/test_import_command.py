@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner, Result
 
-from estimates.summary import summarize
 from harness.cli.app import app
 from harness.cli.import_ import HELP
 from harness.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.imports import ALL, FACTS, SAMPLES, imported
+from tests.harness.imports import ALL, FACTS, SAMPLES
 from tests.pipeline.repositories import FOLDER, Repository
-from tests.pipeline.tables import database, entry, rows
-from tests.samples import sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,20 +192,3 @@ def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "give with --map: gpu=…" in result.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
-    measured = sample(tasks=("code",), prompts_per_task=2, gpu="NVIDIA GeForce RTX 3090")
-    foreign = [each for form in IMPORTERS for each in imported(form).submissions]
-    connection = database(*(entry(each, summarize(each)) for each in (measured, *foreign)))
-
-    pools = rows(connection, "select distinct tier, runner = 'imported' from evidence order by 1")
-    mixed = rows(
-        connection,
-        "select pool from pool_member group by pool having count(distinct tier) > 1",
-    )
-
-    assert pools == [("imported", True), ("measured", False)]
-    assert mixed == []
-    # Of a processor or a machine that nobody named there is a device none the less.
-    assert rows(connection, "select count(*) from setup where device is null") == [(0,)]

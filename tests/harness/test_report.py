@@ -16,7 +16,6 @@ from estimates.model import (
     Interval,
     Repeatability,
     Summary,
-    Throughput,
 )
 from estimates.summary import summarize
 from harness.report import trust, words
@@ -257,36 +256,3 @@ def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
 
 def test_a_single_block_is_the_only_one() -> None:
     assert trust.ended(sample(prompts_per_task=1, blocks=1)) == "after the only block, as planned"
-
-
-def test_several_requests_at_once_are_told_by_stream_and_in_total() -> None:
-    plain = sample()
-    summary = replace(
-        summarize(plain),
-        throughput=(
-            Throughput(
-                arm="baseline-c4",
-                baseline=None,
-                concurrency=4,
-                passes=3,
-                stream_tps=12.345,
-                total_tps=44.04,
-            ),
-            Throughput(
-                arm="draft-model-n4-c4",
-                baseline="baseline-c4",
-                concurrency=4,
-                passes=3,
-                stream_tps=14.0,
-                total_tps=39.6,
-                total_speedup=0.9,
-                interval=Interval(low=0.85, high=0.95),
-            ),
-        ),
-    )
-
-    lines = report_of(plain, summary).splitlines()
-
-    rows = [line.split() for line in lines if "-c4" in line]
-    assert rows[0] == ["4", "baseline-c4", "12.3", "44.0"]
-    assert rows[1] == ["4", "draft-model-n4-c4", "14.0", "39.6", "0.90×", "[0.85,", "0.95]"]  # noqa: RUF001 - as printed

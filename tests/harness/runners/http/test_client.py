@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli.app import app
-from harness.runners.base import Failure
 from harness.runners.http.client import (
     Client,
     ServerAddress,
@@ -20,9 +19,6 @@ from harness.runners.http.client import (
     ServerSilentError,
     one_line,
 )
-from harness.runners.http.session import ServerRequest
-from harness.runners.llama_server.exchange import generate
-from tests.harness.runners.openai.sessions import open_session, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -227,34 +223,6 @@ def test_a_refusal_is_one_printable_line_without_the_key() -> None:
 
     assert str(raised.value) == "HTTP 401: bad key [1m(the key)"
     assert len(one_line("x" * 9999)) == 200
-
-
-def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> None:
-    models = JSON + b'\r\n{"data": [{"id": "m"}]}'
-
-    def models_then_drops(connection: socket.socket) -> None:
-        asked.append(1)
-        answer = sends(models) if len(asked) <= 3 else LATE["events that drip"]
-        answer(connection)
-
-    asked: list[int] = []
-    began = time.monotonic()
-    with answering(models_then_drops) as address:
-        session = open_session(
-            plan(),
-            base_url=str(address),
-            spec_base_urls=("http://127.0.0.1:9",),
-            answer_limit_s=LIMIT_S,
-        )
-        failure = session.prepare("baseline")
-        client = Client(address=address, limit_s=LIMIT_S)
-        prompt = ServerRequest(arm=plan().arms[0], text="", limit=8)
-        with pytest.raises(ServerSilentError, match="no answer to /completion within"):
-            generate(client, (1, 2), prompt, counts=False)
-
-    assert isinstance(failure, Failure)
-    assert failure.reason == "timed-out"
-    assert time.monotonic() - began < IN_TIME_S
 
 
 def question(client: Client, ask: str) -> object:
