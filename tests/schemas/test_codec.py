@@ -1,13 +1,12 @@
 """Does a submission survive being written and read?"""
 
-import json
 from dataclasses import replace
 
 import msgspec
 import pytest
 
 from schemas import contract, vocabulary
-from schemas.codec import canonical_bytes, decode, encode
+from schemas.codec import decode, encode
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Method, Placement, Role, Submission, Trial
 from tests.samples import sample, sample_bytes
@@ -41,19 +40,12 @@ def test_a_submission_survives_the_round_trip() -> None:
     assert contract.read(sample_bytes(rounded)) == rounded
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.type)
-def test_every_method_survives_the_round_trip(method: Method) -> None:
-    arm = Arm(id="x", role="speculation", method=method, placement=Placement())
-
-    assert decode(Arm, json.loads(json.dumps(encode(arm)))) == arm
-
-
 def test_the_list_above_has_every_kind_of_method() -> None:
     assert {method.type for method in METHODS} == vocabulary.METHODS.keys()
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.type)
-def test_the_contract_accepts_what_is_encoded(method: Method) -> None:
+def test_every_method_is_accepted_and_read_back_as_it_was_written(method: Method) -> None:
     submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     baseline, *_ = submission.arms
     role: Role = "control" if method.type in ("none", "empty-draft", "forced") else "speculation"
@@ -70,7 +62,9 @@ def test_the_contract_accepts_what_is_encoded(method: Method) -> None:
         warmups=submission.warmups[:1] if submission.warmups else None,
     )
 
-    assert contract.findings(sample_bytes(changed)) == ()
+    read = contract.read(sample_bytes(changed))
+    assert isinstance(read, Submission), read
+    assert read.arms == changed.arms
 
 
 def test_what_is_none_is_left_out() -> None:
@@ -105,28 +99,6 @@ def test_lists_become_tuples() -> None:
 def test_only_json_values_and_typed_values_can_be_encoded() -> None:
     with pytest.raises(TypeError, match="object"):
         encode(object())
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        {"type": "magic"},
-        {"type": "draft-model", "draft": "tiny-q8-0"},
-        {"type": "prompt-lookup", "n_max": 8, "ngram_min": 2, "ngram_max": 4, "p_min": 0.5},
-        {"type": "none", "n_max": 4},
-    ],
-    ids=["unknown", "without its depth", "with another's size", "the baseline with a depth"],
-)
-def test_the_schema_refuses_a_method_that_is_not_of_its_type(method: dict[str, object]) -> None:
-    document = json.loads(sample_bytes(sample(tasks=("code",), prompts_per_task=1, blocks=1)))
-    document["arms"][1]["method"] = method
-
-    found = contract.findings(canonical_bytes(document))
-
-    assert found
-    assert {finding.path.rpartition(".")[0] for finding in found} <= {
-        "$.arms[1]", "$.arms[1].method",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("field", "value"), [("block", 1.0), ("block", "1"), ("outcome", "fine")])
