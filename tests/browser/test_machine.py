@@ -61,10 +61,6 @@ def answered(page: Page, card: str, model: str = "") -> str:
     [
         ("RTX 4060", ""),
         ("3090", ""),
-        ("5090", ""),
-        ("7900 XTX", ""),
-        ("M3 Max", ""),
-        ("5060 Ti", ""),
         ("12 GB", "14B"),
     ],
 )

@@ -14,7 +14,7 @@ from harness.cli import console
 from harness.cli.app import app
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.ggufs import TOKENS, write_gguf
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,18 +258,14 @@ def test_a_mistake_is_one_line_on_stderr_and_its_exit_code(
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_broken_model_and_a_strange_vocabulary_are_bad_input(tmp_path: Path) -> None:
+def test_a_broken_model_is_bad_input(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF")
-    target = write_gguf(tmp_path / "target.gguf", name="Big")
-    strange = write_gguf(tmp_path / "strange.gguf", name="Strange", tokens=TOKENS[::-1])
 
-    first = call("run", "--target", str(broken))
-    second = call("run", "--target", str(target), "--draft", str(strange))
+    result = call("run", "--target", str(broken))
 
-    assert (first.exit_code, second.exit_code) == (1, 1)
-    assert "broken.gguf is cut off or broken: its header does not end; download" in first.stderr
-    assert "Strange cannot draft for Big" in second.stderr
+    assert result.exit_code == 1
+    assert "broken.gguf is cut off or broken: its header does not end; download" in result.stderr
 
 
 def test_ctrl_c_is_answered_at_once_in_one_line_and_only_while_something_is_measured(

@@ -27,7 +27,6 @@ from tests.harness.campaigns import campaign
             "prompt-lookup-n5-g3-4",
         ),
         ("draft-model", Method(type="draft-model", n_max=4), "draft-model-n4"),
-        ("draft-model:n_max=2", Method(type="draft-model", n_max=2), "draft-model-n2"),
         ("empty-draft", Method(type="empty-draft"), "empty-draft"),
         ("none", NO_SPECULATION, "baseline-again"),
         ("oracle", Method(type="oracle", n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
@@ -37,11 +36,6 @@ from tests.harness.campaigns import campaign
             "draft-model-n6-m0-p0.75",
         ),
         ("mtp", Method(type="mtp", n_max=3), "mtp-n3"),
-        (
-            "dflash:n_max=15,p_min=0.4",
-            Method(type="dflash", n_max=15, p_min=0.4),
-            "dflash-n15-p0.4",
-        ),
         (
             "ngram-simple",
             Method(type="ngram-simple", n_max=8, ngram_size=3, min_hits=1),
@@ -56,11 +50,6 @@ from tests.harness.campaigns import campaign
             "ngram-mod",
             Method(type="ngram-mod", n_max=8, n_min=2, ngram_size=3),
             "ngram-mod-n8",
-        ),
-        (
-            "ngram-mod:n_max=64,n_min=48,ngram_size=24",
-            Method(type="ngram-mod", n_max=64, n_min=48, ngram_size=24),
-            "ngram-mod-n64-g24-m48",
         ),
         ("ngram-cache", Method(type="ngram-cache"), "ngram-cache"),
         (
@@ -82,7 +71,6 @@ from tests.harness.campaigns import campaign
         ),
         ("suffix", Method(type="suffix", n_max=24), "suffix-n24"),
         ("forced:length=3,n_max=5", Method(type="forced", n_max=5, length=3.0), "forced-l3-n5"),
-        ("forced", Method(type="forced", n_max=4, length=2.5), "forced-l2.5-n4"),
         (
             "oracle:acceptance=1,n_max=2",
             Method(type="oracle", n_max=2, acceptance=1.0),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -25,7 +26,7 @@ from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
 from tests.harness.test_round_trip import KNOWN, InProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.campaign.model import Campaign
     from harness.run.execute import RunContext
@@ -196,10 +197,8 @@ def test_a_journal_that_holds_an_impossible_answer_is_resumed_to_a_file(
 ) -> None:
     path = tmp_path / "run.jsonl"
     whole = measured(path)
-    lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-    trials = [line["fact"] for line in lines if line["fact"]["type"] == "trial"]
-    trials[at]["trial"] |= stated
-    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    with edited(path, "trial") as trials:
+        trials[at]["trial"] |= stated
 
     resumed = measured(path, resume=True)
 
@@ -219,12 +218,10 @@ def test_what_one_answer_says_of_its_prompt_does_not_fail_the_others(
 ) -> None:
     path = tmp_path / "run.jsonl"
     measured(path)
-    lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-    trials = [line["fact"] for line in lines if line["fact"]["type"] == "trial"]
-    for at in answers:
-        if trials[at]["trial"]["prompt"] == trials[3]["trial"]["prompt"]:
-            trials[at]["prompt"]["tokens"] = tokens
-    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    with edited(path, "trial") as trials:
+        for at in answers:
+            if trials[at]["trial"]["prompt"] == trials[3]["trial"]["prompt"]:
+                trials[at]["prompt"]["tokens"] = tokens
 
     resumed = measured(path, resume=True)
 
@@ -243,9 +240,8 @@ def test_a_journal_with_an_impossible_state_of_the_machine_is_resumed_without_it
 ) -> None:
     path = tmp_path / "run.jsonl"
     measured(path)
-    lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-    next(line["fact"] for line in lines if line["fact"]["type"] == kind)[kind][field] = stated
-    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    with edited(path, kind) as (first, *_):
+        first[kind][field] = stated
 
     resumed = measured(path, resume=True)
 
@@ -329,6 +325,14 @@ def test_ctrl_c_after_the_last_trial_ends_a_run_that_is_complete(tmp_path: Path)
 
     assert submission.design.ended == "completed"
     assert len(submission.trials) == 8
+
+
+@contextmanager
+def edited(path: Path, kind: str) -> Iterator[list[dict[str, Any]]]:
+    """The facts of a kind in a journal, which is written again with what was changed in them."""
+    lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    yield [line["fact"] for line in lines if line["fact"]["type"] == kind]
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
 
 
 def measured(path: Path, *, resume: bool = False) -> Submission:

@@ -292,17 +292,6 @@ def test_a_long_path_is_cut_where_a_shell_joins_it_again() -> None:
     assert joined.splitlines()[-1].endswith(f"show {path} --details")
 
 
-def test_lookup_in_process_names_the_servers_nearest_method() -> None:
-    submission, _ = three_arms()
-
-    command = paragraph(brief_of(submission, only(estimate("prompt-lookup-n4", None))), "Use it:")
-
-    assert "--spec-type ngram-simple" in command
-    assert "--spec-ngram-simple-size-m 4" in command
-    assert "ngram-simple, which is not what was measured" in command
-    assert "measure it, too (--runner llama-server --method ngram-simple)" in command
-
-
 def test_the_best_arm_comes_first_and_one_that_never_drafted_last() -> None:
     submission, _ = three_arms()
     idle = estimate("prompt-lookup-n4", None, verdict="never-drafted", speedup=9.0)

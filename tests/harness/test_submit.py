@@ -43,13 +43,6 @@ def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Pat
     assert path.read_bytes() == result.read_bytes()
 
 
-def test_a_cpu_run_is_named_after_the_processor() -> None:
-    submission = sample(gpu=None, backend="cpu")
-
-    name = canonical_name(submission, sample_bytes(submission))
-    assert name.startswith("amd-ryzen-7-7845hs--")
-
-
 def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> None:
     old = submit.place(sample(), checkout)
 

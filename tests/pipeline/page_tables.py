@@ -15,7 +15,7 @@ TABLE = re.compile(
     r'|<div data-part="table">\s*(?P<piece><table.*?</table>)',
     re.DOTALL,
 )
-CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)</\1>", re.DOTALL)
+CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.DOTALL)
 INLINE = re.compile(r"</?(a|b|code|em|span|strong|tspan)\b[^>]*>")
 ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 MAP = "The map, as a table"
@@ -23,12 +23,11 @@ MAP = "The map, as a table"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One table of one page; `figures` are the headings of the columns that hold figures."""
+    """One table of one page."""
 
     page: str
     name: str
     headings: tuple[str, ...]
-    figures: frozenset[str]
     rows: tuple[dict[str, str], ...]
 
 
@@ -47,23 +46,13 @@ def tables(site: Path) -> dict[tuple[str, str], Table]:
             table = _table(page, name, match["table"] or match["piece"])
             same = found.get((page, name))
             rows = (*same.rows, *table.rows) if same else table.rows
-            found[page, name] = Table(
-                page=page, name=name, headings=table.headings, figures=table.figures, rows=rows
-            )
+            found[page, name] = Table(page=page, name=name, headings=table.headings, rows=rows)
     return found
 
 
 def _table(page: str, name: str, html: str) -> Table:
     head, _, body = html.partition("</thead>")
-    cells = [
-        (text_of(inner), "dm-num" in attributes) for _, attributes, inner in CELL.findall(head)
-    ]
-    headings = tuple(heading for heading, _ in cells)
-    rows = [[text_of(inner) for _, _, inner in CELL.findall(row)] for row in ROW.findall(body)]
-    return Table(
-        page=page,
-        name=name,
-        headings=headings,
-        figures=frozenset(heading for heading, numeric in cells if numeric),
-        rows=tuple(dict(zip(headings, row, strict=True)) for row in rows),
-    )
+    headings = tuple(text_of(inner) for inner in CELL.findall(head))
+    rows = [[text_of(inner) for inner in CELL.findall(row)] for row in ROW.findall(body)]
+    shown = tuple(dict(zip(headings, row, strict=True)) for row in rows)
+    return Table(page=page, name=name, headings=headings, rows=shown)

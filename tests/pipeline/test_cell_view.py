@@ -141,19 +141,6 @@ def test_several_files_of_one_contributor_are_pooled() -> None:
     assert verdict == "hurts"
 
 
-def test_measured_and_imported_are_never_averaged() -> None:
-    connection = database(campaign(1.1), campaign(3.0, tier="imported"))
-
-    assert rows(connection, "select tier, speedup from cell order by tier desc") == [
-        ("measured", pytest.approx(1.1)),
-        ("imported", pytest.approx(3.0)),
-    ]
-    assert rows(connection, "select tier, cells from headline") == [
-        ("measured", 1),
-        ("imported", 1),
-    ]
-
-
 @pytest.mark.parametrize(
     "other",
     [
