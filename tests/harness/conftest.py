@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.files import VARIABLE
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,3 +20,12 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.setenv(VARIABLE, str(path))
     return path
+
+
+@pytest.fixture
+def models(tmp_path: Path, cache_dir: Path) -> list[str]:
+    """Options that name a target and a draft whose vocabularies fit."""
+    assert cache_dir.is_dir()
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
+    return ["--target", str(target), "--draft", str(draft)]

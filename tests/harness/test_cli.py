@@ -14,7 +14,6 @@ from harness.cli import console
 from harness.cli.app import app
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,14 +34,6 @@ SMALL = [
 
 def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
-
-
-@pytest.fixture
-def models(tmp_path: Path, cache_dir: Path) -> list[str]:
-    assert cache_dir.is_dir()
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
-    return ["--target", str(target), "--draft", str(draft)]
 
 
 def test_made_up_trials_may_take_longer_than_the_run_that_computed_them(

@@ -3,12 +3,14 @@
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pynvml
 import pytest
 
 from estimates.summary import summarize
 from harness.machine.energy import availability, meter
+from harness.machine.nvidia import CardId
 from harness.machine.nvml import NvmlCounter, open_nvml
 from harness.machine.rapl import RaplCounter
 from harness.runners.fake import FakeRig
@@ -18,10 +20,13 @@ TREES = Path(__file__).parents[1] / "data" / "powercap"
 
 
 class FakeNvml:
-    """Cards whose counters move on by what is set, in millijoules; `None` stands for no support."""
+    """Cards whose counters move on by what is set, in millijoules; `None` stands for no support.
 
-    def __init__(self, *steps_mj: int | None) -> None:
-        self._steps_mj = steps_mj
+    `ids` are serial numbers and slots of the cards, for those who ask for them.
+    """
+
+    def __init__(self, *steps_mj: int | None, ids: tuple[CardId, ...] = ()) -> None:
+        self._steps_mj, self._ids = steps_mj, ids
         self._reads = 0
 
     def nvmlInit(self) -> None:  # noqa: N802 - NVIDIA's name
@@ -33,12 +38,18 @@ class FakeNvml:
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802 - NVIDIA's name
         return index
 
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802 - NVIDIA's name
+        return self._ids[handle].uuid
+
+    def nvmlDeviceGetPciInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802 - NVIDIA's name
+        return SimpleNamespace(busId=self._ids[handle].address.encode())
+
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802 - NVIDIA's name
         step_mj = self._steps_mj[handle]
         if step_mj is None:
             raise pynvml.NVMLError_NotSupported
         self._reads += 1
-        return 10**9 + self._reads * step_mj
+        return self._reads * step_mj
 
 
 class NoDriver(FakeNvml):

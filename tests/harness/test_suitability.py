@@ -15,7 +15,6 @@ from harness.cli.suitability import require_suited
 from harness.errors import BadInputError
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import RUNNERS
-from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 
 if TYPE_CHECKING:
@@ -119,18 +118,13 @@ def test_binaries_that_cannot_be_told_apart_are_refused(
 
 
 @pytest.fixture
-def command(tmp_path: Path, cache_dir: Path) -> list[str]:
+def command(tmp_path: Path, models: list[str]) -> list[str]:
     """A dry run with a program that prints a help text and nothing else."""
-    assert cache_dir.is_dir()
     program = tmp_path / "llama-server"
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}TEXT\n", "utf-8")
     program.chmod(0o755)
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
-    return [
-        *("run", "--runner", "llama-server", "--server-binary", str(program), "--dry-run"),
-        *("--target", str(target), "--draft", str(draft)),
-    ]
+    server = ("--runner", "llama-server", "--server-binary", str(program))
+    return ["run", *server, "--dry-run", *models]
 
 
 @needs_shell

@@ -25,7 +25,6 @@ from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.campaigns import campaign, context
-from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,19 +38,12 @@ CORE = suite.load("core")
 USUAL = FakeRig(noise=0.005)
 SLOW_DRAFT = FakeRig(noise=0.005, default_acceptance=0.2, extra_width_ms=8.0, draft_token_ms=9.0)
 
+TUNE = ("tune", "--runner", "fake")
 SERVE = ServeLine(words=("llama-server", "-m", "big.gguf"))
 
 
 def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
-
-
-@pytest.fixture
-def models(tmp_path: Path, cache_dir: Path) -> list[str]:
-    assert cache_dir.is_dir()
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
-    return ["--runner", "fake", "--target", str(target), "--draft", str(draft)]
 
 
 def tuner(
@@ -90,7 +82,7 @@ def test_a_tune_for_machines_names_the_best_depth_and_needs_a_fraction_of_the_sw
 ) -> None:
     output = tmp_path / "out.json"
 
-    result = call("tune", *models, "--output", str(output), "--json", "--contributor", "ada")
+    result = call(*TUNE, *models, "--output", str(output), "--json", "--contributor", "ada")
 
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
@@ -116,7 +108,7 @@ def test_the_result_is_checked_by_the_gate_like_any_other_and_its_chart_is_next_
     tmp_path: Path, models: list[str]
 ) -> None:
     output = tmp_path / "out.json"
-    call("tune", *models, "--max-tokens", "24", "--output", str(output))
+    call(*TUNE, *models, "--max-tokens", "24", "--output", str(output))
 
     checked = call("validate", str(output))
 
@@ -265,7 +257,7 @@ def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
 def test_a_finished_tune_leaves_nothing_to_resume(
     tmp_path: Path, cache_dir: Path, models: list[str]
 ) -> None:
-    options = ("tune", *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
+    options = (*TUNE, *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
 
     done = call(*options)
     again = call(*options, "--resume")
@@ -277,7 +269,7 @@ def test_a_finished_tune_leaves_nothing_to_resume(
 
 
 def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
-    result = call("tune", *models, "--dry-run", "--deepest", "6", "--budget", "5")
+    result = call(*TUNE, *models, "--dry-run", "--deepest", "6", "--budget", "5")
 
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout

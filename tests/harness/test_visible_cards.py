@@ -1,12 +1,11 @@
 """Do file, state and energy speak of the cards that the engine computes on?"""
 
-from types import SimpleNamespace
-
 import pytest
 
 from harness.machine import nvidia
 from harness.machine.nvidia import CardId, Visible
 from harness.machine.nvml import NvmlCounter
+from tests.harness.test_energy import FakeNvml
 
 # The driver's order is that of the slots; CUDA's own puts the fastest card first.
 SLOW = CardId(uuid="GPU-aaaa1111-0000", address="00000000:01:00.0")
@@ -19,32 +18,6 @@ STATES = f"""\
 {SLOW.uuid}, {SLOW.address}, 210, 41, 15.20, 0x0000000000000001
 {FAST.uuid}, {FAST.address}, 2520, 66, 412.70, 0x0000000000000004
 """
-
-
-class TwoCards:
-    """NVML of a machine with both; a reading adds 1 J to the first and 7 J to the other."""
-
-    def __init__(self) -> None:
-        self._reads = 0
-
-    def nvmlInit(self) -> None:  # noqa: N802 - NVIDIA's name
-        pass
-
-    def nvmlDeviceGetCount(self) -> int:  # noqa: N802 - NVIDIA's name
-        return 2
-
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802 - NVIDIA's name
-        return index
-
-    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802 - NVIDIA's name
-        return (SLOW, FAST)[handle].uuid
-
-    def nvmlDeviceGetPciInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802 - NVIDIA's name
-        return SimpleNamespace(busId=(SLOW, FAST)[handle].address.encode())
-
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802 - NVIDIA's name
-        self._reads += 1
-        return 1000 * (1, 7)[handle] * self._reads
 
 
 @pytest.mark.parametrize(
@@ -99,7 +72,8 @@ def test_the_state_of_several_cards_is_the_worst_of_them_and_their_power_togethe
     ],
 )
 def test_energy_is_counted_on_the_cards_in_use(usable: Visible | None, joules: float) -> None:
-    counter = NvmlCounter(TwoCards(), usable)
+    # A reading adds 1 J to the first card and 7 J to the other.
+    counter = NvmlCounter(FakeNvml(1000, 7000, ids=(SLOW, FAST)), usable)
 
     before, after = counter.read(), counter.read()
 

@@ -5,7 +5,6 @@ import json
 import re
 from html import unescape
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -15,7 +14,6 @@ from tests.samples import sample, sample_bytes
 from tests.sites import known
 
 ADDRESS = "https://maps.example/draft/"
-ATOM = "http://www.w3.org/2005/Atom"
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">')
 
 
@@ -48,11 +46,3 @@ def test_the_data_set_can_be_identified_and_cited(site: Path) -> None:
     assert found["identifier"] == [f"sha256:{digest}"]
     assert found["citation"].startswith("Draftmap contributors (2026). Draftmap: the open map")
     assert found["citation"].endswith(f"CC BY 4.0. {ADDRESS}")
-
-
-def test_feeds_link_absolutely(site: Path) -> None:
-    for name in ("feed.xml", "builds.xml"):
-        root = ET.parse(site / name).getroot()  # noqa: S314 - our own feed
-        links = [link.attrib["href"] for link in root.iter(f"{{{ATOM}}}link")]
-        assert links
-        assert all(link.startswith(ADDRESS) for link in links)
