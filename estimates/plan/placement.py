@@ -44,6 +44,7 @@ class Case:
     uses_head: bool = False
     projector_mib: float = 0.0
     margin_mib: float = DEFAULT_MARGIN_MIB
+    unified: bool = False  # what lies on the devices takes room of the host, too
 
     @property
     def draft_setting(self) -> Setting:
@@ -139,12 +140,13 @@ def together(
         more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)
         return buffers.total() + max(margin_mib, more) if buffers.total() else 0.0
 
+    shared = sum(each.total() for each in devices) if case.unified else 0.0
     return Projection(
         placement=placement,
         devices=devices,
         host=host,
         devices_need=tuple(needed(each, case.margin_mib, computes=True) for each in devices),
-        host_needs=needed(host, 0.0, computes=placement.layers == 0),
+        host_needs=shared + needed(host, 0.0, computes=placement.layers == 0),
         free=tuple(memory.free_mib for memory in (*case.devices, case.host)),
     )
 

@@ -1,7 +1,7 @@
 """The memories and bandwidths of this machine, or of one that is described in words."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
@@ -9,7 +9,7 @@ from estimates.identity import cpu_label
 from estimates.plan.model import MIB, Memory
 from estimates.plan.placement import SYSTEM_MIB, free_of
 from estimates.plan.speed import MachineSpeed
-from estimates.roofline import bandwidth_gb_per_s, devices
+from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from harness.errors import UsageError
 from harness.machine.detect import machine
 from harness.plan.options import ComputerOptions
@@ -26,6 +26,15 @@ _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_MIB = 16384.0
 # A graphics unit that lists less uses a part of main memory.
 _OWN_MEMORY_MIB = 2048
+# Graphics that share main memory, by normalised name, and how much of it systems let them have.
+_SHARING = re.compile(
+    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris)\b.*|arc( 1\d\d\w)?|"
+)
+_SHARED = 0.75
+_NEVER_USED = re.compile(
+    r"(u?hd\b|.*\bintegrated\b).*"
+)  # slower than the processor that they are part of
+_ASSUMED_GIB = 8  # of a card whose memory is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +46,7 @@ class Computer:
     speed: MachineSpeed
     notes: tuple[str, ...] = ()
     processor: str | None = None
+    unified: bool = False  # the device's memory is part of the host's
 
 
 def computer_of(options: ComputerOptions) -> Computer:
@@ -45,8 +55,11 @@ def computer_of(options: ComputerOptions) -> Computer:
     _, own_cpu = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     if options.described:
         cards, host, cores = _described(options, rig)
+        unified = [card.name for card in cards if shares_memory(card.name)]
     else:
-        cards = tuple(_card(gpu.name, gpu.vram_mib or 0, options) for gpu in own_cards(rig))
+        own = own_cards(rig) or _without_memory(rig)
+        cards = tuple(_own_card(gpu, options) for gpu in own)
+        unified = [gpu.name for gpu in own if shares_memory(gpu.name, gpu.vram_mib)]
         host = Memory(
             name="host",
             free_mib=psutil.virtual_memory().available / MIB,
@@ -54,7 +67,10 @@ def computer_of(options: ComputerOptions) -> Computer:
             or (rig.ram_mts and _ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
         )
         cores = rig.cpu.physical_cores
+    if unified:
+        cards, host = _sharing(unified[0], host, options)
     return Computer(
+        unified=bool(unified),
         devices=cards,
         host=host,
         speed=MachineSpeed(
@@ -75,6 +91,19 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
             by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
     groups = by_vendor.values()
     return tuple(max(groups, key=lambda own: sum(gpu.vram_mib or 0 for gpu in own), default=()))
+
+
+def _without_memory(rig: Rig) -> tuple[Gpu, ...]:
+    """The first graphics unit that shares main memory, or whose memory is not known."""
+    used = (each for each in rig.gpus if each.vendor in ("apple", "amd", "intel"))
+    return tuple(each for each in used if not _NEVER_USED.fullmatch(normalised(each.name)))[:1]
+
+
+def shares_memory(name: str, own_mib: int | None = None) -> bool:
+    """Whether a graphics unit uses main memory, by its name where it lists none of its own."""
+    if own_mib is not None:
+        return own_mib < _OWN_MEMORY_MIB
+    return _SHARING.fullmatch(normalised(without_size(name))) is not None
 
 
 def bandwidth_of(name: str) -> float | None:
@@ -112,10 +141,30 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
     return cards, host, int(cores[1]) if cores else None
 
 
+def _own_card(gpu: Gpu, options: ComputerOptions) -> Memory:
+    known = devices().memory_gib.get(normalised(gpu.name), _ASSUMED_GIB)
+    return _card(gpu.name, gpu.vram_mib or known * _GIB, options)
+
+
+def _sharing(
+    name: str, host: Memory, options: ComputerOptions
+) -> tuple[tuple[Memory, ...], Memory]:
+    """The device and the host of a machine with one memory for both."""
+    bare, size = normalised(without_size(name)), _SIZE.search(name)
+    if size is not None and options.ram is None:
+        host = replace(host, free_mib=max(0.0, float(size[1]) * _GIB - SYSTEM_MIB))
+    rate = options.bandwidth or bandwidth_gb_per_s(bare) or bandwidth_gb_per_s(f"apple {bare}")
+    rate = rate or host.bandwidth_gb_per_s
+    most = _SHARED * (host.free_mib + SYSTEM_MIB)
+    free = min(host.free_mib, most) if options.free is None else options.free
+    card = Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
+    return (card,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
+
+
 def _named(name: str, options: ComputerOptions) -> Memory:
     size = _SIZE.search(name)
     gib = options.vram if options.vram is not None else float(size[1]) if size else None
-    if gib is None and options.free is None:
+    if gib is None and options.free is None and not shares_memory(name):
         message = f"--gpu {name!r} names no size; write it as 'RTX 4060 8 GB', or add --vram 8"
         raise UsageError(message)
     return _card(name, (gib or 0) * _GIB, options)

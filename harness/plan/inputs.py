@@ -11,10 +11,13 @@ from estimates.plan.commands import methods_by
 from estimates.plan.learned import learned
 from estimates.plan.model import MIB
 from estimates.plan.placement import Case, Draft
+from estimates.plan.shapes import shape_of
 from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
+from harness.models.compatibility import SIZE_DIFFERENCE, compare
+from harness.models.gguf_header import vocabulary_and_tokens
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.options import (
@@ -25,6 +28,9 @@ from harness.plan.options import (
     SpeedOptions,
 )
 from harness.plan.sources import find
+
+# What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
+_MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,8 @@ def plan_inputs(
     draft = None
     if models.draft is not None and source in ("model", "other-head"):
         draft = find(models.draft, say=say)
+        if source == "model":
+            _require_vocabulary(target, draft)
     if source == "own-head" and not target.facts.draft_layers:
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
@@ -83,6 +91,32 @@ def plan_inputs(
         server=None if computer.described else _server(computer.server_binary),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:
+    """Raise `BadInputError` for a draft of another vocabulary than the target's."""
+    reason = _other_vocabulary(target, draft)
+    if reason is not None:
+        message = (
+            f"{draft.facts.name} cannot draft for {target.facts.name}: {reason}. "
+            "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
+        )
+        raise BadInputError(message)
+
+
+def _other_vocabulary(target: PlannedModel, draft: PlannedModel) -> str | None:
+    """How the vocabularies differ: by the files where both are here, else by size and maker."""
+    if target.path is not None and draft.path is not None:
+        (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target.path, draft.path))
+        return compare(
+            ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others
+        ).reason
+    sizes = target.facts.vocabulary, draft.facts.vocabulary
+    shapes = shape_of(target.facts.name), shape_of(draft.facts.name)
+    makers = {_MAKER.sub("", shape.name) for shape in shapes if shape}
+    if abs(sizes[0] - sizes[1]) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
+        return None
+    return f"their vocabularies of {sizes[0]:,} and {sizes[1]:,} tokens are not the same"
 
 
 def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
@@ -112,6 +146,7 @@ def _case(
         setting=load.setting(load.depth if rolls_back else 0),
         devices=own.devices,
         host=own.host,
+        unified=own.unified,
         draft=Draft(facts=draft.facts, on_host=load.draft_gpu_layers == 0) if draft else None,
         uses_head=source == "own-head",
         projector_mib=projector_mib,

@@ -37,6 +37,7 @@ def require_room(names: Sequence[str], context: int) -> None:
         target=target,
         setting=Setting(context=context),
         devices=computer.devices,
+        unified=computer.unified,
         host=host,
         draft=Draft(facts=largest) if largest else None,
     )
@@ -81,6 +82,7 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
         target=facts_of_file(target),
         setting=Setting(context=context),
         devices=computer.devices,
+        unified=computer.unified,
         host=computer.host,
         draft=Draft(facts=facts) if facts else None,
     )
@@ -105,6 +107,7 @@ def failed_allocation(
         target=facts,
         setting=setting,
         devices=computer.devices,
+        unified=computer.unified,
         host=replace(computer.host, name="main memory"),
         draft=Draft(facts=second, on_host=draft_layers == 0) if second else None,
     )

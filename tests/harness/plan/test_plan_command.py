@@ -80,6 +80,14 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     )
 
 
+@pytest.mark.parametrize("draft", ["llama-3.2-1b:Q4_K_M", "gemma-3-1b:Q8_0"])
+def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
+    found = call("--target", "qwen3-8b:Q4_K_M", "--draft", draft, *CARD)
+
+    assert found.exit_code == 1
+    assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
+
+
 def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
     mixture = "qwen3-30b-a3b:Q4_K_M"
 
