@@ -110,6 +110,7 @@ bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real f
 	$(RUN) -m bench.real
 	$(RUN) -m bench.builds
 	$(RUN) -m bench.corruptions
+	$(RUN) -m bench.flags
 
 bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
 	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES))

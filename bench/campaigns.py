@@ -125,7 +125,7 @@ def broken(name: str, row: Row) -> Iterator[str]:
 def simulate(scenario: Scenario, campaigns: int) -> Row:
     """So many campaigns of a scenario by both estimators."""
     rng = np.random.default_rng(SEED)
-    base = _base(scenario)
+    base = bare(scenario)
     found = [_judged(base, scenario, measured(rng, scenario)) for _ in range(campaigns)]
     return Row(
         _mean(each.before for each in found),
@@ -156,7 +156,7 @@ class Judged:
 
 
 def _judged(base: Submission, scenario: Scenario, times: Times) -> Judged:
-    submission = replace(base, trials=tuple(_trials(base, scenario, times)))
+    submission = replace(base, trials=tuple(trials_of(base, scenario, times)))
     arm = submission.arms[1]
     # A file of other tasks than the fixed ones is an imported one: its own tasks are all.
     everything = [
@@ -199,7 +199,7 @@ def _is_false(found: Estimate, truth: float) -> bool:
     return gains or (found.verdict == "hurts" and math.exp(truth) >= HURTS_BELOW)
 
 
-def _base(scenario: Scenario) -> Submission:
+def bare(scenario: Scenario) -> Submission:
     """A submission without trials; one of the samples on a quiet machine."""
     tasks = FIXED_TASKS[: scenario.tasks]
     made = sample(tasks=tasks, prompts_per_task=scenario.per_task, blocks=1)
@@ -221,7 +221,7 @@ def _base(scenario: Scenario) -> Submission:
     )
 
 
-def _trials(base: Submission, scenario: Scenario, times: Times) -> Iterator[Trial]:
+def trials_of(base: Submission, scenario: Scenario, times: Times) -> Iterator[Trial]:
     for (block, prompt, at), decode_ms in np.ndenumerate(times.decode):
         place = {
             "arm": base.arms[at].id,

@@ -69,8 +69,9 @@ def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
     found = [ArmTruth(id="prompt-lookup-n4", drafter=Drafter(kind="prompt-lookup", depth=4))]
     if rng.random() < 0.25:
         found.append(ArmTruth(id="ngram-simple-n8", drafter=Drafter(kind="ngram-simple", depth=8)))
-    for draft, depth in ((drafts[0], 2), (drafts[0], rng.choice((4, 6))), (drafts[-1], 4)):
-        found.append(_draft_arm(visit.rig, target, draft, depth))
+    if drafts:
+        for draft, depth in ((drafts[0], 2), (drafts[0], rng.choice((4, 6))), (drafts[-1], 4)):
+            found.append(_draft_arm(visit.rig, target, draft, depth))
     if target.has_head:
         found.append(ArmTruth(id="mtp-n2", drafter=Drafter(kind="mtp", depth=2)))
     if rng.random() < MISMATCHES:

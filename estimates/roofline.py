@@ -15,7 +15,7 @@ from schemas.submission import Machine, Model, Submission
 
 _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8
-_MIB = 1024 * 1024
+MIB = 1024 * 1024
 # What a driver writes around the name of a card; brackets hold the code name of the chip.
 _NOISE = re.compile(
     r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"
@@ -43,7 +43,7 @@ def floor(submission: Submission) -> Floor | None:
         limit = devices().unknown_device_gb_per_s * count
         return Floor(step_ms=used / limit / 1e6, memory="any memory there is")
     gb_per_s, memory = known
-    cached = 0 if on_cpu else devices().cache_mib * _MIB
+    cached = 0 if on_cpu else devices().cache_mib * MIB
     return Floor(step_ms=max(0.0, used - cached) / gb_per_s / 1e6, memory=memory)
 
 
@@ -80,7 +80,7 @@ def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
     cores = machine.cpu.logical_cores or table.most_cores
     by_cores = table.per_core_gb_per_s * cores
     platform = next(limit for words, limit in table.platforms if all(w in name for w in words))
-    in_cache = used <= table.cache_mib * _MIB
+    in_cache = used <= table.cache_mib * MIB
     gb_per_s = by_cores if in_cache else min(by_cores, platform)
     shown = machine.cpu.name or "a processor"
     return gb_per_s, f"any memory of {shown} with {cores} logical cores ({gb_per_s:g} GB/s)"

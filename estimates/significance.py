@@ -1,4 +1,4 @@
-"""The rank and chi-square tests of the flags."""
+"""The rank, sign and chi-square tests of the flags."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -33,6 +33,13 @@ def p_of_even(counts: Sequence[int]) -> float:
     for order in range(1 if twice % 2 else 2, twice, 2):
         p += half ** (order / 2) * math.exp(-half) / math.gamma(order / 2 + 1)
     return p
+
+
+def p_of_sign(ups: int, downs: int) -> float:
+    """Two-sided p of the sign test that ups and downs are equally likely."""
+    several = ups + downs
+    tail = sum(math.comb(several, each) for each in range(max(ups, downs), several + 1))
+    return min(1.0, 2 * tail * 0.5**several)
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

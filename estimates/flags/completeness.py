@@ -1,13 +1,16 @@
-"""Flags about campaigns that are incomplete: arms, trials or blocks are missing."""
+"""Flags about campaigns that are incomplete: parts of what was planned are missing."""
 
 from collections import Counter
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import is_timed
+from estimates.significance import p_of_sign
 from schemas.vocabulary import say
 
 LEAST_SHARE_OF_PROMPTS = bounds("missing-prompts")["share"]
+P_OF_ONE_SIDED = bounds("one-sided-failures")["p"]
+LEAST_TOKENS = bounds("short-answers")["tokens"]
 
 
 def failed_arm(evidence: FlagEvidence) -> Seen | None:
@@ -29,6 +32,24 @@ def failed_trials(evidence: FlagEvidence) -> Seen | None:
     ran, counts = Counter(trial.arm for trial in trials), Counter(trial.arm for trial in failed)
     by_arm = [f"{count} of {ran[arm]} with {arm}" for arm, count in counts.items()]
     return seen(counts=by_arm, reason=say.reason(reason), arm=only(counts), prompt=failed[0].prompt)
+
+
+def one_sided_failures(evidence: FlagEvidence) -> Seen | None:
+    """An arm fails where its baseline does not, or the baseline where an arm does not."""
+    for arm in evidence.submission.arms:
+        more: Counter[str] = Counter()
+        for trial in evidence.submission.trials:
+            if trial.outcome == "failed" and trial.arm == arm.baseline:
+                more[trial.prompt] -= 1
+            # What an arm ran out of time on is a time of its own in its figure.
+            elif trial.outcome == "failed" and trial.arm == arm.id and trial.reason != "timed-out":
+                more[trial.prompt] += 1
+        own = sum(each > 0 for each in more.values())
+        base = sum(each < 0 for each in more.values())
+        if arm.baseline and p_of_sign(own, base) < P_OF_ONE_SIDED:
+            case, fails = ("arm", arm.id) if own > base else ("baseline", arm.baseline)
+            return seen(case=case, prompts=max(own, base), own=arm.id, arm=fails)
+    return None
 
 
 def unpaired_trials(evidence: FlagEvidence) -> Seen | None:
@@ -81,6 +102,12 @@ def resumed(evidence: FlagEvidence) -> Seen | None:
 def quick(evidence: FlagEvidence) -> Seen | None:
     """A quick campaign: fewer prompts and shorter outputs."""
     return seen() if evidence.submission.profile == "quick" else None
+
+
+def short_answers(evidence: FlagEvidence) -> Seen | None:
+    """Answers were limited to a few tokens."""
+    tokens = evidence.submission.settings.max_output_tokens
+    return seen(tokens=tokens) if tokens is not None and tokens < LEAST_TOKENS else None
 
 
 def single_block(evidence: FlagEvidence) -> Seen | None:

@@ -1,4 +1,8 @@
-"""Flags about repetitions of the same trial that agree too well: a block was copied."""
+"""Flags about repetitions of the same trial that agree too well: a block was copied.
+
+Readings of a coarse clock agree by rounding. Times of quiet machines differ by more than
+`tolerance`, so a tie is expected where a step of the clock is that much of the time or more.
+"""
 
 import math
 from collections.abc import Mapping
@@ -6,18 +10,31 @@ from itertools import combinations
 from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.digits import clock_step
 from estimates.flags.evidence import FlagEvidence, only
+from schemas.submission import Trial
 
 ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
 LogTimes = Mapping[tuple[str, str], float]
 
 
 def zero_spread(evidence: FlagEvidence) -> Seen | None:
-    """Repetitions took exactly the same time, which clocks do not show."""
-    repeated = [group for group in evidence.repeats if len(group.trials) > 1]
-    same = [group for group in repeated if len({t.decode_ms for t in group.trials}) == 1]
-    sure = [group for group in same if len(group.trials) >= ZERO["sure_repeats"]]
-    if not sure and len(same) <= ZERO["share"] * len(repeated):
+    """Repetitions took exactly the same time, more often than the clock's resolution explains."""
+    step_ms = clock_step(evidence)
+    repeated = [
+        (group, _chance_of_tie(group.trials[0], step_ms))
+        for group in evidence.repeats
+        if len(group.trials) > 1
+    ]
+    tied = [each for each in repeated if len({t.decode_ms for t in each[0].trials}) == 1]
+    same = [group for group, _ in tied]
+    sure = [
+        group
+        for group, chance in tied
+        if len(group.trials) >= ZERO["sure_repeats"] and chance <= ZERO["share"]
+    ]
+    expected = sum(chance for _, chance in repeated)
+    if not sure and len(same) <= expected + ZERO["share"] * len(repeated):
         return None
     return seen(
         same=len(same),
@@ -30,8 +47,11 @@ def zero_spread(evidence: FlagEvidence) -> Seen | None:
 def repeated_block(evidence: FlagEvidence) -> Seen | None:
     """A block's times are those of an earlier block, up to a common factor and 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
+    step_ms = clock_step(evidence)
     for group in evidence.repeats:
         for trial, ms in zip(group.trials, group.ms_per_token, strict=True):
+            if _chance_of_tie(trial, step_ms) == 1:
+                continue
             by_block.setdefault(trial.block, {})[group.arm, group.prompt] = math.log(ms)
     shares = [
         (_share_alike(by_block[first], by_block[second]), second)
@@ -41,6 +61,11 @@ def repeated_block(evidence: FlagEvidence) -> Seen | None:
     if share < REPEATED["share"] or zero_spread(evidence) is not None:
         return None
     return seen(share=share, block=block)
+
+
+def _chance_of_tie(trial: Trial, step_ms: float) -> float:
+    """At most how often a repetition has the same reading by chance, on the quietest machine."""
+    return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:

@@ -3,15 +3,19 @@
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence
+from estimates.once import once
 from estimates.significance import p_of_even
 
 ROUNDED, UNEVEN = bounds("rounded-times"), bounds("uneven-digits")
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
+# How far from a multiple of its tick, in ticks, a coarse clock's reading may be printed.
+_OFF_TICK = Decimal("0.1")
 
 
 def rounded_times(evidence: FlagEvidence) -> Seen | None:
@@ -39,6 +43,22 @@ def uneven_digits(evidence: FlagEvidence) -> Seen | None:
         return None
     digit, count = last.most_common(1)[0]
     return seen(total=last.total(), count=count, digit=digit)
+
+
+@once
+def clock_step(evidence: FlagEvidence) -> float:
+    """Milliseconds from one possible reading of the clock to the next, as far as the times show.
+
+    Some clocks advance by 10 to 16 ms: then every time is close to a multiple of the least
+    difference between two of them. Otherwise the printed decimals limit it.
+    """
+    times = sorted(set(_times(evidence)))
+    gaps = [after - before for before, after in pairwise(times)]
+    if gaps:
+        tick = (times[-1] - times[0]) / sum(round(gap / min(gaps)) for gap in gaps)
+        if all(abs(each / tick - round(each / tick)) < _OFF_TICK for each in times):
+            return float(tick)
+    return float(_step(times)) if times else 0.0
 
 
 def _times(evidence: FlagEvidence) -> list[Decimal]:

@@ -3,17 +3,12 @@
 from collections.abc import Iterator
 from statistics import median
 
-from estimates.decomposition import can_draft
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats, only
-from estimates.model import Estimate
 from estimates.pairing import rounds
 from estimates.roofline import floor
-from schemas.method import limit
-from schemas.submission import Arm
 
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
-BOUND = bounds("above-bound")
 POWER_SLACK = bounds("above-power-limit")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
 
@@ -36,32 +31,6 @@ def above_roofline(evidence: FlagEvidence) -> Seen | None:
         memory=least.memory,
         least_ms=least.step_ms,
         arm=only(fast),
-    )
-
-
-def above_bound(evidence: FlagEvidence) -> Seen | None:
-    """An arm gains more than its rounds yield, as if a round cost less than a plain token.
-
-    The bound is tokens per round; without counted rounds it is 1 + acceptance x depth, and without
-    acceptance depth + 1 (Leviathan, Kalman and Matias 2023, Fast inference from transformers).
-    """
-    arms = {arm.id: arm for arm in evidence.submission.arms}
-    beyond = [
-        (estimate, bound)
-        for estimate in evidence.estimates
-        if estimate.verdict != "never-drafted"  # which says that the figure is noise
-        if (bound := _bound(arms[estimate.arm], estimate)) is not None
-        if _surely(estimate) > bound
-    ]
-    if not beyond:
-        return None
-    worst, bound = max(beyond, key=lambda pair: (pair[0].speedup or 0.0) / pair[1])
-    return seen(
-        worst_arm=worst.arm,
-        speedup=worst.speedup,
-        scope=worst.scope,
-        bound=bound,
-        arm=only(estimate.arm for estimate, _ in beyond),
     )
 
 
@@ -107,27 +76,6 @@ def above_memory(evidence: FlagEvidence) -> Seen | None:
         size_mib=sizes[device],
         arm=only(each for each, _, _ in beyond),
     )
-
-
-def _bound(arm: Arm, estimate: Estimate) -> float | None:
-    if arm.role != "speculation" or not can_draft(arm.method):
-        return None
-    if estimate.tokens_per_round is not None:
-        return estimate.tokens_per_round
-    depth = limit(arm.method)
-    if depth is None:
-        return None
-    accepted = 1.0 if estimate.acceptance_rate is None else min(1.0, estimate.acceptance_rate)
-    return 1 + accepted * depth
-
-
-def _surely(estimate: Estimate) -> float:
-    """The speedup without what noise may have added; 0 where there is none."""
-    if estimate.speedup is None:
-        return 0.0
-    if estimate.interval is None:
-        return estimate.speedup / BOUND["slack_without_interval"]
-    return estimate.interval.low / BOUND["slack"]
 
 
 def _round_times(group: Repeats) -> Iterator[float]:

@@ -13,6 +13,7 @@ BUSY = bounds("busy-machine")
 APPEARED = bounds("load-appeared")["load"]
 DROP = bounds("clock-drop")
 HOT_C = bounds("gpu-hot")["celsius"]
+IDLE_MHZ = bounds("gpu-not-used")["idle_mhz"]
 
 
 def stolen_time(evidence: FlagEvidence) -> Seen | None:
@@ -89,6 +90,23 @@ def gpu_throttled(evidence: FlagEvidence) -> Seen | None:
     """The GPU lowered its clock."""
     snapshots = evidence.submission.environment or ()
     return seen() if any(each.gpu_throttled for each in snapshots) else None
+
+
+def gpu_not_used(evidence: FlagEvidence) -> Seen | None:
+    """An NVIDIA GPU is absent or idle in all readings that were taken while and after it computed.
+
+    The driver's tool names the card and reads its state, so that no card is named without readings.
+    """
+    submission, later = evidence.submission, _later(evidence)
+    vendors = {gpu.vendor for gpu in submission.machine.gpus}
+    on_nvidia = submission.engine.backend == "cuda" or vendors == {"nvidia"}
+    if not on_nvidia or submission.engine.backend == "cpu" or not later:
+        return None
+    clocks = [each.gpu_clock_mhz for each in later if each.gpu_clock_mhz is not None]
+    if clocks:
+        return seen(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
+    shown = any(each.gpu_temperature_c or each.gpu_power_w for each in later)
+    return None if shown else seen(case="absent", count=len(later))
 
 
 def power_limited(evidence: FlagEvidence) -> Seen | None:

@@ -1,5 +1,6 @@
 """Flags about arms that drafted nothing or wrote other texts than the baseline."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from schemas.submission import Trial
 from schemas.vocabulary import METHODS
 
 EARLY = bounds("diverged")
+NEAR = bounds("near-ties")
 
 
 def never_drafted(evidence: FlagEvidence) -> Seen | None:
@@ -54,6 +56,20 @@ def _part_early(evidence: FlagEvidence, forked: Sequence[Trial]) -> bool:
     return any(parted[arm] > EARLY["share"] * all_of_them[arm] for arm in parted)
 
 
+def near_ties(evidence: FlagEvidence) -> Seen | None:
+    """Near-ties are claimed on more prompts than chance brings to answers of this length."""
+    tokens = evidence.submission.settings.max_output_tokens or 0
+    tied: Counter[str] = Counter()
+    compared: Counter[str] = Counter()
+    for each in evidence.estimates:
+        if each.task is not None and (found := each.exactness) is not None:
+            tied[each.arm] += found.diverged_near_tie
+            compared[each.arm] += each.prompts - found.not_compared
+    share = max(NEAR["share"], 1 - math.exp(-tokens / NEAR["tokens"]))
+    many = {arm for arm in tied if tied[arm] > share * compared[arm]} - _concurrent(evidence)
+    return seen(arms=sorted(many), arm=only(many)) if many else None
+
+
 def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
     """The baseline writes another text in another block."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
@@ -70,7 +86,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
-    """With several requests at once an output differs from the one that was written alone."""
+    """With several requests at once an output differs from the one that was written concurrent."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

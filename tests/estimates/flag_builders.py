@@ -13,6 +13,7 @@ from tests.estimates.campaigns import (
     CONTROL,
     SPEC,
     campaign,
+    failed,
     table,
     trial,
 )
@@ -22,7 +23,7 @@ from tests.samples import Costs, sample
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from schemas.submission import Submission, Trial
+    from schemas.submission import Arm, Submission, Trial
 
 
 RELEASED = suites()["core"]["1.0.0"]
@@ -149,6 +150,53 @@ def stalling(ms: float) -> Submission:
     return campaign(trials, prompts=prompts)
 
 
+def round_costs(
+    *costs: float, drafted: float = 0.0, plain_ms: float = 20.0, spec: Arm = SPEC
+) -> Submission:
+    """Prompts of 101 tokens whose 50 rounds cost so many plain tokens, and draft so many."""
+    prompts = tuple(f"code-{number}" for number, _ in enumerate(costs))
+    trials = [
+        trial(arm, prompt, decode_ms=ms, rounds=count, output_tokens=101, drafted=tokens)
+        for prompt, cost in zip(prompts, costs, strict=True)
+        for arm, ms, count, tokens in (
+            ("baseline", 100 * plain_ms, 100, 0),
+            ("spec", 50 * cost * plain_ms, 50, round(50 * drafted)),
+        )
+    ]
+    return campaign(trials, prompts=prompts, arms=(BASELINE, spec))
+
+
+def crashing(count: int, arm: str = "spec", reason: str = "crashed") -> Submission:
+    """Eight prompts, on the first of which one arm fails."""
+    trials = [
+        replace(failed(own, prompt), reason=reason)  # type: ignore[arg-type]  # one of its reasons
+        if own == arm and number < count
+        else trial(own, prompt)
+        for number, prompt in enumerate(PROMPTS)
+        for own in ("baseline", "spec")
+    ]
+    return campaign(trials, prompts=PROMPTS)
+
+
+def tied(count: int, limit: int = 41) -> Submission:
+    """Four prompts, of which the first part from the baseline's at a near-tie."""
+    forked = {"first_divergence": 3, "divergence_margin": 0.01}
+    trials = [
+        each
+        for number, prompt in enumerate(PROMPTS[:4])
+        for each in (
+            trial("baseline", prompt),
+            trial("spec", prompt, compared_tokens=11, **(forked if number < count else {})),
+        )
+    ]
+    bare = campaign(trials, prompts=PROMPTS[:4])
+    return replace(bare, settings=replace(bare.settings, max_output_tokens=limit))
+
+
+def limited(tokens: int) -> Submission:
+    return replace(CLEAN, settings=replace(CLEAN.settings, max_output_tokens=tokens))
+
+
 def diverged(margin: float) -> Submission:
     forked = trial(compared_tokens=11, first_divergence=3, divergence_margin=margin)
     return campaign([trial("baseline"), forked])
@@ -200,11 +248,6 @@ def outputs(second: str) -> Submission:
             trial("baseline", block=1, output_sha256=second),
         ]
     )
-
-
-def yielding(rounds: int) -> Submission:
-    """A speedup of 5 (100 and 20 ms for 10 tokens), in so many rounds."""
-    return campaign([trial("baseline"), trial("spec", decode_ms=20.0, rounds=rounds)])
 
 
 def times(values: Sequence[float]) -> Submission:

@@ -26,19 +26,22 @@ from tests.estimates.flag_builders import (
     control,
     costly,
     counted,
+    crashing,
     design,
     diverged,
     forced,
+    limited,
     mispredicted,
     named,
     outputs,
     processor_time,
+    round_costs,
     single_step,
     stalling,
     started,
     suite,
+    tied,
     times,
-    yielding,
 )
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import sample
@@ -57,11 +60,14 @@ RAISING: dict[str, Submission] = {
     "missing-prompts": without_trials(
         by_position(lambda _order, _block, _prompt: 1.0), "spec", PROMPTS[6:]
     ),
+    # A sign test over eight prompts: 2 / 256.
+    "one-sided-failures": crashing(8),
     "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("spec", block=1)]),
     "interrupted": design(ended="interrupted"),
     "budget-spent": design(ended="budget-spent"),
     "resumed": design(resumed=1),
     "quick": replace(CLEAN, profile="quick"),
+    "short-answers": limited(31),
     "single-block": sample(blocks=1),
     "not-interleaved": design(order="sequential"),
     "order-not-planned": without_prompts(CLEAN, 2),
@@ -74,6 +80,7 @@ RAISING: dict[str, Submission] = {
     # 10 tokens in 5 rounds are 2.0 a round, 20 % below 2.5.
     "acceptance-not-as-set": forced(length=2.5),
     "diverged": diverged(2.0),
+    "near-ties": tied(3),
     "baseline-not-reproducible": outputs("ffffffffffffffff"),
     "concurrent-outputs-vary": concurrent(diverged(5.0)),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
@@ -81,7 +88,7 @@ RAISING: dict[str, Submission] = {
     "block-spread": block_times((100.0, 120.0), (50.0, 51.0)),
     # One of 16 arms and prompts takes 1, 3 and 1 times as long: mean 1.67, 80 % away.
     "block-outlier": by_position(lambda order, _block, _prompt: 3.0 if order == 20 else 1.0),
-    "zero-spread": block_times((100.0, 100.0), (50.0, 51.0)),
+    "zero-spread": block_times((100.013, 100.013), (50.4, 51.9)),
     # The second block takes 3 % longer throughout, with 0.01 % of noise.
     "repeated-block": blocks_of(PROMPTS, 1.0, 1.03, noise=0.0001),
     # Three of twelve prompts take 7 to 10 times as long, once.
@@ -102,8 +109,8 @@ RAISING: dict[str, Submission] = {
     "prediction-missed": mispredicted(3.0),
     # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
     "above-roofline": memory(3200),
-    # Ten tokens in five rounds are 2 a round, not 5.
-    "above-bound": yielding(5),
+    # 50 of 51 rounds in the time of 46 plain tokens.
+    "cheap-rounds": round_costs(0.92, 0.92, 0.92),
     # 30 J in 0.1 s are 300 W.
     "above-power-limit": energy(30.0),
     "above-memory": peak(8200),
@@ -120,6 +127,7 @@ RAISING: dict[str, Submission] = {
     "clock-drop": gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
     "gpu-throttled": environment("during", gpu_throttled=True),
     "gpu-hot": environment("during", gpu_temperature_c=86.0),
+    "gpu-not-used": environment("after"),
     "power-limited": gpu(90.0),
 }
 
@@ -130,11 +138,13 @@ QUIET: dict[str, Submission] = {
     "missing-prompts": without_trials(
         by_position(lambda _order, _block, _prompt: 1.0), "spec", PROMPTS[7:]
     ),
+    "one-sided-failures": crashing(7),
     "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("baseline", block=1)]),
     "interrupted": CLEAN,
     "budget-spent": design(ended="precise-enough"),
     "resumed": design(resumed=0),
     "quick": replace(CLEAN, profile="custom"),
+    "short-answers": limited(32),
     "single-block": CLEAN,
     "not-interleaved": design(order="abba"),
     "order-not-planned": CLEAN,
@@ -154,6 +164,7 @@ QUIET: dict[str, Submission] = {
     "counters-disagree": counted(by_page=8),
     "acceptance-not-as-set": forced(length=2.1),
     "diverged": diverged(0.01),
+    "near-ties": tied(2),
     "baseline-not-reproducible": outputs("00112233aabbccdd"),
     "concurrent-outputs-vary": diverged(5.0),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),
@@ -161,7 +172,7 @@ QUIET: dict[str, Submission] = {
     "block-spread": block_times((100.0, 115.0), (50.0, 51.0)),
     # 1, 1.9 and 1 times as long: mean 1.3, 46 % away.
     "block-outlier": by_position(lambda order, _block, _prompt: 1.9 if order == 20 else 1.0),
-    "zero-spread": block_times((100.0, 100.1), (50.0, 51.0)),
+    "zero-spread": block_times((100.013, 100.014), (50.4, 51.9)),
     "repeated-block": blocks_of(PROMPTS, 1.0, 1.03, noise=0.002),
     # A single prompt that takes 1.7 times as long may be noise where nothing was repeated.
     "uneven-baseline": times([100.1, 170.2, 99.3, 101.5, 98.6, 100.8, 99.9, 101.0]),
@@ -181,7 +192,7 @@ QUIET: dict[str, Submission] = {
     "prediction-missed": mispredicted(1.1),
     # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.
     "above-roofline": memory(5600),
-    "above-bound": yielding(2),
+    "cheap-rounds": round_costs(0.94, 0.94, 0.94),
     # 14 J in 0.1 s are 140 W: a limit is an average.
     "above-power-limit": energy(14.0),
     "above-memory": peak(8100),
@@ -197,6 +208,7 @@ QUIET: dict[str, Submission] = {
     "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": environment("during", gpu_throttled=False),
     "gpu-hot": environment("during", gpu_temperature_c=80.0),
+    "gpu-not-used": environment("after", gpu_clock_mhz=510.0),
     "power-limited": gpu(115.0),
 }
 

@@ -115,7 +115,7 @@ def test_a_cold_first_prompt_is_seen_without_repetitions() -> None:
 
 
 def test_a_copied_block_is_seen_even_among_many() -> None:
-    trials = [trial("baseline", block=block) for block in range(3)]
+    trials = [trial("baseline", block=block, decode_ms=100.013) for block in range(3)]
 
     (flag,) = [f for f in summarize(campaign(trials)).flags if f.name == "zero-spread"]
 
@@ -134,7 +134,10 @@ def test_unknown_memory_makes_no_roofline() -> None:
 
 
 def test_a_machine_that_was_busy_from_the_start_is_said_once() -> None:
-    looks = (Snapshot(moment="before", load_1min=9.0), Snapshot(moment="after", load_1min=30.0))
+    looks = (
+        Snapshot(moment="before", load_1min=9.0),
+        Snapshot(moment="after", load_1min=30.0, gpu_power_w=80.0),
+    )
 
     names = [f.name for f in summarize(replace(CLEAN, environment=looks)).flags]
 
@@ -151,7 +154,10 @@ def test_a_campaign_that_has_just_ended_is_no_other_program(used: float, names: 
 
 def test_a_plug_that_was_pulled_during_the_campaign_is_told_from_one_that_never_was_in() -> None:
     looks = [
-        (Snapshot(moment="before", on_battery=first), Snapshot(moment="after", on_battery=True))
+        (
+            Snapshot(moment="before", on_battery=first),
+            Snapshot(moment="after", on_battery=True, gpu_power_w=80.0),
+        )
         for first in (False, True)
     ]
 

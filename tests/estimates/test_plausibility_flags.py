@@ -22,7 +22,10 @@ COMMUNITY = sorted((Path(__file__).resolve().parents[2] / "results" / "community
 TABLE = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
 IMPLAUSIBLE = {
     "above-roofline",
-    "above-bound",
+    "cheap-rounds",
+    "gpu-not-used",
+    "near-ties",
+    "zero-spread",
     "above-power-limit",
     "above-memory",
     "rounded-times",

@@ -28,7 +28,7 @@ implausible as (
   from flag
   where severity = 'serious'
     and flag in (
-      'above-bound', 'above-roofline', 'copied-times', 'repeated-block', 'zero-spread'
+      'above-roofline', 'cheap-rounds', 'copied-times', 'repeated-block', 'zero-spread'
     )
   group by submission
 )

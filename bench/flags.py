@@ -1,0 +1,280 @@
+"""How often the flags against cheats fire on honest files, and each on its cheat.
+
+`python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
+in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. To them come the
+files of `bench.campaigns` and `bench.simulation`. A cheat changes honest files of the rigs. Each
+share has the upper (of a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a
+flag fires on more than 1 % of honest files, or on less than 90 % of its cheat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import binomtest
+
+from bench import campaigns
+from bench.designs import interleaved
+from bench.disturbances import DISTURBED, SCENARIOS, measured
+from bench.population import population
+from bench.rigs import SCENARIOS as TROUBLES
+from bench.synthetic_campaign import submission_of
+from bench.synthetic_rigs import models, visits
+from estimates.summary import summarize
+from schemas.submission import Gpu, Placement, Snapshot, Trial
+from tests.sample_trials import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from bench.synthetic_rigs import Visit
+    from schemas.submission import Submission
+
+    Cheat = Callable[[Submission, random.Random], Submission]
+
+COMMAND = "python -m bench.flags"
+HONEST, CHEATS, MOST, LEAST = 600, 100, 0.01, 0.9
+TICKS_MS = (None, None, None, 10.0, 15.625)
+COUNTED = {"round_ms_median": None, "accepted_histogram": None, "drafted_histogram": None}
+RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """On how many files a flag fires; `bound` is the less flattering end of the interval."""
+
+    files: str
+    flag: str
+    made: int
+    fired: int
+    share: float
+    bound: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table, and write it where that is asked for."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--honest", type=int, default=HONEST, help="files of each kind")
+    parser.add_argument("--cheats", type=int, default=CHEATS, help="files of each cheat")
+    parser.add_argument("--date", help="the day of the run, for the JSON")
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    chosen = parser.parse_args(arguments)
+    rows = [row for name in HONEST_WORLDS for row in honest(name, chosen.honest)]
+    rows += [cheated(name, chosen.cheats) for name in KINDS]
+    for row in rows:
+        shown = f"{row.fired:>6} of {row.made:>5}{row.share:>8.1%}{row.bound:>8.1%}"
+        sys.stdout.write(f"{row.files:46}{row.flag:36}{shown}\n")
+    if chosen.output:
+        about = {"command": COMMAND, "date": chosen.date}
+        listed = [asdict(row) for row in rows]
+        chosen.output.write_text(json.dumps(about | {"rows": listed}, indent=1) + "\n", "utf-8")
+    kept = (r.share >= LEAST if r.files in KINDS else r.share <= MOST for r in rows)
+    return 0 if all(kept) else 1
+
+
+def honest(world: str, count: int) -> list[Row]:
+    """On how many of these honest files each flag fires."""
+    found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
+    return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
+
+
+def cheated(cheat: str, count: int) -> Row:
+    """On how many files with this cheat its flag fires, whether or not others do."""
+    flag, fits, change = KINDS[cheat]
+    found: list[bool] = []
+    seed = count  # the honest files above are others
+    while len(found) < count:
+        seed += 1
+        if fits(visit(seed)):
+            changed = change(on_rig(seed), random.Random(seed))  # noqa: S311 - a simulation
+            found.append(not fired(changed).isdisjoint(flag.split(" or ")))
+    return _row(cheat, flag, found)
+
+
+def fired(submission: Submission) -> frozenset[str]:
+    """The names of the flags of a file."""
+    return frozenset(flag.name for flag in summarize(submission).flags)
+
+
+def _row(files: str, flag: str, found: Sequence[bool]) -> Row:
+    interval = binomtest(sum(found), len(found)).proportion_ci()
+    share = sum(found) / len(found)
+    bound = float(interval.low if files in KINDS else interval.high)
+    return Row(files=files, flag=flag, made=len(found), fired=sum(found), share=share, bound=bound)
+
+
+@cache
+def _rigs() -> tuple[Visit, ...]:
+    return tuple({each.rig.key: each for each in visits(80, 33)}.values())
+
+
+def visit(seed: int) -> Visit:
+    """A rig and any model that fits it, a small one as often as a large one."""
+    rng = random.Random(seed)  # noqa: S311 - a simulation
+    found = rng.choice(_rigs())
+    fitting = [each for each in models() if each.file_bytes < found.rig.room_bytes / 2]
+    return replace(found, target=rng.choice(fitting), seed=rng.randrange(2**32))
+
+
+def on_rig(seed: int) -> Submission:
+    """An honest file of a synthetic rig that is disturbed, by a clock that may be coarse."""
+    rng, made = random.Random(seed), submission_of(visit(seed))  # noqa: S311 - a simulation
+    scenario, tick_ms = rng.choice([*DISTURBED.values()]), rng.choice(TICKS_MS)
+    one_block = rng.random() < 1 / 8
+    trials = in_order(tuple(t for t in made.trials if not one_block or t.block == 0), seed)
+    numbers = np.random.default_rng(seed)
+    slower = np.exp(scenario.speed(numbers, len(trials)))
+    slower *= np.exp(numbers.normal(scale=scenario.noise, size=len(trials)))
+    stalls = scenario.stalls
+    gone = COUNTED if tick_ms or rng.random() < 1 / 2 else {}
+    done: list[Trial] = []
+    for trial, factor in zip(trials, slower, strict=True):
+        ms = (trial.decode_ms or 0.0) * float(factor)
+        if rng.random() < stalls.trials:
+            ms += stalls.ms * numbers.poisson(stalls.per_second * ms / 1000)
+        if tick_ms:
+            ms = max(1.0, ms // tick_ms + (rng.random() < ms / tick_ms % 1)) * tick_ms
+        medians = tuple(each * float(factor) for each in trial.round_ms_median or ())
+        times = {"draft_ms": None, "verify_ms": None, "wall_ms": None, "decode_ms": ms}
+        if trial.outcome == "ok":
+            trial = replace(trial, **times, **({"round_ms_median": medians} | gone))  # noqa: PLW2901 - the same trial, disturbed
+        done.append(trial)
+    on_card = Placement(target_gpu_layers_requested=-1) if made.machine.gpus else None
+    arms = tuple(replace(arm, placement=on_card) for arm in made.arms)
+    return replace(made, arms=arms, trials=tuple(done), environment=_readings(made, rng))
+
+
+def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
+    """What the harness reads: of NVIDIA cards always, of others sometimes."""
+    vendors = {gpu.vendor for gpu in made.machine.gpus}
+    shown = "nvidia" in vendors or (bool(vendors) and rng.random() < 1 / 2)
+    clocks = [rng.uniform(900, 2700) if shown else None for _ in range(3)]
+    moments = ("before", "during", "after")
+    return tuple(
+        Snapshot(moment=moment, load_1min=1.0, gpu_clock_mhz=mhz)
+        for moment, mhz in zip(moments, clocks, strict=True)
+    )
+
+
+def by_design(seed: int) -> Submission:
+    """An honest file of the next scenario of `bench.campaigns`."""
+    scenario = [*SCENARIOS.values()][seed % len(SCENARIOS)]
+    base = campaigns.bare(scenario)
+    times = measured(np.random.default_rng(seed), scenario)
+    return replace(base, trials=tuple(campaigns.trials_of(base, scenario, times)))
+
+
+def by_harness(seed: int) -> Submission:
+    """An honest file that the harness measures on a simulated machine."""
+    known, trouble = population(), [*TROUBLES.values()][seed % len(TROUBLES)]
+    return interleaved(known.rig, trouble, known.draw(random.Random(seed)), seed)  # noqa: S311 - a simulation
+
+
+def _timed(made: Submission, factor: Callable[[Trial], float]) -> Submission:
+    def changed(trial: Trial) -> Trial:
+        by = factor(trial)
+        medians = trial.round_ms_median and tuple(ms * by for ms in trial.round_ms_median)
+        return replace(
+            trial, decode_ms=trial.decode_ms and trial.decode_ms * by, round_ms_median=medians
+        )
+
+    return replace(made, trials=tuple(map(changed, made.trials)))
+
+
+def scaled(
+    made: Submission, _: random.Random, *, arms: float = 1.0, plain: float = 1.0
+) -> Submission:
+    """Every time of the arms, or of the baseline, times a factor."""
+    return _timed(made, lambda trial: plain if trial.arm == "baseline" else arms)
+
+
+def cached(made: Submission, rng: random.Random) -> Submission:
+    """The arms' answers to a quarter of the prompts come from a cache."""
+    prompts = [prompt.id for prompt in made.suite.prompts]
+    known = set(rng.sample(prompts, len(prompts) // 4))
+    return _timed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)
+
+
+def tied(made: Submission, rng: random.Random) -> Submission:
+    """Each output of the arms is said to part from the baseline's at a near-tie."""
+    return replace(
+        made,
+        trials=tuple(
+            replace(t, first_divergence=rng.randrange(1, 96), divergence_margin=rng.random() / 20)
+            if t.outcome == "ok" and t.arm != "baseline" else t
+            for t in made.trials
+        ),
+    )  # fmt: skip
+
+
+def labelled(made: Submission, _: random.Random) -> Submission:
+    """The processor's times as those of a card."""
+    engine = replace(made.engine, backend="cuda")
+    return replace(made, machine=replace(made.machine, gpus=(RTX_4090,)), engine=engine)
+
+
+def made_up(made: Submission, rng: random.Random, *, gain: float) -> Submission:
+    """What a short program writes: a rate, a gain, a share of tokens accepted, some noise."""
+    step_ms, accepted = rng.uniform(5, 50), rng.uniform(0.5, 0.7)
+    arm = next(each for each in made.arms if each.method.type == "draft-model")
+    made = replace(made, arms=(made.arms[0], replace(arm, outcome="ok", reason=None)))
+
+    def trial(prompt: str, block: int, own: str) -> Trial:
+        taken = 0 if own == "baseline" else round(97 * rng.gauss(accepted, 0.03))
+        ms = 96 * step_ms * rng.gauss(1, 0.02) / (1 if own == "baseline" else gain)
+        return Trial(
+            arm=own, prompt=prompt, block=block, order=0, outcome="ok", output_tokens=97,
+            decode_ms=round(ms, 3), accepted=taken, drafted=round(taken / 0.7),
+        )  # fmt: skip
+
+    names = [prompt.id for prompt in made.suite.prompts]
+    trials = [trial(p, b, a) for b, p, a in product(range(2), names, ("baseline", arm.id))]
+    return replace(made, trials=in_order(tuple(trials), rng.randrange(99)))
+
+
+def anywhere(_: Visit) -> bool:
+    return True
+
+
+def with_draft(there: Visit) -> bool:
+    """A draft model of the family is small enough beside the target."""
+    return there.target.parameters >= 3e9
+
+
+def on_processor(there: Visit) -> bool:
+    return there.rig.gpu is None
+
+
+FLAGS = (
+    *("cheap-rounds", "one-sided-failures", "near-ties"),
+    *("short-answers", "gpu-not-used", "zero-spread"),
+)
+HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {
+    "honest: synthetic rigs": on_rig,
+    "honest: scenarios of campaigns": by_design,
+    "honest: simulated by the harness": by_harness,
+}
+ROUNDS = "cheap-rounds"
+KINDS: Mapping[str, tuple[str, Callable[[Visit], bool], Cheat]] = {
+    "times of the arms / 1.2": (ROUNDS, anywhere, partial(scaled, arms=1 / 1.2)),
+    "times of the arms / 1.6": (ROUNDS, anywhere, partial(scaled, arms=1 / 1.6)),
+    "times of the baseline x 1.4": (ROUNDS, anywhere, partial(scaled, plain=1.4)),
+    "a quarter of each answer cached": (ROUNDS, anywhere, partial(scaled, arms=0.75)),
+    "a quarter of the answers cached": (f"{ROUNDS} or round-cost-spread", anywhere, cached),
+    "made up: 3.0x": (ROUNDS, with_draft, partial(made_up, gain=3.0)),
+    "near-ties everywhere": ("near-ties", anywhere, tied),
+    "a processor's file as an RTX 4090's": ("gpu-not-used", on_processor, labelled),
+}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

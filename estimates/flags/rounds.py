@@ -1,0 +1,127 @@
+"""A flag about rounds that cost less than reading the weights that they need."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, linear_regression
+
+from estimates.decomposition import can_draft, yielded
+from estimates.flags.baseline import uneven_groups
+from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.evidence import FlagEvidence, only
+from estimates.intervals import ratio_interval, t_reach
+from estimates.pairing import PromptPairs, ms_per_token, rounds
+from estimates.roofline import MIB, bytes_per_token, devices, floor
+from schemas.method import limit
+from schemas.submission import Arm, Submission
+from schemas.vocabulary import METHODS
+
+BOUNDS = bounds("cheap-rounds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """The mean round of an arm on one prompt: drafted tokens, cost, and the least possible cost.
+
+    Costs are in plain tokens.
+    """
+
+    drafted: float
+    cost: float
+    least: float
+
+
+def cheap_rounds(evidence: FlagEvidence) -> Seen | None:
+    """The rounds of an arm surely cost less than a plain token and the reading of its draft.
+
+    A round reads the weights of the target once, however wide its step, as a plain token does; a
+    draft model is read once more for each token that it drafts.
+    """
+    found = {
+        arm.id: beyond
+        for arm in evidence.submission.arms
+        if arm.role == "speculation" and can_draft(arm.method) and (arm.concurrency or 1) == 1
+        if (beyond := _beyond(evidence, arm)) is not None
+    }
+    if not found:
+        return None
+    worst = min(found, key=lambda arm: found[arm][0] / found[arm][1])
+    return seen(worst_arm=worst, cost=found[worst][0], least=found[worst][1], arm=only(found))
+
+
+def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
+    """The cost of a round and the least that it can be, if it is surely below that."""
+    interleaved = evidence.submission.design.order not in ("sequential", "unknown")
+    slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
+    uneven = uneven_groups(evidence)
+    found = [
+        known
+        for pairs in evidence.pairs
+        if pairs.arm.id == arm.id and (arm.baseline or "", pairs.prompt.id) not in uneven
+        if (known := _round(evidence, pairs)) is not None
+    ]
+    if len(found) < BOUNDS["fewest_prompts"]:
+        return None
+    interval = ratio_interval([[(each.least, each.cost) for each in found]])
+    if interval is not None and interval.low > slack:
+        return fmean(each.cost for each in found), fmean(each.least for each in found)
+    silent = _most_at_nothing(found) if METHODS[arm.method.type].free else None
+    return (silent, 1.0) if silent is not None and silent * slack < 1 else None
+
+
+def _round(evidence: FlagEvidence, pairs: PromptPairs) -> Round | None:
+    """What was not counted yields the depth and one at most (Leviathan, Kalman and Matias 2023)."""
+    # Stalls are in the one clock, and the ticks of a coarse clock in the other.
+    clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
+    tokens, depth = yielded(pairs), limit(pairs.arm.method)
+    if not clocks or (tokens is None and depth is None):
+        return None
+    cost = max(own / plain for plain, own in clocks)
+    if tokens is None:
+        return Round(drafted=0, cost=cost * (1 + (depth or 0)), least=1)
+    count, drafted = (
+        sum(each or 0 for each in own) / len(pairs.trials)
+        for own in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
+    )
+    # A client that counts from the first piece of the answer may miss the first round.
+    if count <= 1:
+        return None
+    least = 1 + drafted / count * _least_draft(evidence.submission, pairs)
+    return Round(drafted=drafted / count, cost=cost * tokens * count / (count - 1), least=least)
+
+
+def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
+    """The least time to read a draft model, in plain tokens; 0 for heads, which may write several.
+
+    By the memory of the machine, and by the target where it is wholly on a graphics card.
+    """
+    method, placement = pairs.arm.method, pairs.arm.placement
+    draft = next((each for each in submission.drafts if each.id == method.draft), None)
+    if draft is None or METHODS[method.type].architectures:
+        return 0.0
+    by_memory = floor(replace(submission, target=draft))
+    least = by_memory.step_ms / pairs.baseline_ms if by_memory else 0.0
+    asked = placement.target_gpu_layers_requested if placement else None
+    own, targets = bytes_per_token(draft), bytes_per_token(submission.target)
+    on_card = asked == -1 and submission.engine.backend not in ("cpu", "other")
+    if not on_card or submission.settings.cpu_expert_layers or not own or not targets:
+        return least
+    return max(least, BOUNDS["rate"] * (own - devices().cache_mib * MIB) / targets)
+
+
+def _most_at_nothing(found: Sequence[Round]) -> float | None:
+    """The upper end of the interval of a round's cost where a look-up finds nothing.
+
+    A straight line by least squares, through the half of the prompts with the fewest drafted
+    tokens: on many machines a wide step costs so much that the mean round says little.
+    """
+    fewest = sorted(found, key=lambda each: each.drafted)[: (len(found) + 1) // 2]
+    drafted, costs = [each.drafted for each in fewest], [each.cost for each in fewest]
+    center, freedom = fmean(drafted), len(fewest) - 2
+    spread = sum((each - center) ** 2 for each in drafted)
+    if spread == 0 or freedom < 1:
+        return None
+    slope, intercept = linear_regression(drafted, costs)
+    rest = sum((y - intercept - slope * x) ** 2 for x, y in zip(drafted, costs, strict=True))
+    error = math.sqrt(rest / freedom * (1 / len(fewest) + center**2 / spread))
+    return intercept + t_reach(freedom) * error

@@ -1,0 +1,159 @@
+"""Do the flags against cheats see what cannot be, and spare what clocks and methods explain?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.flags import HONEST_WORLDS, cheated, honest
+from estimates.summary import summarize
+from schemas.submission import Gpu, Placement
+from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, trial
+from tests.estimates.flag_builders import PROMPTS, crashing, round_costs, tied
+from tests.estimates.flag_machines import environment
+
+if TYPE_CHECKING:
+    from estimates.model import Flag
+    from schemas.submission import Submission
+
+ON_CARD = replace(SPEC, placement=Placement(target_gpu_layers_requested=-1))
+LOOKS_UP = replace(SPEC, method=LOOKUP)
+
+
+def raised(submission: Submission) -> dict[str, Flag]:
+    return {flag.name: flag for flag in summarize(submission).flags}
+
+
+def test_a_draft_is_read_as_often_as_it_drafts() -> None:
+    # Beyond the cache of 128 MiB the draft has 397 MB, the target 3500: 4 x 0.7 x 0.113 = 0.32
+    # plain tokens. The memory of an RTX 4060 delivers it in 1.46 of 20 ms: 4 x 0.073 = 0.29. A
+    # round of 1.22 may cost 1.22 x 50 / 49 = 1.245: below 1.32 / 1.05, not below 1.29 / 1.05.
+    by_target = raised(round_costs(1.22, 1.22, 1.22, drafted=4.0, spec=ON_CARD))
+    by_memory = raised(round_costs(1.22, 1.22, 1.22, drafted=4.0))
+
+    assert by_target["cheap-rounds"].message == (
+        "A round of spec takes as long as 1.24 plain tokens, but reading the weights that it needs "
+        "takes as long as 1.32."
+    )
+    assert "cheap-rounds" not in by_memory
+
+
+def test_a_target_partly_in_main_memory_says_nothing_about_its_draft_on_a_card() -> None:
+    on_card = round_costs(1.22, 1.22, 1.22, drafted=4.0, spec=ON_CARD)
+    experts = replace(on_card, settings=replace(on_card.settings, cpu_expert_layers=8))
+
+    assert "cheap-rounds" not in raised(experts)
+
+
+def test_rounds_that_were_not_counted_yield_the_depth_and_one_at_most() -> None:
+    made = round_costs(0.92, 0.92, 0.92)
+    faster = round_costs(0.37, 0.37, 0.37)
+    uncounted = [
+        replace(each, trials=tuple(replace(t, rounds=None, drafted=None) for t in each.trials))
+        for each in (made, faster)
+    ]
+
+    # 2 / 0.92 and 2 / 0.37 times as fast, and a depth of four.
+    assert ["cheap-rounds" in raised(each) for each in uncounted] == [False, True]
+
+
+def look_up(factor: float) -> Submission:
+    """Eight prompts on which a drafted token more costs half a plain one, times a factor."""
+    lengths = (0.0, 0.2, 0.4, 0.6, 2.0, 4.0, 6.0, 8.0)
+    made = [round_costs((1 + length / 2) * factor, drafted=length) for length in lengths]
+    trials = [
+        replace(each, prompt=prompt)
+        for prompt, one in zip(PROMPTS, made, strict=True)
+        for each in one.trials
+    ]
+    return campaign(trials, prompts=PROMPTS, arms=(BASELINE, LOOKS_UP))
+
+
+def test_a_look_up_that_finds_nothing_costs_a_plain_token() -> None:
+    # The mean round costs 2.3 plain tokens, or 1.8: only its beginning shows the factor.
+    assert "cheap-rounds" not in raised(look_up(1.0))
+    assert raised(look_up(0.8))["cheap-rounds"].arm == "spec"
+
+
+@pytest.mark.parametrize("order", ["sequential", "unknown"])
+def test_arms_in_turn_may_differ_by_the_drift_of_a_machine(order: str) -> None:
+    drifted, faster = round_costs(0.85, 0.85, 0.85), round_costs(0.75, 0.75, 0.75)
+    drifted, faster = (
+        replace(each, design=replace(each.design, order=order)) for each in (drifted, faster)
+    )
+
+    assert "cheap-rounds" not in raised(drifted)
+    assert "cheap-rounds" in raised(faster)
+
+
+def test_a_stall_in_one_clock_is_no_cheap_round() -> None:
+    # Whole times say 0.8, the medians of rounds say 1: the baseline stalled.
+    made = round_costs(0.8, 0.8, 0.8)
+    trials = (
+        replace(
+            each,
+            drafted_histogram=(each.rounds or 0,),
+            round_ms_median=(20.0,) if each.arm == "baseline" else (20.5,),
+        )
+        for each in made.trials
+    )
+
+    assert "cheap-rounds" in raised(made)
+    assert "cheap-rounds" not in raised(replace(made, trials=tuple(trials)))
+
+
+def test_a_baseline_that_fails_alone_is_serious() -> None:
+    found = raised(crashing(8, arm="baseline"))["one-sided-failures"]
+
+    assert (found.severity, found.arm) == ("serious", "baseline")
+    assert found.message == "On 8 prompts only the baseline failed, not spec."
+
+
+def test_what_ran_out_of_time_is_part_of_the_figure() -> None:
+    assert "one-sided-failures" not in raised(crashing(8, reason="timed-out"))
+
+
+def test_long_answers_meet_near_ties() -> None:
+    # In 600 tokens 1 - 1 / e² = 86 % of the answers meet one.
+    assert "near-ties" not in raised(tied(3, limit=600))
+    assert "near-ties" in raised(tied(4, limit=600))
+
+
+@pytest.mark.parametrize(("mhz", "found"), [(None, "none of 1 readings"), (300.0, "300 MHz")])
+def test_a_card_is_idle_or_absent(mhz: float | None, found: str) -> None:
+    flag = raised(environment("after", gpu_clock_mhz=mhz))["gpu-not-used"]
+
+    assert found in flag.message
+
+
+def test_only_nvidia_cards_are_always_read() -> None:
+    bare = environment("after")
+    amd = replace(bare.machine, gpus=(Gpu(name="AMD Radeon RX 7900 XTX", vendor="amd"),))
+    vulkan = replace(bare, machine=amd, engine=replace(bare.engine, backend="vulkan"))
+
+    assert "gpu-not-used" not in raised(vulkan)
+
+
+@pytest.mark.parametrize("tick_ms", [10.0, 15.625, 15.6])
+def test_a_coarse_clock_ties(tick_ms: float) -> None:
+    # Half of the repetitions have the same reading, and all have in the short answers.
+    trials = [
+        trial(arm, prompt, block, decode_ms=round(tick_ms * ticks, 3))
+        for number, prompt in enumerate(PROMPTS)
+        for block in range(2)
+        for arm, ticks in (("baseline", 60 + number % 2 * block), ("spec", 3 + number))
+    ]
+
+    found = raised(campaign(trials, prompts=PROMPTS))
+
+    assert found.keys().isdisjoint({"zero-spread", "repeated-block"})
+
+
+def test_the_flags_spare_honest_files_and_find_their_cheats() -> None:
+    spared = [row for world in HONEST_WORLDS for row in honest(world, 3)]
+    found = cheated("times of the arms / 1.6", 3)
+
+    assert [row.fired for row in spared] == [0] * len(spared)
+    assert found.fired == 3
