@@ -93,7 +93,7 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> Round | None:
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
     """The least time to read a draft model, in plain tokens; 0 for heads, which may write several.
 
-    By the memory of the machine, and by the target where it is wholly on a graphics card.
+    By the memory of the machine, and by the target where all of it is on a graphics card.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
     draft = next((each for each in submission.drafts if each.id == method.draft), None)
@@ -104,7 +104,8 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
     asked = placement.target_gpu_layers_requested if placement else None
     own, targets = bytes_per_token(draft), bytes_per_token(submission.target)
     on_card = asked == -1 and submission.engine.backend not in ("cpu", "other")
-    if not on_card or submission.settings.cpu_expert_layers or not own or not targets:
+    # The experts of a mixture may be in main memory.
+    if not on_card or not own or not targets or targets != submission.target.file_bytes:
         return least
     return max(least, BOUNDS["rate"] * (own - devices().cache_mib * MIB) / targets)
 

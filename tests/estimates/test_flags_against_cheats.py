@@ -40,11 +40,11 @@ def test_a_draft_is_read_as_often_as_it_drafts() -> None:
     assert "cheap-rounds" not in by_memory
 
 
-def test_a_target_partly_in_main_memory_says_nothing_about_its_draft_on_a_card() -> None:
-    on_card = round_costs(1.22, 1.22, 1.22, drafted=4.0, spec=ON_CARD)
-    experts = replace(on_card, settings=replace(on_card.settings, cpu_expert_layers=8))
+def test_the_experts_of_a_target_may_be_in_main_memory() -> None:
+    dense = round_costs(1.22, 1.22, 1.22, drafted=4.0, spec=ON_CARD)
+    sparse = replace(dense, target=replace(dense.target, active_parameters=6_000_000_000))
 
-    assert "cheap-rounds" not in raised(experts)
+    assert "cheap-rounds" not in raised(sparse)
 
 
 def test_rounds_that_were_not_counted_yield_the_depth_and_one_at_most() -> None:
