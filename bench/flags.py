@@ -30,8 +30,9 @@ from bench.rigs import SCENARIOS as TROUBLES
 from bench.synthetic_campaign import submission_of
 from bench.synthetic_rigs import models, visits
 from estimates.summary import summarize
-from schemas.submission import Gpu, Placement, Snapshot, Trial
+from schemas.submission import Arm, Gpu, Placement, Snapshot, Trial
 from tests.sample_trials import in_order
+from tests.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows += [cheated(name, chosen.cheats) for name in KINDS]
     for row in rows:
         shown = f"{row.fired:>6} of {row.made:>5}{row.share:>8.1%}{row.bound:>8.1%}"
-        sys.stdout.write(f"{row.files:46}{row.flag:36}{shown}\n")
+        sys.stdout.write(f"{row.files:46}{row.flag:20}{shown}\n")
     if chosen.output:
         about = {"command": COMMAND, "date": chosen.date}
         listed = [asdict(row) for row in rows]
@@ -96,7 +97,7 @@ def cheated(cheat: str, count: int) -> Row:
         seed += 1
         if fits(visit(seed)):
             changed = change(on_rig(seed), random.Random(seed))  # noqa: S311 - a simulation
-            found.append(not fired(changed).isdisjoint(flag.split(" or ")))
+            found.append(flag in fired(changed))
     return _row(cheat, flag, found)
 
 
@@ -150,7 +151,8 @@ def on_rig(seed: int) -> Submission:
         done.append(trial)
     on_card = Placement(target_gpu_layers_requested=-1) if made.machine.gpus else None
     arms = tuple(replace(arm, placement=on_card) for arm in made.arms)
-    return replace(made, arms=arms, trials=tuple(done), environment=_readings(made, rng))
+    honest_file = replace(made, arms=arms, trials=tuple(done), environment=_readings(made, rng))
+    return tied(honest_file, rng, share=rng.uniform(0, 0.15))
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
@@ -204,16 +206,15 @@ def cached(made: Submission, rng: random.Random) -> Submission:
     return _timed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)
 
 
-def tied(made: Submission, rng: random.Random) -> Submission:
-    """Each output of the arms is said to part from the baseline's at a near-tie."""
-    return replace(
-        made,
-        trials=tuple(
-            replace(t, first_divergence=rng.randrange(1, 96), divergence_margin=rng.random() / 20)
-            if t.outcome == "ok" and t.arm != "baseline" else t
-            for t in made.trials
-        ),
-    )  # fmt: skip
+def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submission:
+    """So many outputs of the arms part from the baseline's at a near-tie, or are said to."""
+
+    def changed(trial: Trial) -> Trial:
+        if trial.outcome == "failed" or trial.arm == "baseline" or rng.random() >= share:
+            return trial
+        return replace(trial, first_divergence=rng.randrange(1, 96), divergence_margin=0.01)
+
+    return replace(made, trials=tuple(map(changed, made.trials)))
 
 
 def labelled(made: Submission, _: random.Random) -> Submission:
@@ -222,32 +223,28 @@ def labelled(made: Submission, _: random.Random) -> Submission:
     return replace(made, machine=replace(made.machine, gpus=(RTX_4090,)), engine=engine)
 
 
-def made_up(made: Submission, rng: random.Random, *, gain: float) -> Submission:
-    """What a short program writes: a rate, a gain, a share of tokens accepted, some noise."""
-    step_ms, accepted = rng.uniform(5, 50), rng.uniform(0.5, 0.7)
-    arm = next(each for each in made.arms if each.method.type == "draft-model")
-    made = replace(made, arms=(made.arms[0], replace(arm, outcome="ok", reason=None)))
+def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
+    """What a short program makes of the example: a rate, a gain, acceptance, and some noise."""
+    example = sample(seed=rng.randrange(99))
+    step_ms, acceptance = rng.uniform(10, 50), rng.uniform(0.5, 0.7)
+    arms = tuple(arm for arm in example.arms if arm.method.type != "prompt-lookup")
 
-    def trial(prompt: str, block: int, own: str) -> Trial:
-        taken = 0 if own == "baseline" else round(97 * rng.gauss(accepted, 0.03))
-        ms = 96 * step_ms * rng.gauss(1, 0.02) / (1 if own == "baseline" else gain)
+    def trial(prompt: str, block: int, own: Arm) -> Trial:
+        rounds = round(96 / (1 + 4 * rng.gauss(acceptance, 0.03)))
+        drafted, taken = (0, 0) if own.role == "baseline" else (4 * rounds, 96 - rounds)
+        ms = 96 * step_ms * rng.gauss(1, 0.02) / (1 if own.role == "baseline" else gain)
         return Trial(
-            arm=own, prompt=prompt, block=block, order=0, outcome="ok", output_tokens=97,
-            decode_ms=round(ms, 3), accepted=taken, drafted=round(taken / 0.7),
+            arm=own.id, prompt=prompt, block=block, order=0, outcome="ok", output_tokens=97,
+            decode_ms=round(ms, 3), accepted=taken, drafted=drafted,
         )  # fmt: skip
 
-    names = [prompt.id for prompt in made.suite.prompts]
-    trials = [trial(p, b, a) for b, p, a in product(range(2), names, ("baseline", arm.id))]
-    return replace(made, trials=in_order(tuple(trials), rng.randrange(99)))
+    names = [prompt.id for prompt in example.suite.prompts]
+    trials = tuple(trial(*place) for place in product(names, range(2), arms))
+    return replace(example, arms=arms, trials=in_order(trials, 1), probes=None)
 
 
 def anywhere(_: Visit) -> bool:
     return True
-
-
-def with_draft(there: Visit) -> bool:
-    """A draft model of the family is small enough beside the target."""
-    return there.target.parameters >= 3e9
 
 
 def on_processor(there: Visit) -> bool:
@@ -269,8 +266,8 @@ KINDS: Mapping[str, tuple[str, Callable[[Visit], bool], Cheat]] = {
     "times of the arms / 1.6": (ROUNDS, anywhere, partial(scaled, arms=1 / 1.6)),
     "times of the baseline x 1.4": (ROUNDS, anywhere, partial(scaled, plain=1.4)),
     "a quarter of each answer cached": (ROUNDS, anywhere, partial(scaled, arms=0.75)),
-    "a quarter of the answers cached": (f"{ROUNDS} or round-cost-spread", anywhere, cached),
-    "made up: 3.0x": (ROUNDS, with_draft, partial(made_up, gain=3.0)),
+    "a quarter of the answers cached": (ROUNDS, anywhere, cached),
+    "made up: 3.0x": (ROUNDS, anywhere, partial(made_up, gain=3.0)),
     "near-ties everywhere": ("near-ties", anywhere, tied),
     "a processor's file as an RTX 4090's": ("gpu-not-used", on_processor, labelled),
 }

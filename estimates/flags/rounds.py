@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, linear_regression
+from statistics import fmean, linear_regression, median
 
 from estimates.decomposition import can_draft, yielded
 from estimates.flags.baseline import uneven_groups
@@ -65,6 +65,9 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
     interval = ratio_interval([[(each.least, each.cost) for each in found]])
     if interval is not None and interval.low > slack:
         return fmean(each.cost for each in found), fmean(each.least for each in found)
+    far = [each.cost for each in found if each.cost * BOUNDS["far"] < each.least]
+    if len(far) > BOUNDS["share"] * len(found):
+        return median(far), 1.0
     silent = _most_at_nothing(found) if METHODS[arm.method.type].free else None
     return (silent, 1.0) if silent is not None and silent * slack < 1 else None
 
