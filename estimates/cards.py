@@ -63,10 +63,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend can use; those that share main memory only if there are no others.
-
-    That is the choice of every engine that is not told another one.
-    """
+    """The cards that a backend uses unless told otherwise; shared memory only without others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_plain(card) for card in _first_choice(fitting))
 

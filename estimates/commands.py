@@ -103,10 +103,7 @@ def parts(method: Method) -> Iterator[Method]:
 
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Every size with llama-server's spellings of it and its value, as no default may decide one.
-
-    Of an unknown depth only what is known.
-    """
+    """Every size, as far as it is known, with llama-server's spellings and its value."""
     entry, given = METHODS[method.type].llama_cpp, method.sizes
     for size, spellings in entry.sizes.items() if entry else ():
         value = given[size]

@@ -34,10 +34,7 @@ def yielded(pairs: PromptPairs) -> float | None:
 
 @once
 def round_cost(pairs: PromptPairs) -> float | None:
-    """R: what one round costs, in units of one baseline token.
-
-    Tokens per round over the speedup, so that the three printed figures agree.
-    """
+    """R, the cost of a round in baseline tokens: tokens per round over the speedup."""
     tokens = yielded(pairs)
     return None if tokens is None else tokens / pairs.speedup
 

@@ -190,10 +190,7 @@ class Repeatability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """An arm whose true answer is known, over all prompts that it shares with the baseline.
-
-    `kind` is the baseline again, whose ratio is 1, or the loop that drafts nothing.
-    """
+    """An arm whose true answer is known: the baseline again, or the loop that drafts nothing."""
 
     arm: str
     kind: Literal["baseline-again", "empty-draft"]

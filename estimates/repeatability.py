@@ -39,10 +39,7 @@ _MS_PER_MINUTE = 60_000
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
-    """One entry per arm that is compared and has pairs, over all tasks that were measured.
-
-    `known` are the pairs by arm, if they were computed before.
-    """
+    """One entry per compared arm with pairs; `known` are the pairs by arm, if computed before."""
     found = (
         _headline(submission, arm, known[arm.id] if known else pair(submission, arm))
         for arm in submission.arms

@@ -21,10 +21,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the names in a directory are on the disk: new, renamed and removed ones.
-
-    Windows has no such call; its file system writes names by itself in order.
-    """
+    """Wait until the names in a directory are on the disk; Windows writes them by itself."""
     if sys.platform == "win32":
         return
     directory = os.open(path, os.O_RDONLY)
@@ -35,10 +32,7 @@ def sync_directory(path: Path) -> None:
 
 
 def result_bytes(path: Path) -> bytes:
-    """The bytes of a result file; of one that is too large, only so many that this is seen.
-
-    Raises `BadInputError`.
-    """
+    """The bytes of a result file, at most one more than allowed. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)

@@ -93,10 +93,7 @@ def login(checkout: Path) -> str | None:
 
 
 def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The commands that make a pull request of a placed file, one after the other.
-
-    With its `author` the check also says whether the result is theirs to send.
-    """
+    """The commands that make a pull request of a placed file; `author` is whose result it is."""
     title = f"Result: {path.stem}"
     return (
         ("git", "switch", "-c", branch(path)),
@@ -134,10 +131,7 @@ def can_open_pull_requests(checkout: Path) -> bool:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps; yield each as it starts, and what `gh` prints: the pull request's address.
-
-    Raises `MachineError` with the remaining commands.
-    """
+    """Run the steps and yield each, and the address. Raises `MachineError` with the rest."""
     for number, command in enumerate(commands):
         yield as_line(command)
         done = _run(command, checkout)

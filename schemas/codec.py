@@ -74,10 +74,7 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 
 
 def dated_folder(name: str) -> str | None:
-    """The folder of a result in a collection too large for one: year and month of its name.
-
-    `None` for a name that holds no such date.
-    """
+    """Year and month of a result's name, its folder in a large collection; `None` without."""
     found = _DATED.fullmatch(name)
     return found and f"{found[1]}/{found[2]}"
 

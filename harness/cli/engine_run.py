@@ -24,10 +24,7 @@ from schemas.submission import Submission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEngine:
-    """What one engine measured, and the path of its file.
-
-    `memory` compares arms that found no memory with their plan.
-    """
+    """What one engine measured, its file, and the plan of arms that found no memory."""
 
     submission: Submission
     summary: Summary

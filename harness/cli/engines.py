@@ -133,10 +133,7 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
-        """The command lines that would start the engine, if any.
-
-        Raises `UsageError` when the engine cannot run an arm of the campaign.
-        """
+        """The command lines that start the engine. Raises `UsageError` if it cannot run an arm."""
         return self.adapter().commands(campaign)
 
     def _program(self) -> str:

@@ -32,10 +32,7 @@ _BY_TYPE = {
 
 
 def method_of(types: Iterable[str]) -> str | None:
-    """The method as `--map method=` takes it, several types as a chain.
-
-    `None` where one of the types is unknown.
-    """
+    """The method as `--map method=` takes it, several types as a chain; `None`: unknown."""
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]
     if not known or len(known) < len(words):

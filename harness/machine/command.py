@@ -18,10 +18,7 @@ _hanging: set[str] = set()
 
 
 def output(*command: str, variables: Mapping[str, str] | None = None) -> str | None:
-    """Standard output of a command, or `None` when it is missing, fails, hangs or hung before.
-
-    `variables` are added to its environment.
-    """
+    """Standard output of a command; `None` when it is missing, fails, hangs or hung before."""
     program = shutil.which(command[0])
     if program is None or program in _hanging:
         return None

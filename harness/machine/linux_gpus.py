@@ -24,10 +24,7 @@ _MICROWATT = 1_000_000
 def gpus(
     drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Gpu, ...]:
-    """AMD and Intel GPUs below `/sys/class/drm` that this program may use.
-
-    `names` maps a PCI address to a device name.
-    """
+    """AMD and Intel GPUs that this program may use; `names` has device names by PCI address."""
     found = (_gpu(device, names) for device in _usable(drm, environment))
     return tuple(gpu for gpu in found if gpu is not None)
 
@@ -104,10 +101,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Device names by full PCI address, from `lspci -D -mm`.
-
-    The bracketed part of a name is the marketing name: `Navi 33 [Radeon RX 7600]`.
-    """
+    """Device names by full PCI address, from `lspci -D -mm`; the brackets hold the usual one."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

@@ -74,10 +74,7 @@ def compare(
     target_tokens: Callable[[], Sequence[bytes]],
     draft_tokens: Callable[[], Sequence[bytes]],
 ) -> Compatibility:
-    """Apply the rule to two vocabularies.
-
-    The token texts are read only if the digests differ, since reading them takes seconds.
-    """
+    """Apply the rule; the token texts, slow to read, are read only if the digests differ."""
     differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())

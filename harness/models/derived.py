@@ -23,10 +23,7 @@ def derive(
     expected_bytes: int,
     say: Callable[[str], None],
 ) -> Path:
-    """The file `name` in the cache, made from `source` on the first call.
-
-    Raises `MachineError` when the disk is full or the engine fails.
-    """
+    """The file `name` in the cache, made of `source` on the first call, or `MachineError`."""
     path = files.directory() / name
     if path.is_file():
         return path

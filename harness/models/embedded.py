@@ -28,10 +28,7 @@ Download = Callable[[Path], None]
 
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
-    """The embedded model's file; fetched, checked and cached on the first call.
-
-    Raises `MachineError` when it cannot be fetched, is damaged, or does not fit on the disk.
-    """
+    """The embedded model's file, fetched on the first call. Raises `MachineError`."""
     path = files.directory() / FILE_NAME
     if path.is_file():
         return path

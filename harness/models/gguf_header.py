@@ -92,10 +92,7 @@ def read(path: Path) -> Header:
 
 
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """The vocabulary of a GGUF file, which need hold no weights, and its texts by id.
-
-    Raises `BadInputError`.
-    """
+    """The vocabulary of a GGUF file and its texts by id. Raises `BadInputError`."""
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)

@@ -96,10 +96,7 @@ def _made(preset: Preset, say: Callable[[str], None]) -> Path:
 
 
 def on_disk(name: str) -> Path | None:
-    """The file that a path, a preset or `owner/repo:quant` names, if it is on this disk.
-
-    Raises `BadInputError` for an unknown name.
-    """
+    """The file of a path, a preset or `owner/repo:quant` on this disk, or `BadInputError`."""
     path = Path(name).expanduser()
     if path.is_file():
         return path

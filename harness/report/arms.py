@@ -35,10 +35,7 @@ def title(arm: Arm, submission: Submission) -> Text:
 
 
 def table(estimates: Sequence[Estimate], console: Console) -> Table:
-    """One row per task, and one for all tasks together at the end.
-
-    A console that is too narrow gets fewer columns; figures that are cut would mislead.
-    """
+    """One row per task, then all tasks; a narrow console gets fewer columns, as cuts mislead."""
     unbounded = console.options.update(width=_WIDE)
     for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
         drawn = _table(estimates, count)

@@ -125,10 +125,7 @@ def _print_wrapped(
 def compared(
     measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
 ) -> Iterator[str]:
-    """Each engine's baseline over the first one's, and the speedup of every arm on it.
-
-    Those in `failed` have a reason instead of a result.
-    """
+    """Each engine's baseline over the first one's, the speedup of its arms, and why some failed."""
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():

@@ -89,10 +89,7 @@ def _span(shown: Sequence[Contender]) -> tuple[float, float]:
 
 
 def write_svg(outcome: Outcome, path: Path) -> bool:
-    """Write the chart next to the result; whether there was more than one depth to draw.
-
-    Raises `OSError`.
-    """
+    """Write the chart if there is more than one depth, and say so. Raises `OSError`."""
     shown = family(outcome)
     if len(shown) < 2:  # noqa: PLR2004 - one depth is no curve
         return False

@@ -58,10 +58,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A method with a draft, at all its depths: `arms[d]` is the arm of depth d.
-
-    One that has no depth, or whose servers fix it, has a single arm at its own.
-    """
+    """A method with a draft: `arms[d]` is the arm of depth d; without a depth it has one arm."""
 
     name: str
     arms: dict[int, ArmPlan]

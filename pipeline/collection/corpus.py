@@ -13,10 +13,7 @@ _CHUNK = 16
 
 
 def corpus_findings(sources: Sequence[Source]) -> Found:
-    """All that is wrong with these files; the same findings as `validate(sources)` has.
-
-    Duplicates come last.
-    """
+    """All that is wrong with these files, as `validate` finds it; duplicates come last."""
     findings: list[Finding] = []
     duplicates: list[Finding] = []
     first: dict[str, Source] = {}

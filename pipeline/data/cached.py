@@ -30,10 +30,7 @@ class CachedSubmission:
 def members_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, Member], dict[Source, Found]]:
-    """What comparisons need of each accepted submission, and what is wrong with the others.
-
-    What the cache lacks is computed by `jobs` processes and cached.
-    """
+    """What comparisons need of each accepted submission, cached, and what is wrong with others."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).member for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}

@@ -134,10 +134,7 @@ def _compatible(files: Validated) -> Validated:
 def _corpus_flags(
     members: Mapping[Source, Member], files: Validated
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags that each submission gets from the others that count.
-
-    A correction has the trials of what it replaces: neither of the two is a copy.
-    """
+    """The flags from the others that count; a correction and its original are no copies."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         each.submission.supersedes

@@ -57,10 +57,7 @@ def export(
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
 ) -> tuple[ExportedFile, ...]:
-    """Write every table of `EXPORTS` in every format, the data package and the checksums.
-
-    A table of more than `most_values` values is written in parts of at most `part_values`.
-    """
+    """Write every table in every format, large ones in parts, the data package, the checksums."""
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         table = connection.table(name)

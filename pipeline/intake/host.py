@@ -45,10 +45,7 @@ def pull_request(repository: str, head: Head) -> int | None:
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request touches, with the old names of renamed files.
-
-    `None` when there are more than GitHub lists.
-    """
+    """Every path that a pull request touches, old names too; `None`: more than GitHub lists."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None

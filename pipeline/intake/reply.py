@@ -51,10 +51,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The judgement on the commits from `base` to `head`, and what was understood of the results.
-
-    Long lists are cut; `result_count` and `finding_count` are the true numbers.
-    """
+    """The judgement on `base` to `head` with its results; long lists are cut, counts are not."""
 
     decision: Decision
     base: str

@@ -25,10 +25,7 @@ def read(
     submissions: Sequence[str] | None = None,
     **parameters: str,
 ) -> tuple[Row, ...]:
-    """The rows of `sql/<name>.sql` with these parameters, or else of the table of that name.
-
-    `submissions`: only theirs.
-    """
+    """The rows of `sql/<name>.sql`, or of the table of that name; of some submissions only."""
     relation = _relation(connection, name, parameters)
     if submissions is not None:
         names = map(duckdb.ConstantExpression, submissions)

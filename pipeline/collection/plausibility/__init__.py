@@ -24,10 +24,7 @@ CORPUS_FLAGS: dict[str, Check] = {
 
 
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
-    """The flags of one new submission compared with a corpus that does not contain it.
-
-    To check several, pass a `Corpus`, which caches its indices.
-    """
+    """The flags of a submission compared with a corpus without it; a `Corpus` has its indices."""
     known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
     return _raised(CorpusComparison(own=Member.of(new), corpus=known, position=None))
 

@@ -21,10 +21,7 @@ Window: TypeAlias = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A submission and what comparisons need of it; with those, it needs no trials.
-
-    `digest` is that of its file, if it is known.
-    """
+    """A submission with what comparisons need of it, so that it needs no trials."""
 
     submission: Submission
     identity: Identity

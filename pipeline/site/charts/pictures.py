@@ -176,10 +176,7 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Tokens per round against the cost of a round, both logarithmic: equal speedups are parallel.
-
-    Where a round costs more than it yields the plane is shaded: nothing there wins.
-    """
+    """Tokens per round against a round's cost, both logarithmic; the losing half is shaded."""
     figures = [row[key] for row in rows for key in ("tokens_per_round", "round_cost")]
     ends = min([0.9, *figures]) / 1.08, max([4.0, *figures]) * 1.15
     colours, shapes = theme.method_scales(rows)

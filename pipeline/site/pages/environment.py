@@ -243,10 +243,7 @@ def coded(text: str) -> Markup:
 
 
 def compact_json(value: object) -> Markup:
-    """JSON that is inert inside HTML: `<`, `>`, `&` and line separators are escaped.
-
-    Raises `ValueError` for NaN and infinity, which no reader of JSON accepts.
-    """
+    """JSON that is inert inside HTML. Raises `ValueError` for NaN and infinity."""
     text = json.dumps(
         value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True
     )

@@ -32,10 +32,7 @@ def proofs_page(site: Site, folder: Path) -> Page:
 
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
-    """Every proof whose file is there and has rows, in the order of `proofs.toml`.
-
-    Its figures are as they are printed, beside the command that writes them again.
-    """
+    """Every proof whose file is there and has rows, in the order of `proofs.toml`, as printed."""
     words = (resources.files("pipeline.site") / "pages" / "proofs.toml").read_text("utf-8")
     listed = tomllib.loads(words)
     names = listed["words"]

@@ -59,10 +59,7 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 def short_forms(
     site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission, from its name and what its template shows.
-
-    `own` are those that have a page.
-    """
+    """The short form of each submission by name and values; `own` are those that have a page."""
     for name, values in shown:
         for path, text in _short_form(name, site, is_page=name in own, **values):
             yield Asset(path=path, data=text.encode())
