@@ -26,7 +26,7 @@ from estimates.model import Repeatability
 from estimates.once import once
 from estimates.pairing import PromptPairs, pair
 from estimates.student_t import t_quantile
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Submission, Trial
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
@@ -40,12 +40,22 @@ def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
     """One entry per compared arm with pairs; `known` are the pairs by arm, if computed before."""
-    found = (
-        _headline(submission, arm, known[arm.id] if known else pair(submission, arm))
-        for arm in submission.arms
-        if arm.role != "baseline"
-    )
-    return tuple(each for each in found if each is not None)
+    level, minutes, found = confidence(submission), block_minutes(submission), []
+    for arm in (each for each in submission.arms if each.role != "baseline"):
+        groups = by_task(known[arm.id] if known else pair(submission, arm))
+        if not groups:
+            continue
+        blocks, half_width = len(block_ratios(groups)), repeatable_within(groups, level)
+        more = None if half_width is None else blocks_to_halve(blocks, level)
+        found.append(
+            Repeatability(
+                arm=arm.id,
+                blocks=blocks,
+                half_width=None if half_width is None else math.expm1(half_width),
+                minutes_to_halve=None if more is None or minutes is None else more * minutes,
+            )
+        )
+    return tuple(found)
 
 
 def deciding(submission: Submission) -> float | None:
@@ -158,24 +168,6 @@ def block_minutes(submission: Submission) -> float | None:
             totals[trial.block] = totals.get(trial.block, 0.0) + spent_ms
     # The median, because an interruption may have cut the last block short.
     return median(totals.values()) / _MS_PER_MINUTE if totals else None
-
-
-def _headline(
-    submission: Submission, arm: Arm, pairs: Sequence[PromptPairs]
-) -> Repeatability | None:
-    groups = by_task(pairs)
-    if not groups:
-        return None
-    blocks, level = len(block_ratios(groups)), confidence(submission)
-    half_width = repeatable_within(groups, level)
-    more = None if half_width is None else blocks_to_halve(blocks, level)
-    minutes = block_minutes(submission)
-    return Repeatability(
-        arm=arm.id,
-        blocks=blocks,
-        half_width=None if half_width is None else math.expm1(half_width),
-        minutes_to_halve=None if more is None or minutes is None else more * minutes,
-    )
 
 
 @once

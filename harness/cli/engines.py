@@ -54,22 +54,17 @@ class EngineOptions(ConnectionOptions):
 
     def engines(self) -> "tuple[ChosenEngine, ...]":
         """The engines that were named, else the one that is here. Raises `HarnessError`."""
-        chosen = ChosenEngine(runner=self._chosen_runner(), connection=self)
-        return named_engines(chosen, self.server_binaries)
-
-    def _chosen_runner(self) -> str:
-        """Raises `MachineError` without any engine."""
-        if self.runner is not None:
-            return self.runner
-        if self.server_binaries:
-            return _SERVER
-        if package_version() is not None:
-            return DEFAULT_RUNNER
-        if server_program() is None:
+        runner = self.runner or (_SERVER if self.server_binaries else None)
+        if runner is None and package_version() is not None:
+            runner = DEFAULT_RUNNER
+        program = server_program() if runner is None else None
+        if runner is None and program is None:
             message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
             raise MachineError(message)
-        console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {server_program()}.")
-        return _SERVER
+        if program is not None:
+            console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {program}.")
+        chosen = ChosenEngine(runner=runner or _SERVER, connection=self)
+        return named_engines(chosen, self.server_binaries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness.campaign.methods import METHODS
@@ -20,8 +19,16 @@ def methods(
 ) -> None:
     if json:
         console.print_json({name: _as_json(entry) for name, entry in METHODS.items()})
-    else:
-        _print(console.result_console())
+        return
+    screen = console.result_console()
+    for entry in METHODS.values():
+        screen.print(Text(signature(entry), style="bold"))
+        screen.print(Text(f"  {entry.summary}"))
+        needs = "; needs --draft" if entry.draft == "required" else ""
+        also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
+        screen.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))
+    screen.print()
+    screen.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))
 
 
 def signature(entry: MethodEntry) -> str:
@@ -40,14 +47,3 @@ def _as_json(entry: MethodEntry) -> Json:
 
 def _runners_of(entry: MethodEntry) -> tuple[str, ...]:
     return tuple(name for name, kind in OFFERED.items() if entry.id in kind.methods)
-
-
-def _print(console: Console) -> None:
-    for entry in METHODS.values():
-        console.print(Text(signature(entry), style="bold"))
-        console.print(Text(f"  {entry.summary}"))
-        needs = "; needs --draft" if entry.draft == "required" else ""
-        also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
-        console.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))
-    console.print()
-    console.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import typer
@@ -28,10 +28,16 @@ from schemas.submission import Submission
 
 
 def measure(request: RunRequest) -> None:
-    """Measure, write a result for each engine, print the reports."""
+    """Measure, write a result for each engine, print the reports; exit with what failed."""
     measured, errors = measured_interleaved(request)
     reports.print_results(measured, errors, request.result)
-    _exit(measured.values(), errors.values())
+    if any(each.interrupted for each in measured.values()):
+        raise typer.Exit(INTERRUPTED)
+    for error in errors.values():
+        raise typer.Exit(error.exit_code)
+    if any(nothing_drafted(each.submission) for each in measured.values()):
+        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        raise typer.Exit(MachineError.exit_code)
 
 
 def measured_interleaved(
@@ -76,18 +82,6 @@ def _own_device() -> AbstractContextManager[None]:
     """Wait until an earlier run has left the device that a fleet's worker owns."""
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     return only_one(f"device-{device}") if device else nullcontext()
-
-
-def _exit(measured: Iterable[MeasuredEngine], errors: Iterable[HarnessError]) -> None:
-    """End with the code that tells what went wrong, if anything did."""
-    found = [*measured]
-    if any(each.interrupted for each in found):
-        raise typer.Exit(INTERRUPTED)
-    for error in errors:
-        raise typer.Exit(error.exit_code)
-    if any(nothing_drafted(each.submission) for each in found):
-        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
-        raise typer.Exit(MachineError.exit_code)
 
 
 def nothing_drafted(submission: Submission) -> bool:

@@ -25,7 +25,11 @@ def show(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
-    submission = _read(file)
+    submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
+    if not isinstance(submission, Submission):
+        more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
+        message = f"{submission[0].line()}{more}; `python -m harness validate` lists all"
+        raise BadInputError(message)
     summary = summarize(submission)
     if json:
         console.print_json(encode(summary))
@@ -37,12 +41,3 @@ def show(
 
         screen.print()
         show_report(submission, summary, screen)
-
-
-def _read(path: Path) -> Submission:
-    result = read(result_bytes(path), file=str(path), now=datetime.now(UTC))
-    if isinstance(result, Submission):
-        return result
-    more = f" and {len(result) - 1} more" if len(result) > 1 else ""
-    message = f"{result[0].line()}{more}; `python -m harness validate` lists all"
-    raise BadInputError(message)

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -62,10 +61,6 @@ def _send(path: Path, checkout: Path, *, yes: bool) -> None:
         for step in submission.open_pull_request(steps, checkout):
             console.say(step)
         return
-    _explain(steps)
-
-
-def _explain(steps: Sequence[Sequence[str]]) -> None:
     has_gh = shutil.which("gh") is not None
     console.say("To open the pull request, run in your clone:")
     for command in steps:

@@ -67,18 +67,13 @@ def understood_lines(read: Understanding) -> Iterator[str]:
     if read.supersedes:
         yield f"replaces {read.supersedes}"
     for arm in read.arms:
-        yield f"{arm.arm}: {_outcome(arm)}"
+        whole = overall(arm)
+        outcome = "not compared" if whole is None else _figure(arm, whole.task)
+        yield f"{arm.arm}: {f'failed ({arm.failure})' if arm.failure else outcome}"
         tasks = [each.task for each in arm.results if each.task]
         yield from (f"  {task}: {_figure(arm, task)}" for task in tasks)
     for flag in read.flags:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
-
-
-def _outcome(arm: ArmResult) -> str:
-    if arm.failure is not None:
-        return f"failed ({arm.failure})"
-    whole = overall(arm)
-    return "not compared" if whole is None else _figure(arm, whole.task)
 
 
 def _figure(arm: ArmResult, task: str | None) -> str:

@@ -42,7 +42,12 @@ _LOG_OF_LLAMA_SERVER = "prompt eval time ="
 
 def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
-    _require_different(files)
+    seen: dict[bytes, str] = {}
+    for file in files:
+        if file.data in seen:  # a run compared with itself, or counted as two
+            message = f"{file.name}: the same records as {seen[file.data]}; give each run once"
+            raise BadInputError(message)
+        seen[file.data] = file.name
     try:
         return IMPORTERS[form].read(files)
     except BadInputError as error:
@@ -53,16 +58,6 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
                 message = f"{error}. {file.name} looks like {option}"
                 raise BadInputError(message) from error
         raise
-
-
-def _require_different(files: Sequence[Given]) -> None:
-    """The same bytes twice are a slip: a run compared with itself, or counted as two."""
-    seen: dict[bytes, str] = {}
-    for file in files:
-        if file.data in seen:
-            message = f"{file.name}: the same records as {seen[file.data]}; give each run once"
-            raise BadInputError(message)
-        seen[file.data] = file.name
 
 
 def _looks_like(file: Given) -> str | None:

@@ -45,7 +45,10 @@ def machine(facts: ImportedFacts) -> Machine:
             logical_cores=facts.cpu_cores,
         ),
         ram_mib=facts.ram_mib,
-        gpus=_gpus(facts),
+        gpus=tuple(  # with the same memory and driver
+            Gpu(name=name, vendor=vendor_of(name), vram_mib=facts.vram_mib, driver=facts.gpu_driver)
+            for name in filter(None, map(str.strip, (facts.gpu or "").split(",")))
+        ),
     )
 
 
@@ -102,11 +105,3 @@ def _axes(facts: ImportedFacts) -> dict[str, Any]:
         for name, axis in AXES.items()
         if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
     }
-
-
-def _gpus(facts: ImportedFacts) -> tuple[Gpu, ...]:
-    """One for each name between commas, with the same memory and driver."""
-    return tuple(
-        Gpu(name=name, vendor=vendor_of(name), vram_mib=facts.vram_mib, driver=facts.gpu_driver)
-        for name in filter(None, map(str.strip, (facts.gpu or "").split(",")))
-    )

@@ -1,6 +1,5 @@
 """Turn records into trials, with counters that add up only; what does not is reported."""
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,6 +8,7 @@ from harness.importers.counting import decode_ms
 from harness.importers.facts import RateCounts
 from harness.importers.records import Record
 from harness.run.record import MS_DECIMALS
+from schemas.codec import text_digest
 from schemas.submission import Method, Trial
 
 # What results cannot hold, with the places where it is in the files.
@@ -58,7 +58,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         prompt_ms=_ms(record.prompt_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
-        output_sha256=_digest(record.output_hash),
+        output_sha256=record.output_hash and text_digest(record.output_hash),
     )
     return _with_counters(trial, record, method, left_out)
 
@@ -122,8 +122,3 @@ def _fitting(
 
 def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, MS_DECIMALS)
-
-
-def _digest(text: str | None) -> str | None:
-    """16 hex digits that are equal for equal texts."""
-    return None if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -40,7 +40,8 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
     cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
     cards = nvidia.cards(environment)
-    release = platform.mac_ver()[0] if platform.system() == "Darwin" else platform.release()
+    is_mac = platform.system() == "Darwin"
+    release = platform.mac_ver()[0] if is_mac else platform.release()
     return Machine(
         os=OperatingSystem(
             family=_FAMILIES.get(platform.system(), "other"), version=kernel_version(release)
@@ -50,7 +51,9 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
         gpus=tuple(public(gpu) for gpu in cards.gpus + _other_gpus(parts, environment)),
         ram_type=parts.ram_type,
         ram_mts=parts.ram_mts,
-        virtual_machine=_virtual_machine(cpuinfo),
+        virtual_machine=(
+            macos.virtual_machine() if is_mac else linux.parse_virtual_machine(cpuinfo)
+        ),
         on_battery=on_battery(),
         desktop_on_gpu=cards.display_active,
     )
@@ -102,9 +105,3 @@ def _other_gpus(parts: Parts, environment: Mapping[str, str]) -> tuple[Gpu, ...]
         names = linux_gpus.parse_lspci(output("lspci", "-D", "-mm") or "")
         return linux_gpus.gpus(Path("/sys/class/drm"), names, environment)
     return tuple(gpu for gpu in parts.gpus if gpu.vendor != "nvidia")
-
-
-def _virtual_machine(cpuinfo: str) -> bool | None:
-    if platform.system() == "Darwin":
-        return macos.virtual_machine()
-    return linux.parse_virtual_machine(cpuinfo)

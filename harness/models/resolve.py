@@ -63,7 +63,16 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
         reference = f"{preset.repository}:{preset.quantisation}"
         path = hub.fetch(reference, client=hub.default_client(), say=say).path
     else:
-        path = _made(preset, say)
+        path = embedded.embedded(say=say)
+        if preset.name != DEFAULT_DRAFT:
+            path = derive(
+                path,
+                made_path(preset).name,
+                quantisation=preset.quantisation,
+                pruned_layers=preset.pruned_layers,
+                expected_bytes=(preset.size_mb or 0) * _MB,
+                say=say,
+            )
     return WeightsFile(
         path=path,
         name=preset.model,
@@ -79,20 +88,6 @@ def made_path(preset: Preset) -> Path:
         return files.directory() / embedded.FILE_NAME
     pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
     return files.directory() / f"{preset.model}.{preset.quantisation}{pruned}.gguf"
-
-
-def _made(preset: Preset, say: Callable[[str], None]) -> Path:
-    source = embedded.embedded(say=say)
-    if preset.name == DEFAULT_DRAFT:
-        return source
-    return derive(
-        source,
-        made_path(preset).name,
-        quantisation=preset.quantisation,
-        pruned_layers=preset.pruned_layers,
-        expected_bytes=(preset.size_mb or 0) * _MB,
-        say=say,
-    )
 
 
 def on_disk(name: str) -> Path | None:

@@ -10,7 +10,7 @@ from estimates import depths
 from estimates.model import Estimate, Throughput
 from harness.report import words
 from schemas.method import limit
-from schemas.submission import Arm, Method, Submission
+from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
@@ -79,11 +79,7 @@ def _described(arm: Arm, submission: Submission) -> str:
         layers = arm.placement.target_gpu_layers_requested if arm.placement else None
         asked = {None: "", -1: ", all its layers on the GPU"}
         return f"the target alone{asked.get(layers, f', {layers} layers on the GPU')}"
-    return _method(arm.method, submission)
-
-
-def _method(method: Method, submission: Submission) -> str:
-    depth = limit(method)
+    method, depth = arm.method, limit(arm.method)
     upto = f" up to {depth} tokens" if depth else ""
     if varied := depths.varied_by(method):
         upto += f", {varied}"

@@ -41,22 +41,25 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
     yield f"prompts   {', '.join(f'{count} {task}' for task, count in tasks.items())}"
     yield f"profile   {campaign.profile}, suite {campaign.suite.id}"
     yield f"trials    {_trials(campaign)}, up to {campaign.settings.max_output_tokens} tokens each"
-    yield from _ends(campaign)
-    yield _duration(estimate)
+    rule = campaign.stopping
+    if rule.precision is not None:
+        yield (
+            f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
+            f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
+        )
+    if rule.budget_s is not None:
+        yield f"budget    {seconds(rule.budget_s)}; no block is started that would overrun it"
+    if estimate is None:
+        yield "expected  unknown: the size of the target's weights is not known"
+    else:
+        spans = dict.fromkeys(map(seconds, (estimate.least_seconds, estimate.seconds)))
+        yield f"expected  about {' to '.join(spans)}; {_BASIS}"
 
 
 _BASIS = (
     "an estimate from the models' sizes and how fast this processor reads memory, which the "
     "warm-up corrects; on a GPU it is faster"
 )
-
-
-def _duration(estimate: Expected | None) -> str:
-    if estimate is None:
-        return "expected  unknown: the size of the target's weights is not known"
-    shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
-    duration = longest if shortest == longest else f"{shortest} to {longest}"
-    return f"expected  about {duration}; {_BASIS}"
 
 
 def _trials(campaign: Campaign) -> str:
@@ -67,17 +70,6 @@ def _trials(campaign: Campaign) -> str:
     total = f"{most * each}" if least == most else f"{least * each} to {most * each}"
     counts = f"{say.count(prompts, 'prompt')} x {say.count(arms, 'arm')}"
     return f"{blocks} x {counts} = {total}"
-
-
-def _ends(campaign: Campaign) -> Iterator[str]:
-    rule = campaign.stopping
-    if rule.precision is not None:
-        yield (
-            f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
-            f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
-        )
-    if rule.budget_s is not None:
-        yield f"budget    {words.seconds(rule.budget_s)}; no block is started that would overrun it"
 
 
 def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
