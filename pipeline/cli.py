@@ -1,7 +1,6 @@
 """The command line of the pipeline: `validate`, `gate`, `build`, `picture`."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,6 @@ from pipeline.collection.discover import named, require_results, require_writabl
 from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
 from schemas.codec import encode
-from schemas.finding import Finding
 from schemas.vocabulary import say
 
 app = typer.Typer(
@@ -54,7 +52,12 @@ def validate_command(
     if not sources:
         raise _stopped(NothingFoundError(paths or [RESULTS]))
     findings = corpus_findings(sources)
-    _print(findings, as_json=as_json)
+    if as_json:
+        rows = [encode(finding) for finding in findings]
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        typer.echo(orjson.dumps(rows, option=option), nl=False)
+    else:
+        typer.echo("".join(f"{finding.line()}\n" for finding in findings), nl=False)
     if not findings:
         files = say.count(len(sources), "file")
         typer.echo(f"{files} accepted", err=True)
@@ -134,12 +137,3 @@ def main() -> None:
 def _stopped(error: PipelineError) -> typer.Exit:
     print(error, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
     return typer.Exit(error.exit_code)
-
-
-def _print(findings: Iterable[Finding], *, as_json: bool) -> None:
-    if as_json:
-        rows = [encode(finding) for finding in findings]
-        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        typer.echo(orjson.dumps(rows, option=option), nl=False)
-    else:
-        typer.echo("".join(f"{finding.line()}\n" for finding in findings), nl=False)

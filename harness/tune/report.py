@@ -18,20 +18,13 @@ _TASKS_SHOWN = 8
 def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
     """The report: what was found, the tasks, and the command line to copy."""
     yield from wrap(why(outcome), _WIDTH)
-    yield from wrap(_effort(outcome), _WIDTH)
-    yield from _tasks(outcome)
-    yield from advice(outcome, command)
-
-
-def _effort(outcome: Outcome) -> str:
-    """What was considered, and how much of it was run."""
-    considered = say.count(len(outcome.contenders), "arm")
-    raced = [each for each in outcome.contenders if each.state != "forecast"]
-    text = f"{considered} considered"
+    effort = f"{say.count(len(outcome.contenders), 'arm')} considered"
     if "race" in outcome.stages:
         prompts = say.count(len(outcome.stages["race"].suite.prompts), "prompt")
-        text += f"; {len(raced)} of them raced on {prompts}, the others only forecast"
-    return f"{text}; {say.count(outcome.trials, 'trial')} in all."
+        effort += f"; {outcome.raced} of them raced on {prompts}, the others only forecast"
+    yield from wrap(f"{effort}; {say.count(outcome.trials, 'trial')} in all.", _WIDTH)
+    yield from _tasks(outcome)
+    yield from advice(outcome, command)
 
 
 def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:

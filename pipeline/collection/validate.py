@@ -135,7 +135,11 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
         )
         found.append(_finding(accepted.source, "canonical-form", message))
     found += _name_findings(accepted, canonical)
-    found += _folder_findings(accepted.source)
+    folder, dated = accepted.source.path.parent, dated_folder(accepted.source.path.name)
+    in_date = _DATE_PART.fullmatch(folder.name)
+    if in_date and dated != f"{folder.parent.name}/{folder.name}":
+        named = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date"
+        found.append(_finding(accepted.source, "canonical-folder", f"{named}; move it"))
     if accepted.submission.engine.runner == "fake":
         message = "the runner `fake` invents its figures; measure with a real engine"
         found.append(_finding(accepted.source, "fake-runner", message, "$.engine.runner"))
@@ -154,15 +158,6 @@ def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
     expected = canonical_name(accepted.submission, canonical)
     message = f"the file is named {shown(name)}, expected {expected}; rename it"
     return (_finding(accepted.source, "canonical-name", message),)
-
-
-def _folder_findings(source: Source) -> Found:
-    """A result is in the folder itself or in that of its year and month."""
-    folder, dated = source.path.parent, dated_folder(source.path.name)
-    if not _DATE_PART.fullmatch(folder.name) or dated == f"{folder.parent.name}/{folder.name}":
-        return ()
-    message = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date; move it"
-    return (_finding(source, "canonical-folder", message),)
 
 
 def contributor_of(name: str) -> str | None:

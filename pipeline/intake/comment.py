@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from estimates.explain import answer_length
-from estimates.model import Flag, Interval
+from estimates.model import Interval
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from schemas.finding import shown
@@ -49,7 +49,14 @@ def body(reply: Reply) -> str:
             f"{more} more result files are not shown here; the site will show all of them."
         )
     if reply.decision == "accepted":
-        parts += [_MERGING, *_new_here(reply)]
+        parts.append(_MERGING)
+    if reply.decision == "accepted" and reply.is_new and reply.author is not None:
+        entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
+        parts.append(
+            f"{code(reply.author)} is new here. Their results count with one vote and confirm "
+            f"nothing until a maintainer has looked at the account and added {entry} with the "
+            "status `known`."
+        )
     parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
     return _cut(parts)
 
@@ -61,16 +68,6 @@ def code(text: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if longest or not plain.strip() else ""
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
-
-
-def _new_here(reply: Reply) -> Iterator[str]:
-    if reply.is_new and reply.author is not None:
-        entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
-        yield (
-            f"{code(reply.author)} is new here. Their results count with one vote and confirm "
-            f"nothing until a maintainer has looked at the account and added {entry} with the "
-            "status `known`."
-        )
 
 
 def _opening(reply: Reply, flagged: int) -> str:
@@ -122,7 +119,13 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
     positions = {position.arm: position for position in result.positions or ()}
     for arm in own.arms:
         yield from _arm(arm, own, positions.get(arm.arm))
-    yield from _flags(own.flags)
+    if own.flags:
+        yield "Flags do not reject a result; the site shows them with its figures:"
+        yield "\n".join(
+            f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
+            f"    - remedy: {code(flag.remedy)}"
+            for flag in own.flags
+        )
 
 
 def _facts(own: Understanding, author: str | None) -> Iterator[str]:
@@ -137,17 +140,12 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
     )
     if own.tier == "imported":
         yield "- Tier: imported; never averaged with measured results"
-    yield f"- Credit: {_credit(own.contributor, author)}"
+    credit = code(own.contributor) if own.contributor else "nobody (anonymous)"
+    if own.contributor and author and author.lower() != own.contributor.lower():
+        credit += f"; the pull request is by {code(author)}"
+    yield f"- Credit: {credit}"
     if own.supersedes is not None:
         yield f"- Replaces: {code(own.supersedes)}, which stays but no longer counts"
-
-
-def _credit(contributor: str | None, author: str | None) -> str:
-    if contributor is None:
-        return "nobody (anonymous)"
-    if author is None or author.lower() == contributor.lower():
-        return code(contributor)
-    return f"{code(contributor)}; the pull request is by {code(author)}"
 
 
 def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
@@ -212,17 +210,6 @@ def _speedup(row: TaskResult) -> str:
 def _ratio(ratio: float | None, interval: Interval | None) -> str:
     low, high = (interval.low, interval.high) if interval else (None, None)
     return say.speedup(ratio, low, high).replace("[", r"\[").replace("<", "&lt;")
-
-
-def _flags(flags: Iterable[Flag]) -> Iterator[str]:
-    lines = [
-        f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
-        f"    - remedy: {code(flag.remedy)}"
-        for flag in flags
-    ]
-    if lines:
-        yield "Flags do not reject a result; the site shows them with its figures:"
-        yield "\n".join(lines)
 
 
 def _cut(parts: list[str]) -> str:

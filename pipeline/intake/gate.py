@@ -270,15 +270,11 @@ def _superseding(
     for path, each in replacing.items():
         if found := lifecycle.superseding_finding(path, each, old, sent.contributor):
             yield found
-    yield from lifecycle.twice_superseded(replacing, _replaced_by(repository, there))
-
-
-def _replaced_by(repository: Path, there: Mapping[str, str]) -> dict[str, str]:
-    """The results of the base that are superseded already, each with its replacement."""
     blobs = {name: blob for name, blob in there.items() if blob}
     contents = git.contents(repository, list(blobs.values()))
-    return {
+    replaced_by = {
         match[1].decode(): name
         for name, data in zip(blobs, contents, strict=True)
         if (match := _SUPERSEDES.search(data))
     }
+    yield from lifecycle.twice_superseded(replacing, replaced_by)

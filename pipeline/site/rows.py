@@ -26,7 +26,10 @@ def read(
     **parameters: str,
 ) -> tuple[Row, ...]:
     """The rows of `sql/<name>.sql`, or of the table of that name; of some submissions only."""
-    relation = _relation(connection, name, parameters)
+    if _file(name).is_file():
+        relation = connection.sql(text(name), params=parameters or None)
+    else:
+        relation = connection.table(name)
     if submissions is not None:
         names = map(duckdb.ConstantExpression, submissions)
         relation = relation.filter(_SUBMISSION.isin(*names))
@@ -51,15 +54,6 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...
     for row in rows:
         groups[key(row)].append(row)
     return defaultdict(tuple, {name: tuple(found) for name, found in groups.items()})
-
-
-def _relation(
-    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, str]
-) -> duckdb.DuckDBPyRelation:
-    file = _file(name)
-    if file.is_file():
-        return connection.sql(file.read_text("utf-8"), params=parameters or None)
-    return connection.table(name)
 
 
 def _file(name: str) -> Traversable:

@@ -148,7 +148,14 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    spec = _spec(definition, rows)
+    """Vega-Lite as wide as its place, and its picture; a page adds its scheme's `config`."""
+    seen = [{key: row[key] for key in row if key not in definition.unseen} for row in rows]
+    draws = pictures.PICTURES[definition.picture]
+    width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    with debug_mode(arg=False):  # a test checks each chart, which takes as long as to draw it
+        picture = draws(seen, definition.columns, **definition.options).properties(**width)
+        made: dict[str, Any] = picture.to_dict(validate=False)
+    spec = {key: rounded(value) for key, value in made.items() if key != "config"}
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
     return msgspec.json.encode(Drawn(spec=spec, svg=svg))
@@ -173,18 +180,6 @@ def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any
     if isinstance(value, list | tuple):
         return [rounded(each) for each in value]
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
-
-
-def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
-    """Vega-Lite as wide as its place; the page adds the colours of its scheme as `config`."""
-    seen = [{key: row[key] for key in row if key not in definition.unseen} for row in rows]
-    draws = pictures.PICTURES[definition.picture]
-    width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    with debug_mode(arg=False):  # a test checks each chart, which takes as long as to draw it
-        picture = draws(seen, definition.columns, **definition.options).properties(**width)
-        spec: dict[str, Any] = picture.to_dict(validate=False)
-    spec.pop("config", None)
-    return {key: rounded(value) for key, value in spec.items()}
 
 
 def _takeaway(name: str, definition: Definition, rows: list[Row]) -> str:

@@ -35,7 +35,16 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
     """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     yield atom("feed.xml", "Draftmap: new results", new, site)
-    yield _json_feed(new, site)
+    value: dict[str, object] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "Draftmap: new results",
+        "authors": [{"name": "Draftmap contributors"}],
+        "items": new,
+    }
+    if site.address:
+        value |= {"home_page_url": site.address, "feed_url": f"{site.address}feed.json"}
+    feed = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    yield Asset(path="feed.json", data=feed)
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
     yield atom("builds.xml", "Draftmap: steps between engine builds", steps, site)
     yield from badges(connection)
@@ -91,19 +100,6 @@ def badge(name: str, label: str, at_least: float | None, losing: int, cells: int
         "color": colour if cells else "lightgrey",
     }
     return Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
-
-
-def _json_feed(items: Sequence[Item], site: Site) -> Asset:
-    """A feed after jsonfeed.org, version 1.1."""
-    value: dict[str, object] = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": "Draftmap: new results",
-        "authors": [{"name": "Draftmap contributors"}],
-        "items": items,
-    }
-    if site.address:
-        value |= {"home_page_url": site.address, "feed_url": f"{site.address}feed.json"}
-    return Asset(path="feed.json", data=orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: Site) -> Item:
