@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 
 import psutil
@@ -22,7 +22,7 @@ from harness.models.resolve import resolve
 from harness.plan.overview import fitting_presets
 from harness.runners.devices import devices
 from harness.runners.llama_server import binary
-from schemas.submission import Device, Gpu
+from schemas.submission import Device
 
 _MIB = 1024 * 1024
 
@@ -41,16 +41,24 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     if bound:
         yield engine_checks.backend(_devices(), machine.gpus)
     elif server is not None:
-        yield _server_devices(server, machine.gpus)
+        yield _checked(
+            "Backend",
+            lambda: engine_checks.server_devices(binary.find(server).devices(), machine.gpus),
+            f"Replace it: {INSTALL_ENGINE}",
+        )
     yield machine_checks.memory(ram.total // _MIB, ram.available // _MIB)
     yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
-    yield _disk()
+    yield _checked("Disk", _disk, "Models and unfinished runs are stored there.")
     yield machine_checks.power(on_battery=machine.on_battery)
     yield machine_checks.energy(*energy.availability(machine.gpus))
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
     yield machine_checks.clock(time.perf_counter)
     if bound:
-        yield _decode(model, say)
+        yield _checked(
+            "Decode",
+            lambda: decode(resolve(model or DEFAULT_DRAFT, say=say).path),
+            "Name a model that is on this disk with --model.",
+        )
 
 
 def _devices() -> tuple[Device, ...] | None:
@@ -61,25 +69,14 @@ def _devices() -> tuple[Device, ...] | None:
         return None
 
 
-def _server_devices(server: str, gpus: Sequence[Gpu]) -> Check:
-    try:
-        listed = binary.find(server).devices()
-    except HarnessError as error:
-        return fail("Backend", str(error), f"Replace it: {INSTALL_ENGINE}")
-    return engine_checks.server_devices(listed, gpus)
-
-
 def _disk() -> Check:
-    try:
-        with files.usable(), TemporaryFile(dir=files.directory()):
-            return machine_checks.disk(shutil.disk_usage(files.directory()).free)
-    except HarnessError as error:
-        return fail("Disk", str(error), "Models and unfinished runs are stored there.")
+    with files.usable(), TemporaryFile(dir=files.directory()):
+        return machine_checks.disk(shutil.disk_usage(files.directory()).free)
 
 
-def _decode(model: str | None, say: Callable[[str], None]) -> Check:
+def _checked(name: str, check: Callable[[], Check], remedy: str) -> Check:
+    """What a check finds; an error that it meets is what it finds."""
     try:
-        weights = resolve(model or DEFAULT_DRAFT, say=say)
+        return check()
     except HarnessError as error:
-        return fail("Decode", str(error), "Name a model that is on this disk with --model.")
-    return decode(weights.path)
+        return fail(name, str(error), remedy)
