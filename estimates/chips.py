@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from schemas.rig import Vendor
+
 _MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
 _BOILERPLATE = re.compile(
     r"\b(NVIDIA|GeForce|Radeon(?=\s+RX\b)|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b"
@@ -10,10 +12,10 @@ _BOILERPLATE = re.compile(
     re.ASCII,
 )
 _CLOCK = re.compile(r"@.*$")
-_VENDORS = {
-    "nvidia": re.compile("nvidia|geforce|quadro|tesla", re.IGNORECASE),
-    "amd": re.compile("amd|radeon|ryzen|epyc", re.IGNORECASE),
-    "intel": re.compile("intel", re.IGNORECASE),
+_VENDORS: dict[Vendor, re.Pattern[str]] = {
+    "nvidia": re.compile(r"nvidia|geforce|quadro|tesla|\b[rg]tx\b", re.IGNORECASE),
+    "amd": re.compile("amd|radeon|ryzen|epyc|instinct", re.IGNORECASE),
+    "intel": re.compile(r"intel|\barc\b", re.IGNORECASE),
     "apple": re.compile("apple", re.IGNORECASE),
     "qualcomm": re.compile("qualcomm|snapdragon|adreno", re.IGNORECASE),
 }
@@ -30,9 +32,14 @@ def short_name(name: str) -> str:
     return found or name
 
 
-def vendor_of(name: str) -> str:
+def known_vendor(name: str) -> Vendor | None:
     """Who made a chip, by its marketing name."""
-    return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), "other")
+    return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), None)
+
+
+def vendor_of(name: str) -> Vendor:
+    """The same, `other` where the name does not tell."""
+    return known_vendor(name) or "other"
 
 
 def _bare(name: str) -> str:

@@ -1,11 +1,10 @@
-"""Facts in names: weights in a file name, a GPU's vendor in its label, a reason in an error."""
+"""Facts in names: weights in a file name, a reason in an error, the end of an answer."""
 
 import re
 from typing import Literal
 
 from harness.importers.facts import ImportedFacts
 from harness.importers.json_object import JsonObject
-from schemas.rig import Vendor
 from schemas.submission import Reason
 
 _WEIGHTS = re.compile(
@@ -14,20 +13,6 @@ _WEIGHTS = re.compile(
     r"(?:-[0-9]{5}-of-[0-9]{5})?",
     re.IGNORECASE,
 )
-_VENDORS: dict[str, Vendor] = {
-    "nvidia": "nvidia",
-    "geforce": "nvidia",
-    "rtx ": "nvidia",
-    "gtx ": "nvidia",
-    "tesla": "nvidia",
-    "radeon": "amd",
-    "amd ": "amd",
-    "instinct": "amd",
-    "intel": "intel",
-    "arc ": "intel",
-    "apple": "apple",
-    "adreno": "qualcomm",
-}
 _REASONS: dict[str, Reason] = {
     "out of memory": "out-of-memory",
     "outofmemory": "out-of-memory",
@@ -57,12 +42,6 @@ def target_facts(path: str | None) -> ImportedFacts:
     """The target, as far as the name of its file says it."""
     name, quantisation = weights_in(path or "")
     return ImportedFacts(target=name, quantisation=quantisation)
-
-
-def vendor_of(gpu: str) -> Vendor | None:
-    """The vendor that the marketing name of a GPU names."""
-    words = f"{gpu.lower()} "
-    return next((vendor for sign, vendor in _VENDORS.items() if sign in words), None)
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from estimates.chips import known_vendor
 from harness.importers.facts import ImportedFacts
 from harness.importers.ids import id_of
-from harness.importers.names import vendor_of
 from schemas.submission import (
     Cpu,
     Engine,
@@ -46,7 +46,12 @@ def machine(facts: ImportedFacts) -> Machine:
         ),
         ram_mib=facts.ram_mib,
         gpus=tuple(  # with the same memory and driver
-            Gpu(name=name, vendor=vendor_of(name), vram_mib=facts.vram_mib, driver=facts.gpu_driver)
+            Gpu(
+                name=name,
+                vendor=known_vendor(name),
+                vram_mib=facts.vram_mib,
+                driver=facts.gpu_driver,
+            )
             for name in filter(None, map(str.strip, (facts.gpu or "").split(",")))
         ),
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from estimates.chips import known_vendor
 from harness.machine.command import output
 from harness.machine.odd_json import line, objects, parsed_object, whole
 from schemas.codec import Json
@@ -44,10 +45,9 @@ def _gpu(name: str, entry: Mapping[str, Json]) -> Gpu:
     metal = line(entry.get("spdisplays_mtlgpufamilysupport")) or ""
     version = re.fullmatch(r"spdisplays_metal(\d+)", metal)
     memory = re.fullmatch(r"(\d{1,6}) (MB|GB)", line(entry.get("spdisplays_vram")) or "")
-    vendor = next((v for v in ("apple", "amd", "intel", "nvidia") if v in name.lower()), None)
     return Gpu(
         name=name,
-        vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
+        vendor=known_vendor(name),
         vram_mib=whole(int(memory[1]) * _UNITS_MIB[memory[2]], most=_MOST_MIB) if memory else None,
         api=f"Metal {version[1]}" if version else None,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from estimates.chips import known_vendor
 from harness.machine.command import output
 from harness.machine.odd_json import line, objects, parsed_object, whole
 from schemas.codec import Json
@@ -16,7 +17,6 @@ _QUERY = (
 )
 # Type numbers of the SMBIOS specification, table "Memory Device - Type".
 _MEMORY_TYPES = {24: "DDR3", 26: "DDR4", 27: "LPDDR", 30: "LPDDR4", 34: "DDR5", 35: "LPDDR5"}
-_VENDORS = ("nvidia", "amd", "intel", "qualcomm")
 # Drivers without hardware: remote desktops and the fallback.
 _NOT_A_GPU = ("microsoft basic", "remote display", "virtual display")
 
@@ -55,9 +55,4 @@ def _gpu(entry: Mapping[str, Json]) -> Gpu | None:
     name = line(entry.get("Name"))
     if name is None or any(word in name.lower() for word in _NOT_A_GPU):
         return None
-    vendor = next((word for word in _VENDORS if word in name.lower()), None)
-    return Gpu(
-        name=name,
-        vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
-        driver=line(entry.get("DriverVersion")),
-    )
+    return Gpu(name=name, vendor=known_vendor(name), driver=line(entry.get("DriverVersion")))
