@@ -73,7 +73,7 @@ def _unclear(caption: str, figure: str) -> Iterator[str]:
     head, _, body = figure.partition("</thead>")
     if "Verdict" not in head:
         return
-    lines = [[text_of(cell) for *_, cell in CELL.findall(row)] for row in ROW.findall(body)]
+    lines = [[text_of(cell) for cell in CELL.findall(row)] for row in ROW.findall(body)]
     clear = {cell for line in lines if any(map(CLEAR.match, line)) for cell in line}
     for sentence in re.split(r"(?<=[.;])\s", text_of(caption)):
         if not RANKS.search(sentence) or UNRANKED.search(caption):
