@@ -127,16 +127,16 @@ def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | No
         if not isinstance(session.prepare(arm.id), PreparedArm):
             message = f"{arm.id} did not run"
             raise TypeError(message)
-    shared = {
-        "model": str(target.path),
-        "threads": THREADS,
-        "context_tokens": campaign.settings.context_tokens,
-        "batch_tokens": campaign.settings.batch_tokens,
-    }
-    extra = [{}] if draft is None else [{}, {"draft": str(draft.path), "n_max": N_MAX}]
+    extra: list[tuple[str, ...]] = [()]
+    if draft is not None:
+        sizes = f"--spec-draft-n-max {N_MAX} --spec-draft-n-min 0 --spec-draft-p-min 0 -ngld 0"
+        extra.append(("-md", str(draft.path), "--spec-type", "draft-simple", *sizes.split()))
     with ExitStack() as stack:
         stack.callback(session.close)
-        peers = [stack.enter_context(Peer(**shared, **each)) for each in extra]
+        peers = [
+            stack.enter_context(Peer(target.path, campaign.settings, draft=words))
+            for words in extra
+        ]
         return [
             _compared(session, peer, campaign, arm.id)
             for peer, arm in zip(peers, campaign.arms, strict=True)

@@ -1,16 +1,12 @@
-"""The peer of the in-process engine: a stock llama.cpp server in its own environment.
-
-The wheel `xllamacpp` embeds llama.cpp's server. It is no dependency of the project: the bench
-installs it into `build/bench-engine/venv` with pip, once.
-"""
+"""The peer of the in-process engine: a stock llama.cpp server, which a wheel embeds."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import venv
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.request import Request, urlopen
@@ -18,9 +14,11 @@ from urllib.request import Request, urlopen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REQUIREMENT = "xllamacpp==2026.10.11549"
-ENVIRONMENT = Path("build/bench-engine/venv")
-_SERVER = Path(__file__).with_name("engine_server.py")
+    from harness.campaign.model import RunSettings
+
+REQUIREMENT = f"xllamacpp=={version('xllamacpp')}"
+_SERVER = Path(__file__).parents[1] / "tools" / "embedded_server.py"
+_FIRST_WORDS = "listening on "
 _ANSWER_LIMIT_S = 300
 
 
@@ -32,34 +30,40 @@ class Answer:
     tps: float
 
 
-def environment() -> Path:
-    """The Python of the peer's environment, which is made if it is not there."""
-    python = ENVIRONMENT / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    if not python.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", REQUIREMENT], check=True)
-    return python.absolute()
-
-
 class Peer:
-    """One server; use it in a `with` block."""
+    """One server, with a draft model or none; use it in a `with` block."""
 
-    def __init__(self, **settings: object) -> None:
-        """Start it. `settings` are those of `engine_server.py`."""
+    def __init__(self, model: Path, settings: RunSettings, draft: Sequence[str] = ()) -> None:
+        """Start it. `draft` are the words of `llama-server` for a draft model."""
+        numbers = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
+        numbers |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
+        numbers |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}
+        words = [str(word) for pair in numbers.items() for word in pair]
         self._process = subprocess.Popen(
-            [environment(), _SERVER, json.dumps(settings)],
-            stdin=subprocess.PIPE,
+            [
+                sys.executable,
+                _SERVER,
+                "-m",
+                model,
+                "--host",
+                "127.0.0.1",
+                "-a",
+                "peer",
+                *words,
+                *draft,
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self._address, self.system_info = json.loads(self._first_line())
+        self._address = self._first_line().removeprefix(_FIRST_WORDS).strip()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate("")
+        self._process.terminate()
+        self._process.communicate()
 
     def complete(self, prompt: Sequence[int], tokens: int) -> Answer:
         """A greedy completion of a prompt that is processed again."""
@@ -86,10 +90,8 @@ class Peer:
         )
 
     def _first_line(self) -> str:
-        line = "" if self._process.stdout is None else self._process.stdout.readline()
-        while line and not line.startswith("["):
-            line = self._process.stdout.readline() if self._process.stdout else ""
-        if not line:
-            message = f"the peer's server ended with code {self._process.wait()}"
-            raise RuntimeError(message)
-        return line
+        for line in self._process.stdout or ():
+            if line.startswith(_FIRST_WORDS):
+                return line
+        message = f"the peer's server ended with code {self._process.wait()}"
+        raise RuntimeError(message)
