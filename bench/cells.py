@@ -2,8 +2,8 @@
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
 often the interval of a cell contains the truth, per token and for the stated request; how often a
-square of 13 configurations shows a gain that is none; how often three contributors earn a sign
-where there is a gain; and how often the interval of many votes contains their median.
+square of 13 configurations shows a gain that is none; and how often three contributors earn a sign
+where there is a gain.
 """
 
 from __future__ import annotations
@@ -37,12 +37,6 @@ PROMPTS = 8
 CONTRIBUTORS = (1, 2, 3, 4)
 MACHINES = (1, 2, 3, 4)
 SEED = 20261121
-MANY_VOTES = (8, 12, 20, 50, 200)
-DRAWS = {  # all with a median of 0; the second has no variance
-    "normal": lambda rng, count: rng.normal(scale=0.06, size=count),
-    "t of 2": lambda rng, count: 0.06 * rng.standard_t(2, size=count),
-    "skewed": lambda rng, count: 0.06 * (np.exp(rng.normal(size=count)) - 1),
-}
 MEASURES = ("speedup", "stated_request")
 
 
@@ -95,11 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.cells", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="squares per mix")
     chosen = parser.parse_args(arguments)
-    for lines in (
-        coverage(chosen.repetitions),
-        power(chosen.repetitions),
-        medians(10 * chosen.repetitions),
-    ):
+    for lines in (coverage(chosen.repetitions), power(chosen.repetitions)):
         sys.stdout.write("\n".join(lines) + "\n\n")
         sys.stdout.flush()
 
@@ -143,27 +133,6 @@ def power(repetitions: int) -> Iterator[str]:
             float(np.mean([each.best_helps for each in squares])),
         )
         yield f"{name}, {truth:.2f}".ljust(44) + "".join(f"{value:>19.3f}" for value in row)
-
-
-def medians(repetitions: int) -> Iterator[str]:
-    """Pools of many votes: how often the interval of the median contains it, by distribution."""
-    yield f"{'votes of a pool':44}" + "".join(f"{name:>19}" for name in DRAWS)
-    for count in MANY_VOTES:
-        rng = np.random.default_rng(SEED)
-        found = [
-            _covered([draw(rng, count) for _ in range(repetitions)]) for draw in DRAWS.values()
-        ]
-        yield f"{count:<44}" + "".join(f"{value:>19.3f}" for value in found)
-
-
-def _covered(samples: Sequence[Figures]) -> float:
-    """How often the interval of a sample, on logarithms, contains 0."""
-    votes = (
-        Vote(pool=str(number), voter=str(at), ratio=math.exp(log))
-        for number, logs in enumerate(samples)
-        for at, log in enumerate(logs)
-    )
-    return float(np.mean([each.low <= 1 <= each.high for each in pool_intervals(votes)]))
 
 
 def _votes(

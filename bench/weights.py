@@ -119,14 +119,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("sites", nargs="*", type=Path, help="folders of built sites")
     parser.add_argument("--rigs", nargs="*", type=int, default=[], help="synthetic sites to build")
-    parser.add_argument("--only", nargs="*", help="addresses to weigh, e.g. tasks/")
     chosen = parser.parse_args(arguments)
     excess = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         for site in (*chosen.sites, *(synthetic_site(Path(folder), n) for n in chosen.rigs)):
-            for weight in weigh(browser, site.resolve(), (WIDE, NARROW), chosen.only):
+            for weight in weigh(browser, site.resolve(), (WIDE, NARROW)):
                 sys.stdout.write(f"{line(weight)}\n")
                 sys.stdout.flush()
                 excess += weight.excess
@@ -150,19 +149,14 @@ def line(weight: Weight) -> str:
     )
 
 
-def weigh(
-    browser: Browser,
-    site: Path,
-    sizes: Sequence[ViewportSize],
-    only: Sequence[str] | None = None,
-) -> Iterator[Weight]:
-    """The weight of one page of each kind, or of certain pages, for each size of the screen."""
+def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterator[Weight]:
+    """The weight of one page of each kind for each size of the screen."""
     with serve(site) as base, browser.new_context() as context:
         context.add_init_script(WATCH_SHIFTS)
         page = context.new_page()
         asked = Asked(site, base)
         page.on("request", asked.hear)
-        for address in only or one_of_each_kind(addresses(site)):
+        for address in one_of_each_kind(addresses(site)):
             for size in sizes:
                 page.set_viewport_size(size)
                 yield weighed(page, asked, address)
