@@ -22,6 +22,25 @@ def resolved(node: Node, root: Node) -> Node:
     return {**resolved(target, root), **beside}
 
 
+def inlined(node: Any, root: Node) -> Any:  # noqa: ANN401 - any JSON value of a schema
+    """The node with every reference followed and without prose; bounds on both sides hold."""
+    if isinstance(node, list):
+        return [inlined(entry, root) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    own = {
+        key: inlined(value, root)
+        for key, value in node.items()
+        if key not in ("$defs", "$ref") and not (key == "description" and isinstance(value, str))
+    }
+    if "$ref" not in node:
+        return own
+    target = inlined(resolved({"$ref": node["$ref"]}, root), root)
+    if own.keys() & target.keys():
+        return {**own, "allOf": [*own.get("allOf", []), target]}
+    return {**target, **own}
+
+
 def fields(root: Node) -> Iterator[tuple[str, Node]]:
     """Every named field of every object, as `object.field` and its resolved node."""
     for name, node in objects(root):
