@@ -152,7 +152,7 @@ def on_rig(seed: int) -> Submission:
     on_card = Placement(target_gpu_layers_requested=-1) if made.machine.gpus else None
     arms = tuple(replace(arm, placement=on_card) for arm in made.arms)
     honest_file = replace(made, arms=arms, trials=tuple(done), environment=_readings(made, rng))
-    return tied(honest_file, rng, share=rng.uniform(0, 0.15))
+    return tied(honest_file, rng, share=rng.uniform(0, 0.2))
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
@@ -207,12 +207,14 @@ def cached(made: Submission, rng: random.Random) -> Submission:
 
 
 def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submission:
-    """So many outputs of the arms part from the baseline's at a near-tie, or are said to."""
+    """So many prompts of an arm part from the baseline's text at a near-tie, in every block."""
+    seed = rng.random()
 
     def changed(trial: Trial) -> Trial:
-        if trial.outcome == "failed" or trial.arm == "baseline" or rng.random() >= share:
+        own = random.Random(f"{seed} {trial.arm} {trial.prompt}")  # noqa: S311 - a simulation
+        if trial.outcome == "failed" or trial.arm == "baseline" or own.random() >= share:
             return trial
-        return replace(trial, first_divergence=rng.randrange(1, 96), divergence_margin=0.01)
+        return replace(trial, first_divergence=own.randrange(1, 96), divergence_margin=0.01)
 
     return replace(made, trials=tuple(map(changed, made.trials)))
 

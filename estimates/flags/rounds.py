@@ -14,7 +14,7 @@ from estimates.pairing import PromptPairs, ms_per_token, rounds
 from estimates.roofline import MIB, bytes_per_token, devices, floor
 from schemas.method import limit
 from schemas.submission import Arm, Submission
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, RUNNERS
 
 BOUNDS = bounds("cheap-rounds")
 
@@ -87,10 +87,12 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> Round | None:
         for own in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
     )
     # A client that counts from the first piece of the answer may miss the first round.
-    if count <= 1:
+    runner = RUNNERS.get(evidence.submission.engine.runner)
+    timed = count - (1 if runner is None or runner.behind_servers else 0)
+    if timed <= 0:
         return None
     least = 1 + drafted / count * _least_draft(evidence.submission, pairs)
-    return Round(drafted=drafted / count, cost=cost * tokens * count / (count - 1), least=least)
+    return Round(drafted=drafted / count, cost=cost * tokens * count / timed, least=least)
 
 
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
@@ -123,7 +125,7 @@ def _most_at_nothing(found: Sequence[Round]) -> float | None:
     drafted, costs = [each.drafted for each in fewest], [each.cost for each in fewest]
     center, freedom = fmean(drafted), len(fewest) - 2
     spread = sum((each - center) ** 2 for each in drafted)
-    if spread == 0 or freedom < 1:
+    if spread == 0 or len(fewest) < BOUNDS["fewest_on_line"]:
         return None
     slope, intercept = linear_regression(drafted, costs)
     rest = sum((y - intercept - slope * x) ** 2 for x, y in zip(drafted, costs, strict=True))

@@ -109,7 +109,6 @@ RAISING: dict[str, Submission] = {
     "prediction-missed": mispredicted(3.0),
     # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
     "above-roofline": memory(3200),
-    # 50 of 51 rounds in the time of 46 plain tokens.
     "cheap-rounds": round_costs(0.92, 0.92, 0.92),
     # 30 J in 0.1 s are 300 W.
     "above-power-limit": energy(30.0),
@@ -192,7 +191,7 @@ QUIET: dict[str, Submission] = {
     "prediction-missed": mispredicted(1.1),
     # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.
     "above-roofline": memory(5600),
-    "cheap-rounds": round_costs(0.94, 0.94, 0.94),
+    "cheap-rounds": round_costs(0.96, 0.96, 0.96),
     # 14 J in 0.1 s are 140 W: a limit is an average.
     "above-power-limit": energy(14.0),
     "above-memory": peak(8100),
