@@ -16,7 +16,7 @@ from estimates.depths import ArmSetting, setting
 from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
-from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, model_name
 from schemas.vocabulary.say import TIMES
 
 _MIB_PER_GIB = 1024
@@ -64,7 +64,8 @@ def identify(submission: Submission) -> Identity:
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
     # A model that thinks writes other text than one that answers, so it is another target.
-    shown_target = f"{target.name}, thinking" if submission.settings.thinking else target.name
+    named = model_name(target.name)
+    shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
         _slug(each) for each in (label, shown_target, target.quantisation)
     )

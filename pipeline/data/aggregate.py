@@ -141,6 +141,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_verdict": pa.schema({"id": TEXT, "word": TEXT}),
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
+    "vocabulary_alias": pa.schema({"id": TEXT, "label": TEXT}),
     "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
     "vocabulary_bound": pa.schema(
         dict.fromkeys(("helps_above", "hurts_below", "clear_of_one"), pa.float64())
@@ -166,6 +167,9 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
         "vocabulary_runner": (
             {**asdict(runner), "usual": runner.id == vocabulary.DEFAULT_RUNNER}
             for runner in vocabulary.RUNNERS.values()
+        ),
+        "vocabulary_alias": (
+            {"id": written, "label": name} for written, name in vocabulary.MODEL_NAMES.items()
         ),
         "choice_factor": choice_factors(),
         "vocabulary_bound": [

@@ -3,6 +3,7 @@
 Each is a TOML file in this folder; Python, SQL and the page scripts take these words from here.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -103,6 +104,11 @@ def size_class(parameters: int | None) -> SizeClass:
     return next(each for each in SIZES.values() if each.below is None or parameters < each.below)
 
 
+def model_name(written: str) -> str:
+    """The one name of a model, however it is written: `Qwen 3.6 27B` is `Qwen3.6-27B`."""
+    return MODEL_NAMES.get(re.sub(r"[\s_]+", "-", written.strip().lower()), written)
+
+
 def as_json() -> dict[str, Any]:
     """All words that pages need, as one JSON value; the scripts of the site read it."""
     words: dict[str, Any] = msgspec.to_builtins(
@@ -141,4 +147,6 @@ RUNNERS = entries(RunnerEntry, "runners", _runners)
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 # Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
 SERVER_LOG: Mapping[str, str] = document("server_log")
+# The names of models by how else they are written; `aliases.toml` explains the keys.
+MODEL_NAMES: Mapping[str, str] = document("aliases")["models"]
 SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NotRequired, TypedDict, cast
 
 import pytest
@@ -76,6 +77,8 @@ def printed_values(figure: Figure) -> list[float]:
     text = figure["as_printed"]
     if (text, figure["quantity"]) in PRINTED_OTHERWISE:
         return PRINTED_OTHERWISE[text, figure["quantity"]]
+    if text.startswith("median of "):
+        return [median(map(float, text.removeprefix("median of ").split(", ")))]
     numbers = [float(number) for number in NUMBER.findall(text.replace(",", ""))]
     if "gain" in text or (text.endswith("%") and text[0] in "+-\N{MINUS SIGN}"):
         return [1 + number / (-100 if text[0] in "-\N{MINUS SIGN}" else 100) for number in numbers]

@@ -1,5 +1,5 @@
 -- One row is one source of figures by others: who is credited, under which licence, where, at which
--- commit, what was taken and what left out. `use` is imported, published, facts or not-taken;
+-- commit of which day, what was taken and what left out. `use` is imported, published, facts or not-taken;
 -- `file_digests` are the files of an import, as `origin_sha256` of each submission from it has them.
 create table source as
 with listed as (
@@ -18,6 +18,7 @@ noted as (
     entry.licence_url,
     entry.attribution,
     entry.commit,
+    entry.published_on,
     coalesce(entry.taken, []) as taken,
     coalesce(entry.left_out, []) as left_out,
     entry.reason,
@@ -36,6 +37,7 @@ printed as (
     null as licence_url,
     null as attribution,
     document.source.commit,
+    document.source.published_on,
     coalesce([document.source.taken], []) as taken,
     coalesce(document.source.left_out, []) as left_out,
     null as reason,

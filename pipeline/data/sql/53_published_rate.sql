@@ -1,5 +1,6 @@
 -- One row is one published rate with speculation next to its baseline of the same source, with as
 -- many requests at once: a ratio of two printed figures, which no interval and no verdict belongs to.
+-- A measurement that another source of the same person repeats counts once, in the first of them.
 -- Names of devices are put together like those of measured ones: three cards of a kind are
 -- `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all the memory.
 create table published_rate as
@@ -88,4 +89,9 @@ join rates as base_rate
   on base_rate.source = spec.source and base_rate.row_id = spec.baseline_row
 where spec.device_label is not null
   and spec.method_label is not null
+qualify dense_rank() over (
+  partition by spec.contributor, spec.device_label, spec.target_name, spec.quantisation, spec.method,
+    spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps
+  order by if(spec.contributor is null, null, spec.source)
+) = 1
 order by spec.source, spec.position;

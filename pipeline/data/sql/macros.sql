@@ -192,6 +192,12 @@ create macro widenings(scores, least_wide, more) as table (
   order by own.level, own.method, own.left_out nulls first
 );
 
+-- The one name of a model, however it is written.
+create macro model_name(written) as coalesce(
+  (select label from vocabulary_alias where id = regexp_replace(lower(written), '[\s_]+', '-', 'g')),
+  written
+);
+
 -- A name of a published figure as a part of an address.
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');

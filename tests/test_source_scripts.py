@@ -1,0 +1,163 @@
+"""What a script of `tools/sources` wrote is what its source says, to the last digit.
+
+Where the copies of the sources are at hand, rows drawn at random are read again from the file and
+the record that their `place` names. Elsewhere rows are counted, and `test_published_files.py`
+compares each value with what is printed beside it, such as the repeats of a median.
+"""
+
+import json
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from tools.sources import dflash_mlx, draftbench, qwen38_alis_mlx, qwen38_rocm, qwen38_rtx4070ti
+from tools.sources.transcription import WrongInputError, digest, documents
+
+ROOT = Path(__file__).parents[1]
+COPIES = Path(os.environ.get("DRAFTMAP_SOURCES", ROOT.parent / "shared" / "sources"))
+SCRIPTS = {
+    "draftbench": draftbench,
+    "dflash-mlx": dflash_mlx,
+    "qwen38-alis-mlx": qwen38_alis_mlx,
+    "qwen38-rocm": qwen38_rocm,
+}
+# Records read of each source, and rows taken: without and with speculation.
+TAKEN = {
+    "draftbench": (18, 441),
+    "dflash-mlx": (20, 20),
+    "qwen38-alis-mlx": (48, 118),
+    "qwen38-rocm": (9, 16),
+}
+DRAWN = 30
+
+
+def published(source: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / f"results/published/{source}.json").read_bytes())
+    return found
+
+
+def rates(row: dict[str, Any]) -> dict[str, float]:
+    return {figure["quantity"]: figure["value"] for figure in row["figures"]}
+
+
+def copy(source: str, path: str) -> Any:  # noqa: ANN401 - JSON of any shape
+    return json.loads((COPIES / source / path).read_bytes())
+
+
+def of_draftbench(place: str) -> dict[str, float]:
+    path, _, pair = place.partition(", ")
+    target, _, draft = pair.replace(", no draft", " with ").partition(" with ")
+    (found,) = (
+        record
+        for record in copy("draftbench", path)["results"]
+        if (record["target"], record["draft"]) == (target, draft or None)
+    )
+    named = {"decode_tps": found["mean_tps"], "acceptance_rate": found["acceptance_rate"]}
+    return {quantity: value for quantity, value in named.items() if value is not None}
+
+
+def of_dflash_mlx(place: str) -> dict[str, float]:
+    path, _, arm = place.removeprefix("benchmark/").partition(", ")
+    report = copy("dflash-mlx", path)
+    runs = report["runs"]
+    found = {"decode_tps": median(run[arm]["generation_tps"] for run in runs)}
+    if arm == "dflash":
+        found["speedup"] = median(run["speedup"] for run in runs)
+        # A round yields all tokens of the answer over the rounds; each of the runs had as many.
+        tokens = report["config"]["max_new_tokens"]
+        found["tokens_per_round"] = tokens / runs[0]["dflash"]["cycles"]
+    return found
+
+
+def of_alis(place: str) -> dict[str, float]:
+    path, arm, prompt = place.removeprefix("results/").split(", ")
+    repeats = copy("qwen38-alis-mlx", path)["cells"][f"{arm}|{prompt}"]
+    found = {"decode_tps": median(repeat["tok_s"] for repeat in repeats)}
+    if "accept" in repeats[0]:
+        found["tokens_per_round"] = median(repeat["accept"] for repeat in repeats)
+    return found
+
+
+def of_rocm(place: str) -> dict[str, float]:
+    cell = copy("qwen38-rocm", place.removeprefix("docs/results/"))
+    assert cell["degraded"] is False
+    times = [stream["tpot_ms"] for stream in cell["client"]["streams"]]
+    return {"decode_tps": round(median(1000 / ms for ms in times), 2)}
+
+
+READERS: dict[str, Callable[[str], dict[str, float]]] = {
+    "draftbench": of_draftbench,
+    "dflash-mlx": of_dflash_mlx,
+    "qwen38-alis-mlx": of_alis,
+    "qwen38-rocm": of_rocm,
+}
+
+
+@pytest.mark.parametrize("source", SCRIPTS)
+def test_figures_drawn_at_random_are_those_of_the_record_that_the_row_names(source: str) -> None:
+    rows = published(source)["rows"]
+    drawn = random.Random(source).sample(rows, min(DRAWN, len(rows)))  # noqa: S311 - a sample
+
+    if (COPIES / source).is_dir():
+        assert [rates(row) for row in drawn] == [
+            pytest.approx(READERS[source](row["place"]), rel=1e-9) for row in drawn
+        ]
+    assert all(re.search(r"\.json", row["place"]) for row in drawn)
+
+
+@pytest.mark.parametrize("source", SCRIPTS)
+def test_the_file_is_what_the_script_makes_of_the_copy(source: str) -> None:
+    rows = published(source)["rows"]
+
+    kinds = Counter(row["kind"] for row in rows)
+
+    assert (kinds["baseline"], kinds["speculation"]) == TAKEN[source]
+    if (COPIES / source).is_dir():
+        assert SCRIPTS[source].transcribe(COPIES / source) == published(source)
+
+
+def test_another_copy_of_a_source_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "one.json").write_text("{}")
+
+    with pytest.raises(WrongInputError, match="have the digest"):
+        documents(tmp_path, "results/*.json", draftbench.DIGEST)
+
+
+def test_the_answers_of_the_rtx_4070_ti_are_those_of_the_two_imported_results() -> None:
+    folder = COPIES / "qwen38-rtx4070ti"
+    results = [
+        json.loads(path.read_bytes())
+        for path in (ROOT / "results" / "community").glob("nvidia-geforce-rtx-4070-ti--*")
+    ]
+
+    assert [len(each["trials"]) for each in results] == [20, 20]
+    if folder.is_dir():
+        assert digest(folder, "answers/*.jsonl") == qwen38_rtx4070ti.DIGEST
+        answers = [
+            json.loads(line)["timings"]
+            for path in folder.glob("answers/*.jsonl")
+            for line in path.read_text("utf-8").splitlines()
+        ]
+        times = sorted(answer["predicted_ms"] for answer in answers)
+        assert times == sorted(trial["decode_ms"] for each in results for trial in each["trials"])
+
+
+def test_no_pair_of_the_strix_halo_is_of_a_round_that_its_author_or_an_early_end_spoils() -> None:
+    rows = published("qwen38-rocm")["rows"]
+    halo = [row for row in rows if row["rig"] == "radeon-8060s" and row["kind"] == "speculation"]
+    through_hip = [row for row in halo if row["engine"].get("backend") == "rocm"]
+
+    assert {
+        row["settings"]["concurrency"]
+        for row in through_hip
+        if row["engine"]["name"] == "llama.cpp"
+    } == {1}
+    assert {row["settings"]["concurrency"] for row in halo} == {1, 4, 8, 16}

@@ -1,0 +1,182 @@
+"""qwen38_alis_mlx by avlp12 (MIT): MTP and DSpark with Qwen3.8-27B on an Apple M3 Ultra.
+
+The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT`
+holds the repeats of one arm on one prompt; an arm is compared with the plain arm of the same
+file at the same temperature. Figures from before 2026-08-16 were retracted: these are later ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.sources.transcription import Json, document, documents, main, median_figure, stated
+
+DIGEST = "0d1220c9f28b4327530dc57f43739af7af8c4002c61d90b6d405e7456c860f1e"
+RIG = "apple-m3-ultra-512gb"
+# A setting that several files hold is taken from the first of them: most repeats first.
+FILES = (
+    *("spec_restate/samp_240", "spec_restate/samp_1024"),
+    *("spec_restate/gate_240", "spec_restate/gate_1024"),
+    *("spec_restate/sweep_1024", "spec_restate/bench_d_q8v"),
+    *("exp6_rollback/t1_240", "exp6_rollback/t1_1024", "exp6_rollback/greedy"),
+    "spec_restate/greedy_regress",
+)
+TASKS = {"chat": "chat", "code": "code", "math": "math", "ko": "chat"}
+RETRACTED = (
+    "4 cells of calib_regress.json, which ran on past the end of the answer like all that the "
+    "author retracted on 2026-08-16."
+)
+KOREAN = "The prompt is in Korean."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """What an arm's name means; `words` say what the fields of a row cannot."""
+
+    temperature: float = 0.0
+    method: str = "none"
+    n_max: int | None = None
+    p_min: float | None = None
+    words: str | None = None
+
+
+def _mtp(
+    n_max: int, temperature: float = 0.0, p_min: float | None = None, words: str | None = None
+) -> Arm:
+    return Arm(method="mtp", n_max=n_max, temperature=temperature, p_min=p_min, words=words)
+
+
+def _dspark(temperature: float = 0.0, words: str = "DSpark, blocks of 8.") -> Arm:
+    return Arm(method="other", temperature=temperature, words=words)
+
+
+COOLER = "Drafted at temperature 0.6."
+RERUN = "DSpark, blocks of 8, the accepted part computed again after a rejection."
+ARMS = {
+    **dict.fromkeys(("plain_t0", "plain_g"), Arm()),
+    "plain_t06": Arm(temperature=0.6),
+    "plain_t1": Arm(temperature=1.0),
+    **{f"g{depth}": _mtp(depth) for depth in (2, 3, 4)},
+    **{f"r{depth}": _mtp(depth, 0.6) for depth in (2, 3, 4)},
+    "g4p": _mtp(4, p_min=0.6),
+    "r4p": _mtp(4, 0.6, p_min=0.6),
+    **dict.fromkeys(("mtp_k2", "mtp2_g"), _mtp(2)),
+    "mtp4p_g": _mtp(4, p_min=0.6),
+    "mtp2_t1": _mtp(2, 1.0),
+    "mtp2_t1_d06": _mtp(2, 1.0, words=COOLER),
+    "mtp4p_t1": _mtp(4, 1.0, p_min=0.6),
+    **dict.fromkeys(("dspark_t1", "dspark_carry_t1"), _dspark(1.0)),
+    "dspark_t1_d06": _dspark(1.0, f"DSpark, blocks of 8. {COOLER}"),
+    "dspark_rerun_t1": _dspark(1.0, RERUN),
+    **dict.fromkeys(("dspark_g", "dspark_carry_g", "dspark_b8"), _dspark()),
+    "dspark_rerun_g": _dspark(words=RERUN),
+    "dspark_b6": _dspark(words="DSpark, blocks of 6."),
+    # `dspark_best` repeats the first of them, which ran once.
+    **dict.fromkeys(("dspark_best", "dspark_b4"), _dspark(words="DSpark, blocks of 4.")),
+}
+
+
+def transcribe(folder: Path) -> Json:
+    """Every setting once, prompt by prompt."""
+    found = documents(folder, "*/*.json", DIGEST)
+    seen: set[object] = set()
+    rows = [row for name in FILES for row in _rows(name, found[f"{name}.json"], seen)]
+    return document(
+        source={
+            "id": "qwen38-alis-mlx",
+            "title": "qwen38_alis_mlx, spec_restate and exp6_rollback",
+            "publisher": "avlp12",
+            "published_on": "2026-08-23",
+            "url": "https://github.com/avlp12/qwen38_alis_mlx",
+            "author": "avlp12",
+            "licence": "MIT",
+            "commit": "349de8cf30b24ed58731a445bd785827160a4324",
+            "taken": "166 of 193 cells: 118 with speculation and 48 without, with their repeats.",
+            "left_out": [
+                RETRACTED,
+                "23 cells of settings that another file holds with as many or more repeats.",
+                "Prompts, texts and lists of tokens; counters of rounds and of reruns.",
+            ],
+            "note": "One prompt a cell, four in all, one of them in Korean. The first eight tokens "
+            "are not timed. DSpark is a drafter of its own, 4-bit. MLX 0.32 with a fork of mlx-lm.",
+        },
+        rigs=[
+            {
+                "id": RIG,
+                "device": "gpu",
+                "gpu": "Apple M3 Ultra",
+                "unified_memory": True,
+                "cpu": "Apple M3 Ultra",
+                "ram_gib": 512,
+                "os": "macos",
+            }
+        ],
+        rows=rows,
+        day="2026-11-24",
+    )
+
+
+def _rows(name: str, report: Json, seen: set[object]) -> Iterator[Json]:
+    """The pairs of a file that no file before it has, each prompt's baselines before its pairs."""
+    bits, cap, cells = report.get("target_bits", 4), report["cap"], report["cells"]
+    baselines: set[str] = set()
+    for key in sorted(cells, key=lambda each: -len(cells[each])):
+        arm, prompt = key.split("|")
+        setting = (bits, cap, ARMS[arm], prompt)
+        if ARMS[arm].method == "none" or setting in seen:
+            continue
+        seen.add(setting)
+        plain = next(
+            other
+            for other in cells
+            if other.endswith(f"|{prompt}")
+            and ARMS[other.split("|")[0]] == Arm(temperature=ARMS[arm].temperature)
+        )
+        if plain not in baselines:
+            baselines.add(plain)
+            yield _row(name, report, plain)
+        yield _row(name, report, key, baseline=plain)
+
+
+def _row(name: str, report: Json, cell: str, baseline: str | None = None) -> Json:
+    arm_name, prompt = cell.split("|")
+    arm, repeats = ARMS[arm_name], report["cells"][cell]
+    accepted = [repeat["accept"] for repeat in repeats if repeat.get("accept") is not None]
+    notes = [arm.words, KOREAN if prompt == "ko" else None]
+    return stated(
+        id=_id(name, cell),
+        place=f"results/{name}.json, {arm_name}, {prompt}",
+        kind="speculation" if baseline else "baseline",
+        rig=RIG,
+        engine={"name": "mlx-lm, fork", "backend": "metal"},
+        target={
+            "name": "Qwen3.8-27B",
+            "architecture": "dense",
+            "quantisation": f"{report.get('target_bits', 4)}-bit",
+            "parameters_b": 27,
+        },
+        draft={"name": "Qwen3.8-27B-DSpark"} if arm.method == "other" else None,
+        method=arm.method,
+        n_max=arm.n_max,
+        p_min=arm.p_min,
+        task=TASKS[prompt],
+        settings={
+            "max_output_tokens": report["cap"],
+            "temperature": arm.temperature,
+            "prompts": 1,
+        },
+        baseline_row=_id(name, baseline) if baseline else None,
+        figures=[
+            median_figure("decode_tps", [repeat["tok_s"] for repeat in repeats]),
+            *([median_figure("tokens_per_round", accepted)] if accepted else []),
+        ],
+        note=" ".join(note for note in notes if note) or None,
+    )
+
+
+def _id(name: str, cell: str) -> str:
+    return f"{name.partition('/')[2]}-{cell}".replace("_", "-").replace("|", "-")
+
+
+if __name__ == "__main__":
+    main(transcribe)

@@ -1,0 +1,102 @@
+"""What the scripts of this folder share: input with a known digest, rows, and the file they become.
+
+Each script turns one source into `results/published/NAME.json`. It is run once, with a copy of the
+source as its argument, and kept with the digest of that copy, so that every figure can be followed:
+
+    python -m tools.sources.draftbench path/to/draftbench
+"""
+
+import hashlib
+import json
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "schemas" / "published.v1.schema.json"
+PUBLISHED = ROOT / "results" / "published"
+
+
+class WrongInputError(Exception):
+    """The input is not the copy that a script was written for."""
+
+
+def digest(folder: Path, pattern: str) -> str:
+    """SHA-256 of the lines that `sha256sum` prints for the files, sorted by their path."""
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
+        for path in sorted(folder.glob(pattern))
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
+    """The JSON files of a source by their path. Raises `WrongInputError` for any other copy."""
+    found = digest(folder, pattern)
+    if found != expected:
+        message = f"{folder}: the files {pattern} have the digest {found}, not {expected}"
+        raise WrongInputError(message)
+    return {
+        path.relative_to(folder).as_posix(): json.loads(path.read_bytes())
+        for path in sorted(folder.glob(pattern))
+    }
+
+
+def figure(quantity: str, printed: float) -> Json:
+    """A figure as the source prints it."""
+    return {"quantity": quantity, "value": printed, "as_printed": str(printed)}
+
+
+def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
+    """The median of repeats, which are printed with it; the repeat itself where there is one."""
+    if len(repeats) == 1:
+        return figure(quantity, repeats[0])
+    words = f"median of {', '.join(map(str, repeats))}"
+    value = round(statistics.median(repeats), 6)
+    return {"quantity": quantity, "value": value, "as_printed": words}
+
+
+def stated(**facts: object) -> Json:
+    """The facts that are known."""
+    return {name: value for name, value in facts.items() if value not in (None, [], {})}
+
+
+def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: str) -> Json:
+    """A published document of format 1."""
+    return {
+        "format": "draftmap-published",
+        "version": 1,
+        "licence": "CC-BY-4.0",
+        "source": source,
+        "transcribed_on": day,
+        "rigs": list(rigs),
+        "rows": list(rows),
+    }
+
+
+def main(transcribe: Callable[[Path], Json]) -> None:
+    """Write the file of a source and say how many rows it has."""
+    made = transcribe(Path(sys.argv[1]))
+    schema = json.loads(SCHEMA.read_bytes())
+    path = PUBLISHED / f"{made['source']['id']}.json"
+    text = json.dumps(_ordered(made, schema, schema), indent=2, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+    kinds = [row["kind"] for row in made["rows"]]
+    counts = f"{kinds.count('baseline')} baselines, {kinds.count('speculation')} pairs"
+    sys.stdout.write(f"{path.name}: {counts}\n")
+
+
+def _ordered(value: Any, part: Json, schema: Json) -> Any:  # noqa: ANN401 - any JSON
+    """The same value with the keys of every object in the order of the schema."""
+    if "$ref" in part:
+        part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+    if isinstance(value, dict):
+        fields = part["properties"]
+        return {key: _ordered(value[key], fields[key], schema) for key in fields if key in value}
+    if isinstance(value, list):
+        return [_ordered(item, part["items"], schema) for item in value]
+    return value
