@@ -35,6 +35,7 @@ EXPORTS = {
     "predictions": "advice_prediction",
     "round-costs": "round_cost",
     "acceptance-curves": "acceptance_curve",
+    "draft-grid": "draft_grid",
     "engine-builds": "build_step",
     "speedups": "speedup",
     "published": "published_view",

@@ -158,6 +158,7 @@ def _printed_target(site: Site, name: str, parts: Parts) -> Page:
         alike=[pair.speedup for pair in pairs if not pair.also_differs],
         median=median,
         best=_repeatable(pairs),
+        drafts=parts["drafts"][name],
     )
 
 
@@ -176,4 +177,6 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
         "pairs": _printed(connection, kind),
         "squares": grouped(read(connection, f"{kind}_squares"), of),
+        # Of single tasks there are no tables: a place in one holds one figure.
+        "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
     }

@@ -1,0 +1,39 @@
+-- One row is one draft model in one quantisation for one target in one quantisation on one device: how
+-- many times as fast it writes with the draft as without, as somebody published it, and whether it
+-- `loses`. Rows of a target and a device stand by the size of the draft, then as their source has them.
+create table draft_grid as
+with listed as (
+  select
+    pair.device,
+    pair.device_label,
+    pair.backend,
+    pair.target,
+    pair.target_label,
+    pair.parameters,
+    pair.quantisation,
+    pair.draft_label,
+    printed.draft_parameters_b,
+    printed.draft_quantisation,
+    pair.depth,
+    pair.task,
+    pair.baseline_tps,
+    pair.tps,
+    pair.speedup,
+    pair.speedup < 1 as loses,
+    coalesce(pair.contributor, source.author) as author,
+    source.licence,
+    pair.source,
+    pair.row_id,
+    pair.position,
+    min(pair.position) over draft as draft_position
+  from published_pair as pair
+  join published_row as printed using (source, row_id)
+  join source using (source)
+  where pair.method = 'draft-model' and pair.speedup is not null and len(pair.also_differs) = 0
+    and printed.draft_quantisation is not null
+  window draft as (partition by pair.source, pair.target, pair.device, pair.draft_label,
+    printed.draft_quantisation)
+)
+select * exclude (position, draft_position)
+from listed
+order by target, device, source, draft_parameters_b, draft_position, position;
