@@ -30,8 +30,7 @@ _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "
 
 def show(found: ModelsOverview, console: Console) -> None:
     """Print the presets, the pairs, and what the columns mean."""
-    repositories = [each.preset.repository for each in found.models]
-    _print(_models(found), console, below=["", *(name or "" for name in repositories)])
+    _print(_models(found), console, below=["", *map(_below, found.models)])
     console.print()
     _print(_pairs(found), console)
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
@@ -70,18 +69,25 @@ def show_comparison(target: str, draft: str, compared: Compatibility, console: C
 
 
 def _models(found: ModelsOverview) -> Table:
-    table = _table("model", "quant", "size", "here", "licence", "fits")
+    table = _table("model", "quant", "size", "needs", "here", "licence", "fits")
     for entry in found.models:
         preset = entry.preset
         table.add_row(
             preset.name,
             preset.quantisation,
             _size(entry),
+            _amount(entry.needed_bytes / _MB) if entry.needed_bytes else _UNKNOWN,
             "yes" if entry.on_disk else "",
             preset.licence or _UNKNOWN,
             entry.fits or _UNKNOWN,
         )
     return table
+
+
+def _below(entry: ModelEntry) -> str:
+    """Where a model comes from, and how it drafts without a smaller model."""
+    method = entry.preset.method
+    return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 
 
 def _pairs(found: ModelsOverview) -> Table:

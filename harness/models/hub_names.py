@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from harness.errors import BadInputError
 
@@ -35,7 +36,8 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
 def _quantisations(name: str) -> set[str]:
     found = {match.lower() for match in _QUANTISATION.findall(_PART.sub("", name))}
     found |= {match.lower() for match in _QUANTISATION.findall(name.removesuffix(".gguf"))}
-    return found
+    # A file may also be named as it is: one repository may hold a model and the head for it.
+    return found | {PurePath(name).stem.lower()}
 
 
 def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:

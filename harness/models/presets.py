@@ -18,7 +18,8 @@ class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. `draft` names the one to use.
-    `head` is the method of a file that is a draft head, not a model. `None` is unknown.
+    `head` is the method of a file that is a draft head, not a model, and `file` its name where the
+    repository also holds the model. `method` drafts without another file. `None` is unknown.
     """
 
     name: str
@@ -33,6 +34,13 @@ class Preset:
     draft: str | None = None
     pruned_layers: tuple[int, ...] = ()
     head: str | None = None
+    file: str | None = None
+    method: str | None = None
+
+    @property
+    def reference(self) -> str:
+        """What a hub is asked for: the repository, and what tells the file from its others."""
+        return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
     def derivation(self) -> str | None:

@@ -60,8 +60,7 @@ def _preset_of(stem: str) -> Preset | None:
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
-        reference = f"{preset.repository}:{preset.quantisation}"
-        path = hub.fetch(reference, client=hub.default_client(), say=say).path
+        path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
     else:
         path = embedded.embedded(say=say)
         if preset.name != DEFAULT_DRAFT:
@@ -107,7 +106,7 @@ def on_disk(name: str) -> Path | None:
 def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
     """The path of a preset that can be used without fetching or making anything."""
     if preset.repository is not None:
-        return hub.cached(preset.repository, preset.quantisation, client=client)
+        return hub.cached(preset.repository, preset.file or preset.quantisation, client=client)
     path = made_path(preset)
     return path if path.is_file() else None
 

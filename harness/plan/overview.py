@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Answer = Literal["yes", "tight", "no"]
 
 _MIB = 1024 * 1024
+_FITTING: tuple[Answer, ...] = ("yes", "tight", "no")
 _COMFORTABLE_SHARE = 0.9
 
 
@@ -111,9 +112,14 @@ def assess(memory: MachineMemory, context_tokens: int, *, client: "Hub") -> Mode
     return ModelsOverview(
         memory=memory,
         context_tokens=context_tokens,
-        models=tuple(models.values()),
+        models=tuple(sorted(models.values(), key=_by_fit)),
         pairs=tuple(_pair(pair, models, memory) for pair in pairs()),
     )
+
+
+def _by_fit(entry: ModelEntry) -> tuple[bool, int]:
+    """What fits first, then what does not, last what is not known; the table's order in each."""
+    return entry.fits is None, _FITTING.index(entry.fits) if entry.fits else 0
 
 
 def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: "Hub") -> ModelEntry:

@@ -101,7 +101,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None
         if facts is None:
             raise refuse_unknown(preset.name)
         return PlannedModel(facts=facts, path=None, server_name=f"{preset.name}.gguf")
-    reference = f"{preset.repository}:{preset.quantisation}"
+    reference = preset.reference
     try:
         return _from_hub(reference, say, client)
     except MachineError as error:
