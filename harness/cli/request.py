@@ -37,6 +37,11 @@ def check_contributor(name: str | None) -> None:
 class ResultOptions:
     """Whether to measure, where the result goes, and what contributors state about themselves."""
 
+    month: bool = option(
+        "The run of the month: a model of today that fits, a few prompts, and a line to paste.",
+        panel="What is measured",
+        default=False,
+    )
     resume: bool = option(
         "Continue an interrupted run; repeat its other options.", panel="How it runs", default=False
     )

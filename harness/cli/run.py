@@ -22,6 +22,10 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
+    if result.month:
+        from harness.cli.month import of_the_month  # noqa: PLC0415 - slow to import
+
+        options, engine = of_the_month(options, engine)
     engines = engine.engines()
     if package_version() is None and not engines[0].kind.behind_servers:
         # The package that makes the usual target is missing: measure the one that is downloaded.

@@ -10,7 +10,7 @@ import typer
 from harness.campaign.duration import Expected, in_turns
 from harness.campaign.model import Campaign, Pause
 from harness.campaign.plan import engine_orders
-from harness.cli import console, reports
+from harness.cli import console, month, reports
 from harness.cli.engine_run import MeasuredEngine, RunOnEngine
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError, MachineError
@@ -31,6 +31,8 @@ def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports; exit with what failed."""
     measured, errors = measured_interleaved(request)
     reports.print_results(measured, errors, request.result)
+    if request.result.month and not request.result.json:
+        month.print_lines((each.submission, each.summary) for each in measured.values())
     if any(each.interrupted for each in measured.values()):
         raise typer.Exit(INTERRUPTED)
     for error in errors.values():

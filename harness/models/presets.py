@@ -63,6 +63,24 @@ class Pair:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """What everybody measures alike: the first target that fits, a method, a few prompts."""
+
+    targets: tuple[str, ...]
+    method: str
+    tasks: tuple[str, ...]
+    prompts: int
+    max_output_tokens: int
+    blocks: int
+
+
+@cache
+def month() -> Month:
+    """The run of the month."""
+    return msgspec.convert(_tables()["month"], Month)
+
+
 @cache
 def presets() -> dict[str, Preset]:
     """All presets by name, in the table's order."""
@@ -75,6 +93,6 @@ def pairs() -> tuple[Pair, ...]:
     return msgspec.convert(_tables()["pairs"], tuple[Pair, ...])
 
 
-def _tables() -> dict[str, list[dict[str, Any]]]:
+def _tables() -> dict[str, Any]:
     text = resources.files("harness.models").joinpath("presets.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

@@ -16,6 +16,7 @@ import pytest
 from estimates.choices import choice_factor
 from pipeline.site.pages.machine import machine_file
 from schemas.vocabulary import as_json
+from tests import scripts
 from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[2]
@@ -134,6 +135,23 @@ def test_every_device_is_found_by_every_usual_spelling(
     missed = wrong(meant, found)
     assert len(meant) > 1000
     assert len(missed) <= 0.01 * len(meant), missed
+
+
+def test_the_line_of_the_month_is_searched_for_as_its_machine_and_its_model(tmp_path: Path) -> None:
+    pasted = "RTX 3060 12 GB · Qwen3.8-27B IQ4_XS · MTP 2 · 1.47× chat, 1.93× code · draftmap 0.2.0"  # noqa: RUF001
+    program = (
+        'import { terms } from "./matching.js";\n'
+        "const answer = ({ rules, texts }) => texts.map((text) => terms(rules, text));"
+    )
+
+    whole, plain = scripts.run(
+        tmp_path,
+        program,
+        {"rules": as_json()["spellings"], "texts": [pasted, "RTX 3060 12 GB Qwen3.8-27B IQ4_XS"]},
+    )
+
+    assert whole == plain
+    assert {"memory": 12, "beside": True} in whole
 
 
 def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, Any]) -> None:

@@ -262,8 +262,13 @@ export const modelsFor = (rules, models, text) => {
 
 // ---- lines of a table -------------------------------------------------------------------------
 // What is searched for as terms: memory, size, and words that must begin a word of the text.
+// The line that `run --month` ends with: machine, model, method, speedups, version. Only the first two
+// are looked for.
+const PASTED = /^\s*(.+?) · (.+?) · .* · draftmap \S+\s*$/;
+
 export const terms = (rules, text) => {
-  const { memory, size, words } = parse(rules, text);
+  const pasted = text.match(PASTED);
+  const { memory, size, words } = parse(rules, pasted ? `${pasted[1]} ${pasted[2]}` : text);
   const left = telling(rules, words);
   const named = left.length ? left : words; // a maker alone is asked for by its name
   return [
