@@ -83,7 +83,7 @@ def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> tuple[Options, Engin
 
 @pytest.mark.parametrize(
     ("gib", "target"),
-    [(24, "qwen3.8-27b"), (18, "qwen3.8-27b:iq4_xs"), (12, "qwen3.8-27b:iq2_xxs"), (8, None)],
+    [(24, "qwen3.8-27b"), (17, "qwen3.8-27b:iq4_xs"), (12, "qwen3.8-27b:iq2_xxs"), (8, None)],
 )
 def test_the_run_of_the_month_takes_the_largest_of_its_targets_that_fits(
     monkeypatch: pytest.MonkeyPatch, gib: int, target: str | None
