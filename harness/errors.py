@@ -50,10 +50,10 @@ def unreadable(path: Path, error: OSError) -> BadInputError:
     return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the nearest known name, or the list of all when none is near."""
+def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
+    """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near."""
     choices = sorted(known)
-    matches = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    matches = difflib.get_close_matches(name, choices, n=most, cutoff=0.5)
     if matches:
-        return f" Did you mean {matches[0]!r}?"
+        return f" Did you mean {' or '.join(map(repr, matches))}?"
     return f" Known: {', '.join(choices)}." if choices else ""

@@ -45,7 +45,7 @@ def refuse_unknown(value: str) -> BadInputError:
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
-    hint = suggestion(value, presets())
+    hint = suggestion(value.lower(), presets(), most=3)
     message = f"{value!r} is not a file, a preset or of the form owner/repo:quant.{hint}"
     return BadInputError(message)
 

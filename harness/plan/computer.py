@@ -12,6 +12,7 @@ from estimates.plan.speed import MachineSpeed
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from harness.errors import UsageError
 from harness.machine.detect import machine
+from harness.plan.cards import cards_named, nearest_cards
 from harness.plan.options import ComputerOptions
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
@@ -129,7 +130,7 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
     names = [name for name in options.gpus if name.lower() != "none"]
     if not options.gpus and options.vram:
         names = [f"card with {options.vram:g} GiB"]
-    cards = tuple(_named(name, options) for name in names)
+    cards = tuple(card for name in names for card in _named(name, options))
     ram_mib = (rig.ram_mib or _DEFAULT_RAM_MIB) if options.ram is None else options.ram * _GIB
     text = options.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
@@ -161,18 +162,27 @@ def _sharing(
     return (card,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
 
 
-def _named(name: str, options: ComputerOptions) -> Memory:
-    size = _SIZE.search(name)
+def _named(name: str, options: ComputerOptions) -> list[Memory]:
+    """The cards that a text names, each with the size in it, or the only one it was sold with."""
+    size, known = _SIZE.search(name), cards_named(name)
     gib = options.vram if options.vram is not None else float(size[1]) if size else None
-    if gib is None and options.free is None and not shares_memory(name):
-        message = f"--gpu {name!r} names no size; write it as 'RTX 4060 8 GB', or add --vram 8"
-        raise UsageError(message)
-    return _card(name, (gib or 0) * _GIB, options)
+    if gib is None and known is not None:
+        gib = devices().memory_gib.get(known.name)
+    called = known.name if known else name
+    if gib is None and options.free is None and not shares_memory(called):
+        near = () if known else nearest_cards(name)
+        hint = f" Names that are known: {', '.join(near)}." if near else ""
+        message = f"--gpu {name!r} names no size; write it as 'RTX 4060 8 GB', or add --vram 8."
+        raise UsageError(message + hint)
+    if shares_memory(called) and size is not None:
+        name = f"{called} {size[0]}"  # "dgx spark 128 GB" is a GB10 with as much
+    card = _card(name, (gib or 0) * _GIB, options, called)
+    return [card] * (known.count if known else 1)
 
 
-def _card(name: str, mib: float, options: ComputerOptions) -> Memory:
+def _card(name: str, mib: float, options: ComputerOptions, known: str | None = None) -> Memory:
     free = options.free if options.free is not None else free_of(mib)
-    rate = options.bandwidth or bandwidth_of(name)
+    rate = options.bandwidth or bandwidth_of(known or name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 
 

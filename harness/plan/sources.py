@@ -17,6 +17,7 @@ from harness.models.gguf_parse import GgufHeader, parse_header
 from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import Preset, presets
 from harness.models.resolve import preset_path, refuse_unknown
+from schemas.vocabulary import model_name
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
@@ -114,6 +115,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None
 def _from_name(name: str) -> PlannedModel | None:
     """A model that is known by its name; its weights are estimated from the quantisation."""
     model, _, quantisation = name.partition(":")
+    model = model_name(model)
     shape, bits = shape_of(model), quantisation_of(quantisation or name)
     if shape is None or bits is None or name.lower().endswith(".gguf"):
         return None

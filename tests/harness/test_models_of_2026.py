@@ -17,7 +17,7 @@ from harness.campaign.options import Options
 from harness.cli import month
 from harness.cli.engines import EngineOptions
 from harness.cli.month import line, of_the_month
-from harness.models.hub_client import HuggingFace
+from harness.models.hub import default_client
 from harness.models.hub_names import choose
 from harness.models.presets import presets
 from harness.plan.overview import MachineMemory, assess, needed_bytes
@@ -117,7 +117,7 @@ def test_the_line_to_paste_names_machine_model_method_and_each_task() -> None:
 def test_models_that_fit_come_first_and_those_of_unknown_size_last() -> None:
     memory = MachineMemory(name="a card", kind="gpu", total_mib=22 * 1024)
 
-    listed = [entry.fits for entry in assess(memory, 2048, client=HuggingFace()).models]
+    listed = [entry.fits for entry in assess(memory, 2048, client=default_client()).models]
 
     order = ["yes", "tight", "no", None]
     assert listed == sorted(listed, key=order.index)

@@ -162,14 +162,14 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
     ("arguments", "code", "said"),
     [
         (("--target", "none.gguf"), 1, "none.gguf does not exist"),
-        (("--target", "qwen3-8"), 1, "Did you mean 'qwen3-8b'?"),
+        (("--target", "qwen3-8"), 1, "Did you mean 'qwen3-8b' or"),
         (
             ("--target", "qwen3-8b:Q4_K_M", "--kv-type", "q9"),
             2,
             "--kv-type q9: not known",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 1, "has no built-in prediction head"),
-        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "RTX 4060"), 2, "names no size"),
+        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "RTX 4060 Ti"), 2, "names no size"),
         (("--target", "qwen3-8b:Q4_K_M", "--anchor", "fast"), 2, "give tokens/s"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],

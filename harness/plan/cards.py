@@ -1,0 +1,87 @@
+"""Cards as people write them: `dual 3090`, `2x RTX4070ti`, `strix halo`.
+
+The words are those of the site's search, `schemas/vocabulary/spellings.toml`; the names are those
+of `schemas/devices.json`.
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from estimates.roofline import devices
+from schemas.vocabulary import SPELLINGS
+
+_NEAREST = 3
+_SIZE = re.compile(r"\d+(?:\.\d+)?\s*(?:gib|gb|g)\b(?:\s*(?:of\s+)?(?:vram|ram|memory))?")
+_COUNT = re.compile(r"(?<![\w.])(\d)\s*x\s+|\s+x\s*(\d)(?![\w.])|(?<![\w.])(\d)\s*x(?=[a-z]*\d)")
+_ANY_OF = {
+    name: "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    for name, words in (("families", SPELLINGS.families), ("variants", SPELLINGS.variants))
+}
+# "rtx4060tisuper" is "rtx 4060 ti super"; what is no name of a card stays one word.
+_GLUED = re.compile(
+    rf"((?:{_ANY_OF['families']})*)([a-z]{{0,2}}\d+[a-z]?)((?:{_ANY_OF['variants']})*)"
+)
+_VARIANT = re.compile(_ANY_OF["variants"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCards:
+    """A card of the table of devices, and how many of it."""
+
+    name: str
+    count: int
+
+
+def cards_named(text: str) -> NamedCards | None:
+    """The card that a text names, whatever stands around it; `None` for one that is not known."""
+    plain, count = _counted(_in_plain_words(text))
+    asked = frozenset(_words(plain))
+    several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
+    fitting = [name for name, words in _known().items() if words in (asked, several)]
+    # Of a card of several sizes, the one whose size stands in the text.
+    sized = [
+        name for name in fitting if set(_SIZE.findall(name)) & set(_SIZE.findall(text.lower()))
+    ]
+    return NamedCards(name=(sized or fitting)[0], count=count) if fitting else None
+
+
+def nearest_cards(text: str) -> tuple[str, ...]:
+    """The names of the table that are most like a text, at most three."""
+    plain, _ = _counted(_in_plain_words(text))
+    return tuple(difflib.get_close_matches(plain.strip(), [*_known()], n=_NEAREST, cutoff=0.4))
+
+
+def _in_plain_words(text: str) -> str:
+    """Lower case, without a memory, with the usual word for each other one."""
+    plain = _SIZE.sub(" ", text.lower().replace("\N{MULTIPLICATION SIGN}", "x "))
+    for phrase in sorted(SPELLINGS.phrases, key=len, reverse=True):
+        plain = plain.replace(phrase, SPELLINGS.phrases[phrase])
+    words = re.split(r"[^a-z0-9.+]+", plain)
+    return " ".join(SPELLINGS.words.get(word, word) for word in words if word)
+
+
+def _counted(plain: str) -> tuple[str, int]:
+    """The text without the count of cards, and the count."""
+    found = _COUNT.search(plain)
+    if found is None:
+        return plain, 1
+    return _COUNT.sub(" ", plain, count=1), int(next(filter(None, found.groups())))
+
+
+def _words(plain: str) -> list[str]:
+    """The words that tell cards apart."""
+    found: list[str] = []
+    for word in plain.split():
+        glued = _GLUED.fullmatch(word)
+        parts = [glued[2], *_VARIANT.findall(glued[3])] if glued else [word]
+        found += [SPELLINGS.words.get(part, part) for part in parts]
+    split = " ".join(found).split()
+    return [word for word in split if word not in (*SPELLINGS.makers, *SPELLINGS.families)]
+
+
+@cache
+def _known() -> dict[str, frozenset[str]]:
+    names = devices().bandwidth_gb_per_s
+    return {name: frozenset(_words(_in_plain_words(name))) for name in names}
