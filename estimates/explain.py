@@ -30,6 +30,8 @@ def reason(estimate: Estimate, submission: Submission) -> str:
         case "too-few-prompts":
             return _why_too_few(estimate, submission)
         case "helps" | "hurts" | "no-clear-difference" | "slower-in-all":
+            if estimate.speedup is None:
+                return "Its stream does not show when tokens were written."
             return _why_this_speed(estimate, arm, submission)
 
 
@@ -55,14 +57,17 @@ def costs_of(estimate: Estimate) -> Costs | None:
 
 def whole_request(estimate: Estimate) -> str:
     """Compare the whole request with the figure per token, at measured and other lengths."""
-    if estimate.whole_request is None or estimate.speedup is None:
+    if estimate.whole_request is None:
         return ""
     interval = estimate.whole_request_interval
     bounds = (interval.low, interval.high) if interval else (None, None)
     text = (
         f"Whole request: {say.speedup(estimate.whole_request, *bounds)} the baseline's speed, "
-        f"reading the prompt included (per token {say.times(estimate.speedup)})"
+        "reading the prompt included"
     )
+    if estimate.speedup is None:
+        return f"{text}; what a token takes is not known."
+    text += f" (per token {say.times(estimate.speedup)})"
     costs, prompt_tokens = costs_of(estimate), estimate.mean_prompt_tokens
     if costs is None or prompt_tokens is None:
         return f"{text}."

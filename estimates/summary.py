@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
+from estimates import client_clock, ratios, repeatability, verdicts
 from estimates import decomposition as parts
-from estimates import ratios, repeatability, verdicts
 from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import FlagEvidence, repeats
@@ -54,6 +54,7 @@ def summarize(submission: Submission) -> Summary:
             _prompt_estimate(each, request(each))
             for each in every_pair
             if not METHODS[each.arm.method.type].instrument
+            and not client_clock.only_requests(submission, each.arm)
         ),
         flags=flags,
         repeatability=repeatability.headline(submission, pairs),
@@ -67,6 +68,8 @@ def estimate(
     request: Callable[[PromptPairs], PromptRequest | None],
     predict: Callable[[PromptPairs], float | None],
 ) -> Estimate:
+    if scope.complete and client_clock.only_requests(scope.submission, scope.arm):
+        return _only_requests(scope)
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
     requests = (
@@ -98,6 +101,20 @@ def estimate(
         cpu_speedup=_cpu_speedup(scope),
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
+    )
+
+
+def _only_requests(scope: Scope) -> Estimate:
+    """Where whole requests show that the times per token are not those of the tokens."""
+    times = scope.values(client_clock.request_ms)
+    if times is None:
+        counted = _counted(scope, None, None)
+        return replace(counted, verdict="uncertain", doubt=client_clock.ONLY_REQUESTS)
+    interval = _widened(ratio_interval(times), scope, None)
+    return replace(
+        _counted(scope, interval, None),
+        whole_request=time_ratio(times),
+        whole_request_interval=interval,
     )
 
 
@@ -135,7 +152,8 @@ def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
 
 def published(scope: Scope, by_wall: float | None) -> Interval | None:
     """The interval that the terminal, tables and pages show; `None` with too few prompts."""
-    return _widened(ratio_interval(scope.times) if scope.complete else None, scope, by_wall)
+    interval = _widened(ratio_interval(scope.times) if scope.complete else None, scope, by_wall)
+    return None if interval is None else client_clock.widened(interval, scope)
 
 
 def wall_speedup(scope: Scope) -> float | None:

@@ -45,6 +45,8 @@ class Measured:
     ttft_ms: float | None = None
     wall_ms: float | None = None
     energy_j: float | None = None
+    grain_ms: float | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ class Trial(Measured):
     divergence_margin: float | None = None
     text_sha256: str | None = None
     equal_words: int | None = None
+    one_token_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

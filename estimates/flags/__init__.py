@@ -67,6 +67,7 @@ FLAGS: dict[str, Check] = {
     "repeated-block": copies.repeated_block,
     "uneven-baseline": baseline.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
+    "whole-requests-only": clocks.whole_requests_only,
     "stalls": clocks.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,

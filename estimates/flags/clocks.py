@@ -3,6 +3,7 @@
 import math
 from statistics import fmean
 
+from estimates.client_clock import apart, only_requests
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import PromptPairs
@@ -29,6 +30,21 @@ def stalls(evidence: FlagEvidence) -> Seen | None:
         steady=worst.speedup or 1.0,
         arm=only(each.arm for _, each in beyond),
     )
+
+
+def whole_requests_only(evidence: FlagEvidence) -> Seen | None:
+    """Whole requests contradict the times of the tokens that the client saw."""
+    submission = evidence.submission
+    arms = [arm for arm in submission.arms if only_requests(submission, arm)]
+    if not arms:
+        return None
+    names = [arm.id for arm in arms]
+    found = [each for each in evidence.estimates if each.arm in names]
+    known = any(each.whole_request is not None for each in found)
+    factor = max(
+        (math.exp(-apart(submission, arm)) for arm in arms), key=lambda x: abs(math.log(x))
+    )
+    return seen(arms=names, factor=factor, arm=only(names), case="known" if known else "unknown")
 
 
 def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:

@@ -106,7 +106,7 @@ def settings(submission: Submission, summary: Summary) -> list[Setting]:
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:
     """The verdict on a figure that is the best of so many."""
-    if estimate.verdict not in ("helps", "slower-in-all"):
+    if estimate.verdict not in ("helps", "slower-in-all") or estimate.speedup is None:
         return estimate.verdict
     return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)
 

@@ -54,6 +54,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
     whole = words.overall(estimates)
     _print_wrapped(reason(whole, submission), console)
     if all(e.speedup is None for e in estimates):
+        _print_wrapped(whole_request(whole), console)
         return
     _print_wrapped(words.over_alternative(whole), console)
     console.print(arms.table(estimates, console))

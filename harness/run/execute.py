@@ -17,13 +17,14 @@ from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.plan import passes
 from harness.errors import MachineError
-from harness.run import breaches, events
+from harness.run import breaches, events, one_token
 from harness.run.events import Observer
 from harness.run.journal import (
     ArmFact,
     EngineFact,
     Fact,
     Journal,
+    OneTokenFact,
     ProbesFact,
     SnapshotFact,
     TrialFact,
@@ -32,7 +33,15 @@ from harness.run.journal import (
 from harness.run.passes import Answered, answers
 from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
-from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
+from harness.runners.base import (
+    ByClientClock,
+    Failure,
+    Generation,
+    PreparedArm,
+    Resting,
+    Runner,
+    Session,
+)
 from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Warmup
 
 TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
@@ -138,6 +147,7 @@ class _Run:
             self._prepare(session)
             self._require_writable(next(iter(left.values()))[0])
             early = yield from self._blocks(session, left)
+            self._ask_for_one_token(session)
             self._snapshot("after")
         finally:
             session.close()
@@ -168,6 +178,24 @@ class _Run:
                 if self._pauses_after(answered.trial.arm) and following <= turn[-1].order:
                     yield following
         return None
+
+    def _ask_for_one_token(self, session: Session) -> None:
+        if not isinstance(session, ByClientClock):
+            return
+        for arm in self._campaign.arms:
+            if arm.concurrency > 1 or not session.compares_requests(arm.id):
+                continue
+            for asked in one_token.requests(self._journal.facts, arm.id):
+                answer = session.generate(asked)
+                if isinstance(answer, Generation) and answer.output_tokens == 1:
+                    fact = OneTokenFact(
+                        arm=asked.arm,
+                        prompt=asked.prompt,
+                        block=asked.block,
+                        wall_ms=round(answer.wall_ms, 3),
+                        read_whole=answer.ttft_ms is not None,
+                    )
+                    self._journal.add(fact)
 
     def _pauses_after(self, arm: str) -> bool:
         """Whether each answer of the arm is followed by a pause: not while others are in flight."""

@@ -66,6 +66,16 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
     text: str | None = None
 
 
+class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
+    """A request for one token, asked after a pass; `read_whole`: no cache had its prompt."""
+
+    arm: str
+    prompt: str
+    block: int
+    wall_ms: float
+    read_whole: bool
+
+
 class DroppedFact(_Fact, frozen=True, kw_only=True, tag="dropped"):
     """An arm that gets no further trials."""
 
@@ -81,6 +91,7 @@ Fact = (
     | ProbesFact
     | SnapshotFact
     | TrialFact
+    | OneTokenFact
     | DroppedFact
 )
 

@@ -13,11 +13,21 @@ from harness import __version__
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.campaign.plan import order_name, plan
 from harness.errors import NothingMeasuredError
-from harness.run import journal
+from harness.run import journal, one_token
 from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
 from schemas.codec import text_digest, token_digest
-from schemas.submission import Design, Machine, Measured, Prompt, Submission, Suite, Tool, Trial
+from schemas.submission import (
+    Design,
+    Machine,
+    Measured,
+    Prompt,
+    Settings,
+    Submission,
+    Suite,
+    Tool,
+    Trial,
+)
 
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
@@ -121,11 +131,11 @@ def assemble(
         engine=engine.engine,
         target=campaign.target.model,
         drafts=tuple(draft.model for draft in campaign.drafts),
-        settings=engine.settings,
+        settings=_settings(engine.settings, trials),
         design=_design(campaign, facts, ended),
         suite=_suite(campaign, trials),
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
-        trials=compared(campaign, trials),
+        trials=tuple(one_token.beside(compared(campaign, trials), facts)),
         warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
         probes=probes[-1].probes if probes else None,
         environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
@@ -203,6 +213,12 @@ def _design(
     prompts = (prompt.id for prompt in campaign.suite.prompts)
     digest = plan_digest((arm.id for arm in campaign.arms), prompts, design)
     return replace(design, plan_sha256=digest)
+
+
+def _settings(stated: Settings, trials: Sequence[journal.TrialFact]) -> Settings:
+    """The settings; a model that nobody can ask not to think is known to think by its answers."""
+    thinks = stated.thinking or any(fact.trial.reasoning_tokens for fact in trials)
+    return replace(stated, thinking=True) if thinks else stated
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> Suite:

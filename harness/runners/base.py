@@ -211,6 +211,15 @@ class Resting(Protocol):
         ...
 
 
+@runtime_checkable
+class ByClientClock(Protocol):
+    """A session that times answers by what their stream shows."""
+
+    def compares_requests(self, arm: str) -> bool:
+        """Whether whole requests should show that an arm's times are right."""
+        ...
+
+
 # Loads the target of a campaign. Raises `HarnessError` when it cannot be loaded.
 Runner = Callable[[Campaign], Session]
 

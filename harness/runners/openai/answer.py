@@ -1,9 +1,7 @@
 """Read a streamed answer: counts as the server states them, times by our clock.
 
-Tokens are counted by the server's usage and never by chunks: one chunk may hold several. The
-client's decode time runs from the first chunk with content to the last one, the one that says why
-the answer ended included. It is exact when the first chunk holds one token, as the step after the
-prompt yields; where a server holds tokens back and sends several at first, it is too short.
+Tokens are counted by the server's usage and never by chunks: one chunk may hold several. The time
+after the first chunk with content ends with the one that says why the answer ended.
 """
 
 import json
@@ -32,9 +30,9 @@ class Answer:
     """One answer. Seconds are of the client's clock, from any beginning.
 
     `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
-    number of ids of each chunk that had any. `text` has the thoughts that the stream showed, too;
-    `models` are the names that its chunks give. `extras` is what the server added, by name; `usage`
-    is as it came.
+    number of ids of each chunk that had any, `chunk_characters` the length of each with content.
+    `text` has the `thoughts` that the stream showed, too; `models` are the names that its chunks
+    give. `extras` is what the server added, by name; `usage` is as it came.
     """
 
     began_s: float
@@ -46,11 +44,26 @@ class Answer:
     tokens: tuple[int, ...] | None = None
     prompt: tuple[int, ...] | None = None
     chunk_tokens: tuple[int, ...] = ()
+    chunk_characters: tuple[int, ...] = ()
     text: str = ""
+    thoughts: str = ""
     models: frozenset[str] = frozenset()
     extras: Mapping[str, Json] = field(default_factory=dict)
     usage: Mapping[str, Json] = field(default_factory=dict)
-    reasoned: bool = False
+
+    @property
+    def wall_ms(self) -> float:
+        """Milliseconds from the request to the end of the answer."""
+        return (self.last_s - self.began_s) * 1000
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """Tokens of reasoning as the server counts them, else by their share of the text."""
+        details = self.usage.get("completion_tokens_details")
+        stated = count(details, "reasoning_tokens") if isinstance(details, dict) else None
+        if stated or not self.thoughts:
+            return stated or 0
+        return max(1, round(self.output_tokens * len(self.thoughts) / len(self.text)))
 
     @property
     def cached_tokens(self) -> int | None:
@@ -105,8 +118,8 @@ def read(
 ) -> Answer:
     """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
-    written_s = [at_s for _, choice, at_s in timed if _says_something(choice)]
-    if not written_s:
+    written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
+    if not written:
         message = "the server wrote nothing"
         raise BadAnswerError(message)
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
@@ -122,8 +135,8 @@ def read(
     parts = chain.from_iterable((chunk, choice) for chunk, choice, _ in timed)
     return Answer(
         began_s=began_s,
-        first_s=written_s[0],
-        last_s=max(written_s[-1], ended_s),
+        first_s=written[0][1],
+        last_s=max(written[-1][1], ended_s),
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         finish="length" if finish == "length" else "stop",
@@ -131,19 +144,20 @@ def read(
         tokens=tokens if len(tokens) == output_tokens else None,
         prompt=next(filter(None, prompts), None),
         chunk_tokens=tuple(map(len, ids)),
-        text="".join(_text(choice) for _, choice, _ in timed),
+        chunk_characters=tuple(len(_text(choice)) for choice, _ in written),
+        text="".join(_text(choice) for choice, _ in written),
+        thoughts="".join(_text(choice, _THOUGHTS) for choice, _ in written),
         models=frozenset(n for chunk, _, _ in timed if isinstance(n := chunk.get("model"), str)),
         extras={name: part[name] for part in parts for name in _EXTRAS if part.get(name)},
         usage=usages[-1],
-        reasoned=any(_has(choice.get("delta"), _THOUGHTS) for _, choice, _ in timed),
     )
 
 
-def _text(choice: Mapping[str, Json]) -> str:
+def _text(choice: Mapping[str, Json], names: Sequence[str] = _TEXTS) -> str:
     """What a chunk adds to the text, thoughts included."""
     delta = choice.get("delta")
     parts = (choice, delta) if isinstance(delta, dict) else (choice,)
-    found = (part.get(name) for part in parts for name in _TEXTS)
+    found = (part.get(name) for part in parts for name in names)
     return "".join(each for each in found if isinstance(each, str))
 
 
@@ -190,11 +204,13 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
 class ServerTimes:
     """A server's own times of one answer, in milliseconds.
 
-    `prompt_ms` is `None` where a part of the prompt came from a cache, or may have.
+    `prompt_ms` is `None` where a part of the prompt came from a cache, or may have; `worked_ms` is
+    all that it states, what was left of the prompt included.
     """
 
     decode_ms: float
     prompt_ms: float | None
+    worked_ms: float
 
 
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
@@ -217,6 +233,9 @@ def _times(
     decode_ms = milliseconds(values, decode)
     if decode_ms is None:
         return None
+    prompt_ms = milliseconds(values, prompt)
     return ServerTimes(
-        decode_ms=decode_ms, prompt_ms=milliseconds(values, prompt) if whole else None
+        decode_ms=decode_ms,
+        prompt_ms=prompt_ms if whole else None,
+        worked_ms=decode_ms + (prompt_ms or 0.0),
     )

@@ -2,7 +2,8 @@
 
 Each engine counts under other names. Response metrics (vLLM) come first, then timings
 (llama.cpp and its forks), stats (LM Studio) and meta information (SGLang); the difference of the
-metrics page before and after is the last resort. What is not counted is unknown, never zero.
+metrics page before and after is the last resort. What is not counted is unknown, never zero, but
+for llama.cpp.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from harness.runners.http.counters import Counted, without_zeros
 from harness.runners.http.values import count, whole_numbers
 from harness.runners.openai.answer import Answer
+from harness.runners.openai.identity import EngineName
 from schemas.codec import Json
 
 
@@ -66,6 +68,13 @@ def in_answer(answer: Answer) -> Counted | None:
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
     found = (_read(_part(stated, each.path), each) for each in _SOURCES)
     return next(filter(None, found), None) or _predicted(stated)
+
+
+def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
+    """Of llama.cpp that it drafted nothing: it states its drafts only where there are any."""
+    timings = answer.extras.get("timings")
+    silent = engine == "llama.cpp" and isinstance(timings, dict) and "draft_n" not in timings
+    return Counted(drafted=0, accepted=0) if silent else None
 
 
 def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:

@@ -2,17 +2,18 @@
 
 import time
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation, Totals
 from harness.runners.http.counters import Counted, Counters, totals
 from harness.runners.http.session import ServerRequest
-from harness.runners.http.values import BadAnswerError
+from harness.runners.http.values import BadAnswerError, count
 from harness.runners.openai import answer as answers
 from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, ServerTimes, events, server_times
+from harness.runners.openai.clock import check_tokens, decode_time
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
 from harness.runners.openai.models import other_model
@@ -38,29 +39,37 @@ _TOLERANCE = 1.001
 _SLACK_MS = 1.0
 
 
-def exchange(
-    connection: Connection, prompt: ServerRequest, *, server_clock: bool
-) -> tuple[Generation, bool]:
-    """A generation, and whether its server states its own times.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanged:
+    """A generation and the answer that it was made of.
 
-    Raises as `Client` does, and `BadAnswerError`. With `server_clock` the server's own times count:
-    every arm's server states them.
+    `states_times`: its server states its own times; `proven`: they count, and the wall agrees.
+    """
+
+    generation: Generation
+    answer: Answer
+    states_times: bool
+    proven: bool
+
+
+def exchange(
+    connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
+) -> Exchanged:
+    """A generation. Raises as `Client` does, and `BadAnswerError`.
+
+    With `server_clock` the server's own times count: every arm's server states them. `baseline` is
+    the baseline's answer to the same prompt, if it is known.
     """
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
-    _refuse_thoughts(connection.identity.name, prompt, answer)
-    if other := other_model(answer.models, connection.served):
-        message = f"the answer is by {other}, but {connection.served.id} was asked"
-        raise BadAnswerError(message)
-    stated = counters.in_answer(answer)
-    page = None if before is None else _page_since(connection, before, stated)
-    if connection.drafts_nothing:
-        page = Counted(drafted=0, accepted=0)
-    found = stated or page
+    check_model(connection, prompt, answer)
+    if baseline is not None:
+        check_tokens(answer, baseline)
     times = server_times(answer, salted=connection.identity.name in SALTED)
     check_answer(answer, times, limit=prompt.limit)
-    check_drafts(found, speculates=prompt.arm.drafts)
-    by_server = times if server_clock else None
+    depth, sums = _counted(connection, answer, before)
+    check_drafts(sums, speculates=prompt.arm.drafts)
+    timed = decode_time(answer, times, rounds=sums.rounds, server_clock=server_clock)
     generation = Generation(
         tokens=answer.tokens,
         counted_tokens=answer.output_tokens,
@@ -69,20 +78,53 @@ def exchange(
         prompt_tokens=answer.prompt_tokens,
         prompt_sha256=token_digest(answer.prompt) if answer.prompt else None,
         prompt_ms=times.prompt_ms if times else None,
-        wall_ms=(answer.last_s - answer.began_s) * 1000,
-        ttft_ms=(answer.first_s - answer.began_s) * 1000,
-        rounds=totals(
-            decode_ms=by_server.decode_ms if by_server else _client_ms(answer),
-            output_tokens=answer.output_tokens,
-            counted=found,
-            page=page if stated is not None else None,
-            chunk_tokens=answer.chunk_tokens if answer.tokens else (),
-        ),
+        wall_ms=answer.wall_ms,
+        ttft_ms=answer.wall_ms - timed.decode_ms if _read_whole(connection, answer) else None,
+        grain_ms=timed.grain_ms or None,
+        reasoning_tokens=answer.reasoning_tokens or None,
+        rounds=replace(sums, decode_ms=timed.decode_ms),
         finish=answer.finish,
     )
-    depth = found.depth if found else None
     check_depth(generation, stated=depth, asked=limit(prompt.arm.method))
-    return generation, times is not None
+    return Exchanged(
+        generation=generation,
+        answer=answer,
+        states_times=times is not None,
+        proven=timed.proven,
+    )
+
+
+def _counted(
+    connection: Connection, answer: Answer, before: Counters | None
+) -> tuple[int | None, Totals]:
+    """The depth that a server states, and the sums of an answer, without its time."""
+    stated = counters.in_answer(answer)
+    page = None if before is None else _page_since(connection, before, stated)
+    if connection.drafts_nothing:
+        page = Counted(drafted=0, accepted=0)
+    found = stated or page or counters.without_drafts(connection.identity.name, answer)
+    sums = totals(
+        decode_ms=0.0,
+        output_tokens=answer.output_tokens,
+        counted=found,
+        page=page if stated is not None else None,
+        chunk_tokens=answer.chunk_tokens if answer.tokens else (),
+    )
+    return found.depth if found else None, sums
+
+
+def _read_whole(connection: Connection, answer: Answer) -> bool:
+    """Whether the server read the whole prompt, and took nothing of it from a cache.
+
+    A server that has just been started has seen no prompt.
+    """
+    timings = answer.extras.get("timings")
+    cached = count(timings, "cache_n") if isinstance(timings, dict) else None
+    cached = answer.cached_tokens if cached is None else cached
+    if cached is not None:
+        return cached == 0
+    name = connection.identity.name
+    return name in SALTED or name == "llama.cpp" or connection.process is not None
 
 
 def margins(
@@ -142,11 +184,21 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     return body
 
 
-def _refuse_thoughts(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if the model thinks although thinking was switched off."""
-    if answer.reasoned and not prompt.thinking and engine in SWITCHES_THINKING:
+def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
+    """Raise `BadAnswerError` if another model answered, or this one thought unseen or unasked."""
+    hidden = answer.reasoning_tokens
+    if other := other_model(answer.models, connection.served):
+        message = f"the answer is by {other}, but {connection.served.id} was asked"
+    elif hidden and not prompt.thinking and connection.identity.name in SWITCHES_THINKING:
         message = "the model thinks although it was asked not to; measure with --thinking"
-        raise BadAnswerError(message)
+    elif hidden and not answer.thoughts:
+        message = (
+            f"the server counted {hidden} tokens of reasoning that its stream does not show; "
+            "have it stream them, or switch thinking off"
+        )
+    else:
+        return
+    raise BadAnswerError(message)
 
 
 def _post(connection: Connection, body: dict[str, Json]) -> Json:
@@ -165,37 +217,25 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
     return None if after is None else after.since(before)
 
 
-def _client_ms(answer: Answer) -> float:
-    decode_ms = (answer.last_s - answer.first_s) * 1000
-    if answer.output_tokens > 1 and decode_ms <= 0:
-        message = (
-            "the whole answer came in one piece, so it is unknown how long its tokens took; "
-            "the server must stream"
-        )
-        raise BadAnswerError(message)
-    return decode_ms
-
-
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
     """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
     if answer.output_tokens > limit:
         message = f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
         raise BadAnswerError(message)
-    wall_ms = (answer.last_s - answer.began_s) * 1000
-    stated_ms = times.decode_ms + (times.prompt_ms or 0.0) if times else 0.0
-    if stated_ms > wall_ms * _TOLERANCE + _SLACK_MS:
+    stated_ms = times.worked_ms if times else 0.0
+    if stated_ms > answer.wall_ms * _TOLERANCE + _SLACK_MS:
         message = (
             f"the server says that it worked for {stated_ms:.0f} ms, "
-            f"but its answer was there after {wall_ms:.0f} ms"
+            f"but its answer was there after {answer.wall_ms:.0f} ms"
         )
         raise BadAnswerError(message)
 
 
-def check_drafts(counted: Counted | None, *, speculates: bool) -> None:
+def check_drafts(sums: Totals, *, speculates: bool) -> None:
     """Raise `BadAnswerError` when a plain server drafted."""
-    if counted is not None and counted.drafted and not speculates:
+    if sums.drafted and not speculates:
         message = (
-            f"the baseline's server drafted {counted.drafted} tokens itself; "
+            f"the baseline's server drafted {sums.drafted} tokens itself; "
             "give one that was started without speculation"
         )
         raise BadAnswerError(message)

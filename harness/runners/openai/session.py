@@ -13,6 +13,7 @@ from harness.runners.http.client import ServerAddress
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
+from harness.runners.openai.answer import Answer
 from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.device import computed_on
 from harness.runners.openai.endpoints import Endpoint
@@ -35,6 +36,8 @@ class OpenAiSession(ServerSession[Connection]):
         self._running: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
+        self._unproven: set[str] = set()
+        self._of_baseline: dict[str, Answer] = {}
 
     def report(self) -> EngineReport:
         """What the baseline's server states of itself. Raises `MachineError` if it is not there.
@@ -73,10 +76,23 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
         server_clock = not prompt.warm_up and all(self._tells_times.values())
-        generation, tells_times = exchange.exchange(server, prompt, server_clock=server_clock)
+        known = self._of_baseline.get(prompt.text)
+        found = exchange.exchange(server, prompt, server_clock=server_clock, baseline=known)
+        if prompt.arm.role == "baseline":
+            self._of_baseline.setdefault(prompt.text, found.answer)
         if prompt.warm_up:
-            self._tells_times.setdefault(prompt.arm.id, tells_times)
-        return generation
+            self._tells_times.setdefault(prompt.arm.id, found.states_times)
+        elif not found.proven:
+            self._unproven.add(prompt.arm.id)
+        return found.generation
+
+    def compares_requests(self, arm: str) -> bool:
+        """Whether whole requests should show that an arm's times are right.
+
+        Not of a server that the harness starts: asking it once more takes another start.
+        """
+        running = isinstance(self._endpoint(self._arms[arm]), ServerAddress)
+        return running and arm in self._unproven
 
     def _margins(
         self, server: Connection, prompt: ServerRequest, known: Generation

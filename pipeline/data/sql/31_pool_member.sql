@@ -3,7 +3,8 @@
 -- engine (two runners draft and count differently) and its concurrency and its conditions; pools over cells
 -- hold single requests under the usual settings only, for what a batch or a long context leaves of a
 -- speedup is another question (concurrency_view, context_view).
--- A figure over a suite's own tasks is in no pool: another suite has others.
+-- A figure over a suite's own tasks is in no pool: another suite has others. Nor is an arm of which
+-- only whole requests are compared: it has no speedup.
 -- What no aggregate asks for stays in `evidence`, and what only cells show is null in the pools over
 -- cells: each piece of evidence is in up to three of these.
 -- `series` is the address of a cell without its concurrency, task and tier.
@@ -23,6 +24,7 @@ with judged as (
   join identity using (submission)
   join setting using (submission, arm)
   where evidence.role = 'speculation' and evidence.counted and evidence.task <> 'own'
+    and (evidence.speedup is not null or evidence.verdict in ('failed', 'never-drafted', 'too-few-prompts'))
 ),
 as_cell as (
   select

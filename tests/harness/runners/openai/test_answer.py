@@ -114,8 +114,12 @@ def test_the_servers_own_times_are_read_where_it_tells_them() -> None:
     metrics = {"generation_time_ms": 40, "time_to_first_token_ms": 8.5}
     vllm = read_at(said("a", "length"), {**USAGE, "metrics": metrics})
 
-    assert server_times(llama, salted=False) == ServerTimes(decode_ms=30.5, prompt_ms=9.25)
-    assert server_times(vllm, salted=True) == ServerTimes(decode_ms=40.0, prompt_ms=8.5)
+    assert server_times(llama, salted=False) == ServerTimes(
+        decode_ms=30.5, prompt_ms=9.25, worked_ms=39.75
+    )
+    assert server_times(vllm, salted=True) == ServerTimes(
+        decode_ms=40.0, prompt_ms=8.5, worked_ms=48.5
+    )
     assert server_times(read_at(said("a", "length"), USAGE), salted=True) is None
 
 
@@ -125,8 +129,12 @@ def test_a_prompt_that_a_cache_may_have_helped_has_no_time() -> None:
     metrics = {"generation_time_ms": 40, "time_to_first_token_ms": 8.5}
     vllm = read_at(said("a", "length"), {**USAGE, "metrics": metrics})
 
-    assert server_times(llama, salted=False) == ServerTimes(decode_ms=30.5, prompt_ms=None)
-    assert server_times(vllm, salted=False) == ServerTimes(decode_ms=40.0, prompt_ms=None)
+    assert server_times(llama, salted=False) == ServerTimes(
+        decode_ms=30.5, prompt_ms=None, worked_ms=31.5
+    )
+    assert server_times(vllm, salted=False) == ServerTimes(
+        decode_ms=40.0, prompt_ms=None, worked_ms=48.5
+    )
 
 
 def test_the_json_of_a_chunk_may_be_anything() -> None:

@@ -1,0 +1,40 @@
+"""Compare whole requests with the client's clock: the same request for one token.
+
+What a whole request takes is known however its answer is streamed. The prompts are asked as in the
+last pass, after it, so that a prompt cache holds of each what it held then.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from harness.run.journal import Fact, OneTokenFact, TrialFact
+from harness.runners.base import TrialRequest
+from schemas.submission import Trial
+
+_PROMPTS = 4
+
+
+def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:
+    """The requests to ask of an arm: a few prompts of its last pass, in their order."""
+    trials = [fact.trial for fact in facts if isinstance(fact, TrialFact)]
+    last = max((trial.block for trial in trials), default=0)
+    own = [each for each in trials if (each.arm, each.block, each.outcome) == (arm, last, "ok")]
+    return [
+        TrialRequest(arm=arm, prompt=trial.prompt, max_output_tokens=1, block=last)
+        for trial in own[:_PROMPTS]
+    ]
+
+
+def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
+    """The trials, with the time of the request for one token where it can be compared."""
+    asked = {
+        (each.arm, each.prompt, each.block): each
+        for each in facts
+        if isinstance(each, OneTokenFact)
+    }
+    for trial in trials:
+        fact = asked.get((trial.arm, trial.prompt, trial.block))
+        read_whole = trial.ttft_ms is not None
+        # In the first pass it is not known whether a server had seen the prompt before.
+        same = fact is not None and fact.read_whole == read_whole and (read_whole or trial.block)
+        yield replace(trial, one_token_ms=fact.wall_ms) if fact is not None and same else trial
