@@ -6,11 +6,11 @@ whatever the stream shows. With W that difference and D the time by the client's
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
-apart, and Student's t interval over the prompts says by how much the speedup is wrong.
+apart, and Student's t interval over the prompts says whether the speedup is wrong, and by how much.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from statistics import fmean
 
 from estimates.intervals import t_interval, time_ratio
@@ -21,6 +21,8 @@ from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary.flags import FLAGS
 
 ONLY_REQUESTS = "whole-requests-only"
+# Until an answer begins, two requests differ by as much.
+_SLACK_MS = 10.0
 _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
@@ -41,26 +43,35 @@ def error(submission: Submission, arm: Arm) -> Interval | None:
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The least of that error as a logarithm; 0 if there may be none, or none is known."""
-    return _least(error(submission, arm))
+    """That factor as a logarithm; 0 if there may be none, or it is unknown."""
+    found = error(submission, arm)
+    if found is None or found.low <= 1 <= found.high:
+        return 0.0
+    return math.log(found.low * found.high) / 2
 
 
 def only_requests(submission: Submission, arm: Arm) -> bool:
-    """Whether the times of tokens are so wrong that only whole requests can be compared."""
-    return abs(apart(submission, arm)) > _MOST
+    """Whether the times of tokens are so wrong that only whole requests can be compared.
+
+    The error is beyond the bound, and beyond half of it whatever noise there is.
+    """
+    found = error(submission, arm)
+    if found is None or abs(apart(submission, arm)) <= _MOST:
+        return False
+    return min(abs(math.log(found.low)), abs(math.log(found.high))) > _MOST / 2
 
 
 def widened(interval: Interval, scope: Scope) -> Interval:
-    """The interval with what the client's clock hides, up to where whole requests begin.
+    """The interval with what the client's clock hides, up to the ratio of whole requests.
 
     These bound the grain where they are known better.
     """
-    grain = math.hypot(_grain(scope, own=True), _grain(scope, own=False))
+    grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     found = error(scope.submission, scope.arm)
     if found is None:
         return interval.wider(grain)
-    most = max(abs(math.log(found.low)), abs(math.log(found.high)))
-    ratio = time_ratio(scope.times) * math.exp(_least(found))
+    most = max(-math.log(found.low), math.log(found.high)) + _share(scope, lambda _: _SLACK_MS)
+    ratio = time_ratio(scope.times) * math.exp(apart(scope.submission, scope.arm))
     interval = interval.wider(min(grain, most))
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
 
@@ -76,27 +87,21 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
     )
 
 
-def _least(found: Interval | None) -> float:
-    if found is None:
-        return 0.0
-    return math.log(max(1.0, found.low)) + math.log(min(1.0, found.high))
-
-
 def _beside(trial: Trial) -> float | None:
     """Logarithm of the time by whole requests over that by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
     left_ms = trial.wall_ms - trial.one_token_ms
+    if abs(left_ms - trial.decode_ms) < _SLACK_MS:
+        return 0.0
     return math.log(left_ms / trial.decode_ms) if left_ms > 0 else None
 
 
-def _grain(scope: Scope, *, own: bool) -> float:
-    """How much of the time of an arm's tokens may be wrong, on average over prompts."""
-    return fmean(_share(pairs.trials if own else pairs.baseline_trials) for pairs in scope.prompts)
-
-
-def _share(trials: Iterable[Trial]) -> float:
+def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
+    """What share of both arms' times of tokens so many milliseconds are, on average."""
+    arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
-        trial.grain_ms / trial.decode_ms for trial in trials if trial.grain_ms and trial.decode_ms
+        [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]
+        for arm in arms
     ]
-    return fmean(shares) if shares else 0.0
+    return math.hypot(*(fmean(each or [0.0]) for each in shares))

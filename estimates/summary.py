@@ -68,7 +68,7 @@ def estimate(
     request: Callable[[PromptPairs], PromptRequest | None],
     predict: Callable[[PromptPairs], float | None],
 ) -> Estimate:
-    if scope.complete and client_clock.only_requests(scope.submission, scope.arm):
+    if client_clock.only_requests(scope.submission, scope.arm):
         return _only_requests(scope)
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
@@ -106,7 +106,7 @@ def estimate(
 
 def _only_requests(scope: Scope) -> Estimate:
     """Where whole requests show that the times per token are not those of the tokens."""
-    times = scope.values(client_clock.request_ms)
+    times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
         return replace(counted, verdict="uncertain", doubt=client_clock.ONLY_REQUESTS)

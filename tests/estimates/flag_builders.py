@@ -261,3 +261,16 @@ def times(values: Sequence[float]) -> Submission:
 
 def suite(digest: str) -> Submission:
     return replace(CLEAN, suite=replace(CLEAN.suite, sha256=digest))
+
+
+def requested(baseline_ms: float) -> Submission:
+    """Ten times 100 ms by the stream in both arms; by whole requests the baseline takes longer."""
+    walls = {"baseline": 10 * baseline_ms, "spec": 1000.0}
+    return campaign(
+        [
+            trial(arm, prompt, decode_ms=1000.0, wall_ms=wall_ms + 500, one_token_ms=500.0)
+            for prompt in PROMPTS
+            for arm, wall_ms in walls.items()
+        ],
+        prompts=tuple(PROMPTS),
+    )

@@ -35,6 +35,7 @@ from tests.estimates.flag_builders import (
     named,
     outputs,
     processor_time,
+    requested,
     round_costs,
     single_step,
     stalling,
@@ -94,6 +95,7 @@ RAISING: dict[str, Submission] = {
     # Three of twelve prompts take 7 to 10 times as long, once.
     "uneven-baseline": times([100.1, 1000.2, 99.3, 700.4, 101.5, 98.6, 680.7, 100.8, 99.9, 101.0]),
     # 100 ms in all, but ten rounds with a median of 4 ms: a factor of 2.5.
+    "whole-requests-only": requested(150.0),
     "stalls": stalling(500.0),
     "clocks-disagree": campaign(
         [trial("baseline", drafted_histogram=(10,), round_ms_median=(4.0,)), trial("spec")]
@@ -176,6 +178,7 @@ QUIET: dict[str, Submission] = {
     # A single prompt that takes 1.7 times as long may be noise where nothing was repeated.
     "uneven-baseline": times([100.1, 170.2, 99.3, 101.5, 98.6, 100.8, 99.9, 101.0]),
     # 100 ms in all and ten rounds of 7 ms: a factor of 1.43.
+    "whole-requests-only": requested(100.0),
     "stalls": stalling(51.0),
     "clocks-disagree": campaign(
         [trial("baseline", drafted_histogram=(10,), round_ms_median=(7.0,)), trial("spec")]
@@ -265,6 +268,8 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
         times([2000.0 + 10 * number for number in range(12)]),
         times([2000.0 + 10 * number for number in range(11)]),
     ),
+    # By the stream 1.00 times as fast, by whole requests 1.12 and 1.09 times.
+    "whole-requests-only": (requested(112.0), requested(109.0)),
     "stolen-time": (
         environment("after", steal_fraction=0.055),
         environment("after", steal_fraction=0.045),

@@ -16,6 +16,8 @@ _APART = 0.10
 _APART_MS = 50.0
 # The same for its count of tokens, beside those of the baseline for the same characters.
 _MISCOUNTED = 0.15
+# A round's tokens have this much more text than their share of it, at most.
+_UNEVEN = 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +33,14 @@ class DecodeTime:
 
 
 def decode_time(
-    answer: Answer, times: ServerTimes | None, *, rounds: int | None, server_clock: bool
+    answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool
 ) -> DecodeTime:
     """By the server's clock if it is to count and `times` are there, else by the client's.
 
-    Raises `BadAnswerError` where neither is known, and for `times` that are not the answer's.
+    `longest` is how many tokens a round may yield. Raises `BadAnswerError` where neither is known,
+    and for `times` that are not the answer's.
     """
-    client = client_time(answer, rounds=rounds)
+    client = client_time(answer, longest=longest)
     proven = times is not None and bears_out(times, answer, client)
     if times is not None and server_clock:
         return DecodeTime(decode_ms=times.decode_ms, proven=proven)
@@ -50,10 +53,10 @@ def decode_time(
     return client
 
 
-def client_time(answer: Answer, *, rounds: int | None) -> DecodeTime | None:
+def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:
     """By the client's clock; `None` where the whole answer came in one piece.
 
-    A chunk is sent when its round is done if there are as many chunks as rounds.
+    A chunk that is no longer than a round was sent when its round was done.
     """
     measured_ms = (answer.last_s - answer.first_s) * 1000
     first, *others = sizes(answer)
@@ -63,7 +66,8 @@ def client_time(answer: Answer, *, rounds: int | None) -> DecodeTime | None:
     if measured_ms <= 0 or later <= 0:
         return None
     decode_ms = min(measured_ms * (answer.output_tokens - 1) / later, answer.wall_ms)
-    held = 0.0 if rounds is not None and rounds <= len(others) + 1 else _held(others)
+    mean = sum(each**2 for each in others) / (sum(others) or 1)  # of the chunk of a token
+    held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
 
 
@@ -80,11 +84,6 @@ def sizes(answer: Answer) -> Sequence[float]:
     # Each of the other chunks has at least one.
     shares[0] = max(1.0, min(round(shares[0]), written - len(shares) + 1.0))
     return shares
-
-
-def _held(chunks: Sequence[float]) -> float:
-    """Tokens beside the last one in the chunk of a token, on average over the tokens."""
-    return max(0.0, sum(each**2 for each in chunks) / (sum(chunks) or 1.0) - 1)
 
 
 def bears_out(times: ServerTimes, answer: Answer, client: DecodeTime | None) -> bool:

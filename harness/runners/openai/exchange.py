@@ -69,7 +69,8 @@ def exchange(
     check_answer(answer, times, limit=prompt.limit)
     depth, sums = _counted(connection, answer, before)
     check_drafts(sums, speculates=prompt.arm.drafts)
-    timed = decode_time(answer, times, rounds=sums.rounds, server_clock=server_clock)
+    deepest = limit(prompt.arm.method)
+    timed = decode_time(answer, times, longest=1 + (deepest or 0), server_clock=server_clock)
     generation = Generation(
         tokens=answer.tokens,
         counted_tokens=answer.output_tokens,
@@ -85,7 +86,7 @@ def exchange(
         rounds=replace(sums, decode_ms=timed.decode_ms),
         finish=answer.finish,
     )
-    check_depth(generation, stated=depth, asked=limit(prompt.arm.method))
+    check_depth(generation, stated=depth, asked=deepest)
     return Exchanged(
         generation=generation,
         answer=answer,

@@ -36,7 +36,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._running: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
-        self._unproven: set[str] = set()
+        self._proven = True
         self._of_baseline: dict[str, Answer] = {}
 
     def report(self) -> EngineReport:
@@ -82,8 +82,8 @@ class OpenAiSession(ServerSession[Connection]):
             self._of_baseline.setdefault(prompt.text, found.answer)
         if prompt.warm_up:
             self._tells_times.setdefault(prompt.arm.id, found.states_times)
-        elif not found.proven:
-            self._unproven.add(prompt.arm.id)
+        else:
+            self._proven = self._proven and found.proven
         return found.generation
 
     def compares_requests(self, arm: str) -> bool:
@@ -91,8 +91,7 @@ class OpenAiSession(ServerSession[Connection]):
 
         Not of a server that the harness starts: asking it once more takes another start.
         """
-        running = isinstance(self._endpoint(self._arms[arm]), ServerAddress)
-        return running and arm in self._unproven
+        return not self._proven and isinstance(self._endpoint(self._arms[arm]), ServerAddress)
 
     def _margins(
         self, server: Connection, prompt: ServerRequest, known: Generation

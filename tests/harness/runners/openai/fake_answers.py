@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from tests.processes import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from tests.harness.runners.openai.deliveries import Delivery
 
 Style = Literal["vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "plain"]
 Fault = Literal[
@@ -56,6 +58,11 @@ _PAGES = {
 class Behaviour:
     """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants.
 
+    With a `delivery` its chunks come when that says, else after `round_ms` each; then each round
+    yields as many tokens as `yields` says. Of llama-server's own times `stated` is the share that
+    it states; `counts` times as many tokens as it wrote; of `hidden` tokens of reasoning only
+    `admits` says that they were there. Its first `short` words have a single letter.
+
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. From word `parts_at` on its text is another one.
     """
@@ -77,6 +84,13 @@ class Behaviour:
     named: str | None = None
     parts_at: int | None = None
     alone: int | None = None
+    delivery: Delivery | None = None
+    yields: int | None = None
+    stated: float = 0.5
+    counts: float = 1.0
+    hidden: int = 0
+    admits: bool = False
+    short: int = 0
 
 
 @dataclass(kw_only=True)
@@ -126,13 +140,13 @@ class Answer:
         return tuple(token for part in self.rounds for token in part)
 
 
-def answer(text: str, limit: int, depth: int) -> Answer:
+def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Answer:
     """The prompt's first token, then rounds that accept as chance has it; cut at the limit."""
     chance = random.Random(f"{text} {depth}")  # noqa: S311 - made-up data
     ids = random.Random(text)  # noqa: S311 - made-up data
     rounds, accepted = [(ids.randrange(5, 40_000),)], []
     while (left := limit - sum(map(len, rounds))) > 0:
-        accepted.append(chance.randint(0, depth))
+        accepted.append(chance.randint(0, depth) if yields is None else yields - 1)
         length = min(accepted[-1] + 1, left)
         rounds.append(tuple(ids.randrange(5, 40_000) for _ in range(length)))
     drafted = (depth,) * len(accepted)
@@ -146,12 +160,13 @@ def depth_of(state: State, body: Json) -> int:
     return state.behaviour.depth
 
 
-def stream(state: State, body: Json, made: Answer) -> Iterator[Json]:
-    """The chunks of an answer, one for each round, and the last one with the counts."""
+def stream(
+    state: State, body: Json, made: Answer, rounds: Sequence[tuple[int, ...]]
+) -> Iterator[Json]:
+    """The chunks of an answer, usually one for each round, and the last one with the counts."""
     ids = body.get("return_token_ids") and state.behaviour.style == "vllm"
     role: Json = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}
     yield {**role, "prompt_token_ids": list(range(PROMPT_TOKENS))} if ids else role
-    rounds = made.rounds
     if state.behaviour.fault == "in-one-piece":
         rounds = (made.ids,)
     written = 0
@@ -159,7 +174,7 @@ def stream(state: State, body: Json, made: Answer) -> Iterator[Json]:
         ended = number == len(rounds) - 1
         choice: Json = {
             "index": 0,
-            "delta": {"content": _words(written, len(part), state.behaviour.parts_at)},
+            "delta": {"content": _words(written, len(part), state.behaviour)},
             "finish_reason": "length" if ended else None,
         }
         written += len(part)
@@ -169,10 +184,14 @@ def stream(state: State, body: Json, made: Answer) -> Iterator[Json]:
         yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
 
 
-def _words(start: int, count: int, parts_at: int | None) -> str:
+def _words(start: int, count: int, behaviour: Behaviour) -> str:
     """Some words of the text, from one on."""
-    parted = [parts_at is not None and at >= parts_at for at in range(start, start + count)]
-    return "".join(" other" if each else " word" for each in parted)
+    parts_at = behaviour.parts_at
+    words = []
+    for at in range(start, start + count):
+        other = parts_at is not None and at >= parts_at
+        words.append("a" if at < behaviour.short else " other" if other else " word")
+    return "".join(words)
 
 
 def whole(state: State, body: Json, made: Answer) -> Json:
@@ -195,14 +214,20 @@ def whole(state: State, body: Json, made: Answer) -> Json:
 def usage(state: State, made: Answer) -> Json:
     """Tokens as a server counts them."""
     said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
-    return {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": said}
+    said = round(said * state.behaviour.counts)
+    admitted = {"completion_tokens_details": {"reasoning_tokens": state.behaviour.hidden}}
+    return {
+        "prompt_tokens": PROMPT_TOKENS,
+        "completion_tokens": said,
+        **(admitted if state.behaviour.admits else {}),
+    }
 
 
 def beside(state: State, body: Json, made: Answer) -> Json:
     """What each engine adds to the counts."""
     depth, style = depth_of(state, body), state.behaviour.style
     if style == "llama-server":
-        return {"timings": _timings(made)}
+        return {"timings": _timings(made, state.behaviour)}
     times = {"generation_time_ms": 0.75 * len(made.drafted)} if state.behaviour.times else {}
     if not depth:
         return {"metrics": times} if times else {}
@@ -255,15 +280,16 @@ def page(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _timings(made: Answer) -> Json:
+def _timings(made: Answer, behaviour: Behaviour) -> Json:
     drafted = sum(made.drafted)
+    noise = random.uniform(0.97, 1.0) if behaviour.delivery else 1.0  # noqa: S311 - of a clock
     drafts = {"draft_n": drafted, "draft_n_accepted": len(made.ids) - 1 - len(made.drafted)}
     return {
         "cache_n": 0,
         "prompt_n": PROMPT_TOKENS,
         "prompt_ms": 0.25,
         "predicted_n": len(made.ids),
-        "predicted_ms": 0.5 * len(made.drafted),
+        "predicted_ms": behaviour.stated * behaviour.round_ms * len(made.drafted) * noise,
         **(drafts if drafted else {}),
     }
 

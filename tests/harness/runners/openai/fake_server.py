@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from tests.harness.runners.openai.deliveries import deliver
 from tests.harness.runners.openai.fake_answers import (
     Behaviour,
     State,
@@ -63,7 +64,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: Json) -> None:
         state = self.server.state
-        made = answer(body["messages"][0]["content"], body["max_tokens"], depth_of(state, body))
+        text, depth = body["messages"][0]["content"], depth_of(state, body)
+        made = answer(text, body["max_tokens"], depth, state.behaviour.yields)
         with state.lock:
             state.steps += len(made.drafted)
             state.drafted += sum(made.drafted)
@@ -83,7 +85,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        chunks = list(stream(self.server.state, body, made))
+        if self.server.state.behaviour.delivery is not None:
+            deliver(self.server.state, body, made, self.wfile)
+            return
+        chunks = list(stream(self.server.state, body, made, made.rounds))
         if fault == "silent":
             time.sleep(30)
         for number, chunk in enumerate(chunks):

@@ -1,0 +1,185 @@
+"""Whatever a server or a proxy does to its stream: no clear sign that the truth contradicts.
+
+Each row runs two servers through the command and the gate. Its `truth` is the ratio of the rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from typer.testing import CliRunner
+
+from estimates.summary import summarize
+from harness.cli.app import app
+from harness.run import result_file
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.harness.runners.openai.deliveries import Delivery
+from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
+from tests.harness.runners.openai.fake_server import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from estimates.model import Estimate
+
+Outcome = Literal["interval", "requests", "flag", "failed"]
+TOKENS, ROUND_MS = 33, 2.0
+CLOCK_FLAG = "whole-requests-only"
+# What a busy machine adds to a sleep.
+BUSY = 1.04
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Two servers and what may come of them; both do `both`, one alone `base` or `spec`."""
+
+    truth: float
+    comes: frozenset[Outcome]
+    both: dict[str, Any] = field(default_factory=dict)
+    base: dict[str, Any] = field(default_factory=dict)
+    spec: dict[str, Any] = field(default_factory=dict)
+
+
+def case(truth: float, *comes: Outcome, **servers: dict[str, Any]) -> Case:
+    return Case(truth=truth, comes=frozenset(comes), **servers)
+
+
+TWICE = {"depth": 3, "yields": 2}  # every round of the other server yields two tokens
+NO_GAIN = {"depth": 3, "yields": 2, "round_ms": 2 * ROUND_MS}
+PLAIN = {"style": "plain"}
+AS_DONE = Delivery()
+
+ODD = {
+    "first flush after 40 ms": case(
+        2.0, "interval", "requests", "flag",
+        both={**PLAIN, "delivery": Delivery(from_ms=20.0)}, spec=TWICE,
+    ),
+    "a proxy that flushes every 30 ms": case(
+        2.0, "interval", "requests", "flag",
+        both={**PLAIN, "delivery": Delivery(every_ms=10.0)}, spec=TWICE,
+    ),
+    "a first chunk of 12 tokens": case(
+        2.0, "interval", both={**PLAIN, "delivery": Delivery(first=12)}, spec=TWICE
+    ),
+    "a first chunk of 12 tokens of one server": case(
+        1.0, "interval", both=PLAIN, spec={**NO_GAIN, "delivery": Delivery(first=12)}
+    ),
+    "a first chunk of 20 short words": case(
+        1.0, "requests",
+        both={"style": "sglang", "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
+    ),
+    "the same where prompts may be cached": case(
+        1.0, "flag",
+        both={**PLAIN, "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
+    ),
+    "ids at hand, a first chunk of 12": case(
+        1.0, "interval", spec={**NO_GAIN, "delivery": Delivery(first=12)}
+    ),
+    "ids at hand, a proxy": case(
+        1.0, "interval", "requests", both={"delivery": Delivery(every_ms=10.0)}, spec=NO_GAIN
+    ),
+    "a server that states half of the wall": case(
+        1.0, "interval", "requests", "failed",
+        both={"style": "llama-server", "stated": 1.0}, spec={**NO_GAIN, "stated": 0.5},
+    ),
+    "the same in a long answer": case(
+        1.0, "failed",
+        both={"style": "llama-server", "stated": 1.0, "round_ms": 4.0},
+        spec={**NO_GAIN, "round_ms": 8.0, "stated": 0.5},
+    ),
+    "usage of 1.2 times what was written": case(
+        1.0, "failed", both=PLAIN, spec={**NO_GAIN, "counts": 1.2}
+    ),
+    "usage of 2.1 times what was written": case(
+        1.0, "failed", both=PLAIN, spec={**NO_GAIN, "counts": 2.1}
+    ),
+    "reasoning that is counted and not shown": case(
+        1.0, "failed", both=PLAIN, spec={**NO_GAIN, "hidden": 12, "admits": True}
+    ),
+    "reasoning that nobody admits": case(
+        1.0, "failed", both=PLAIN, spec={**NO_GAIN, "hidden": 12}
+    ),
+    "one of two servers caches prompts": case(
+        1.0, "interval",
+        both={**PLAIN, "delivery": Delivery(prompt_ms=30.0)},
+        spec={**NO_GAIN, "delivery": Delivery(prompt_ms=30.0, caches=True)},
+    ),
+}  # fmt: skip
+HONEST = {
+    "vLLM": case(2.0, "interval", spec=TWICE),
+    "SGLang": case(2.0, "interval", both={"style": "sglang"}, spec=TWICE),
+    "llama.cpp": case(
+        2.0, "interval", both={"style": "llama-server", "stated": 1.0}, spec=TWICE
+    ),
+    "Ollama": case(2.0, "interval", both={"style": "ollama"}, spec=TWICE),
+    "LM Studio, one server": case(
+        2.0, "interval", both={"style": "lm-studio"}, spec=TWICE
+    ),
+    "a round a chunk": case(2.0, "interval", both=PLAIN, spec=TWICE),
+    "one token a chunk": case(
+        2.0, "interval", both={**PLAIN, "delivery": Delivery(singly=True)}, spec=TWICE
+    ),
+    "CRLF and keepalive comments": case(
+        2.0, "interval",
+        both={**PLAIN, "delivery": Delivery(line=b"\r\n", before=b": keepalive\r\n\r\n")},
+        spec=TWICE,
+    ),
+    "a single CR, after a byte-order mark": case(
+        2.0, "interval",
+        both={**PLAIN, "delivery": Delivery(line=b"\r", before=b"\xef\xbb\xbf")}, spec=TWICE,
+    ),
+}  # fmt: skip
+
+
+def run(row: Case, output: Path) -> Result:
+    """The command on both servers of a row."""
+    given: dict[str, Any] = {"round_ms": ROUND_MS, "delivery": AS_DONE, **row.both}
+    with serving(**{**given, **row.base}) as base, serving(**{**given, **row.spec}) as spec:
+        arguments = [
+            "run", "--runner", "openai", "--base-url", base.url, "--spec-base-url", spec.url,
+            "--method", "draft-model:n_max=3", "--draft", DRAFT, "--backend", "cpu",
+            "--tasks", "code", "--prompts", "4", "--blocks", "2", "--max-tokens", str(TOKENS),
+            "--served-model", MODEL, "-o", str(output),
+        ]  # fmt: skip
+        return CliRunner().invoke(app, arguments)
+
+
+def outcome(found: Estimate, truth: float) -> Outcome:
+    """What came of a row; a figure must not contradict the truth."""
+    interval = found.interval if found.speedup is not None else found.whole_request_interval
+    if interval is None:
+        return "flag" if found.verdict == "uncertain" else "failed"
+    assert interval.low <= truth * BUSY
+    assert interval.high >= truth / BUSY
+    return "interval" if found.speedup is not None else "requests"
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize("name", [*ODD, *HONEST])
+def test_no_sign_contradicts_the_truth(name: str, tmp_path: Path) -> None:
+    row = {**ODD, **HONEST}[name]
+    output = tmp_path / "out.json"
+
+    done = run(row, output)
+
+    if not output.exists():
+        assert done.exit_code != 0
+        assert done.stderr.count("Error:") == 1
+        return
+    submission = read(output.read_bytes())
+    assert isinstance(submission, Submission)
+    result_file.write(submission, tmp_path / "results" / "community")
+    assert validate(discover(tmp_path / "results")).findings == []
+    summary = summarize(replace(submission, environment=None))  # whatever else the machine does
+    (found,) = (each for each in summary.estimates if each.task == "code")
+    assert outcome(found, row.truth) in row.comes, (found, done.stderr)
+    if name in HONEST:
+        assert not any(trial.grain_ms for trial in submission.trials)
+        assert CLOCK_FLAG not in {flag.name for flag in summary.flags}
