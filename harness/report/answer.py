@@ -31,6 +31,8 @@ def sentences(best: Setting, submission: Submission, summary: Summary) -> str:
     opening, whole = _OPENINGS[best.answer], best.whole
     if best.answer in ("yes", "no") and whole.speedup is None and best.tasks:
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
+    if whole.speedup is None and whole.whole_request is not None:
+        return f"{opening} {best.arm.id}: {_request(best)} What a token takes is not known."
     parts = [opening, *_parts(best, submission, summary)]
     if whole.at_most:
         parts.append("Answers that timed out count as their time limit: it may be slower.")
@@ -44,8 +46,6 @@ def _parts(best: Setting, submission: Submission, summary: Summary) -> Iterator[
             yield f"{best.arm.id} never had a draft to offer, so nothing could change."
         case "nothing":
             yield f"{best.arm.id} could not be measured; --details says why."
-        case _ if whole.speedup is None and whole.whole_request is not None:
-            yield f"{best.arm.id}: {_request(best)} What a token takes is not known."
         case "long-answers":
             yield from _long_answers(best)
         case "unknown" if whole.interval is None or whole.verdict == "uncertain":
