@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -59,9 +60,9 @@ class Behaviour:
     """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants.
 
     With a `delivery` its chunks come when that says, else after `round_ms` each; then each round
-    yields as many tokens as `yields` says. Of llama-server's own times `stated` is the share that
-    it states; `counts` times as many tokens as it wrote; of `hidden` tokens of reasoning only
-    `admits` says that they were there. Its first `short` words have a single letter.
+    yields as many tokens as `yields` says. `stated` is the share of its own time that it states,
+    which is in its state; `counts` times as many tokens as it wrote; of `hidden` tokens of
+    reasoning only `admits` says that they were there. Its first `short` words have one letter.
 
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. From word `parts_at` on its text is another one.
@@ -86,7 +87,7 @@ class Behaviour:
     alone: int | None = None
     delivery: Delivery | None = None
     yields: int | None = None
-    stated: float = 0.5
+    stated: float = 1.0
     counts: float = 1.0
     hidden: int = 0
     admits: bool = False
@@ -105,6 +106,7 @@ class State:
     steps: int = 0
     drafted: int = 0
     accepted: int = 0
+    stated_ms: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
     met: threading.Event = field(default_factory=threading.Event)
 
@@ -169,7 +171,7 @@ def stream(
     yield {**role, "prompt_token_ids": list(range(PROMPT_TOKENS))} if ids else role
     if state.behaviour.fault == "in-one-piece":
         rounds = (made.ids,)
-    written = 0
+    written, began = 0, 0.0
     for number, part in enumerate(rounds):
         ended = number == len(rounds) - 1
         choice: Json = {
@@ -180,6 +182,8 @@ def stream(
         written += len(part)
         named = {"model": state.behaviour.named} if state.behaviour.named else {}
         yield {**named, "choices": [{**choice, "token_ids": list(part)} if ids else choice]}
+        began = began or time.perf_counter()
+    state.stated_ms = (time.perf_counter() - began) * 1000 * state.behaviour.stated
     if state.behaviour.fault != "no-usage":
         yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
 
@@ -227,8 +231,8 @@ def beside(state: State, body: Json, made: Answer) -> Json:
     """What each engine adds to the counts."""
     depth, style = depth_of(state, body), state.behaviour.style
     if style == "llama-server":
-        return {"timings": _timings(made, state.behaviour)}
-    times = {"generation_time_ms": 0.75 * len(made.drafted)} if state.behaviour.times else {}
+        return {"timings": _timings(made, state.stated_ms)}
+    times = {"generation_time_ms": state.stated_ms} if state.behaviour.times else {}
     if not depth:
         return {"metrics": times} if times else {}
     drafted, accepted, steps = sum(made.drafted), sum(made.accepted), len(made.drafted)
@@ -280,16 +284,15 @@ def page(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _timings(made: Answer, behaviour: Behaviour) -> Json:
+def _timings(made: Answer, stated_ms: float) -> Json:
     drafted = sum(made.drafted)
-    noise = random.uniform(0.97, 1.0) if behaviour.delivery else 1.0  # noqa: S311 - of a clock
     drafts = {"draft_n": drafted, "draft_n_accepted": len(made.ids) - 1 - len(made.drafted)}
     return {
         "cache_n": 0,
         "prompt_n": PROMPT_TOKENS,
         "prompt_ms": 0.25,
         "predicted_n": len(made.ids),
-        "predicted_ms": behaviour.stated * behaviour.round_ms * len(made.drafted) * noise,
+        "predicted_ms": stated_ms,
         **(drafts if drafted else {}),
     }
 

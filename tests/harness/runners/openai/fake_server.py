@@ -88,10 +88,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.state.behaviour.delivery is not None:
             deliver(self.server.state, body, made, self.wfile)
             return
-        chunks = list(stream(self.server.state, body, made, made.rounds))
         if fault == "silent":
             time.sleep(30)
-        for number, chunk in enumerate(chunks):
+        for number, chunk in enumerate(stream(self.server.state, body, made, made.rounds)):
             if chunk["choices"] and fault != "in-one-piece":
                 time.sleep(self.server.state.behaviour.round_ms / 1000)
             if number == 3 and fault == "cut":
