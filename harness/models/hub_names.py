@@ -20,7 +20,9 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
     """The file with this quantisation, or all parts of it, first part first."""
     weights = [name for name in names if name.lower().endswith(".gguf")]
     weights = [n for n in weights if not any(kind in n.lower() for kind in _OTHER_KINDS)]
-    fitting = sorted(n for n in weights if quantisation.lower() in _quantisations(n))
+    # A file may also be named as it is: one repository may hold a model and the head for it.
+    asked = quantisation.lower()
+    fitting = sorted(n for n in weights if asked in {*_quantisations(n), PurePath(n).stem.lower()})
     whole = [name for name in fitting if not _PART.search(name)]
     if whole:
         return (min(whole, key=len),)
@@ -36,8 +38,7 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
 def _quantisations(name: str) -> set[str]:
     found = {match.lower() for match in _QUANTISATION.findall(_PART.sub("", name))}
     found |= {match.lower() for match in _QUANTISATION.findall(name.removesuffix(".gguf"))}
-    # A file may also be named as it is: one repository may hold a model and the head for it.
-    return found | {PurePath(name).stem.lower()}
+    return found
 
 
 def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
