@@ -46,7 +46,8 @@ COLUMNS = pa.schema(
     + [(name, pa.float64()) for name in (
         "speedup", "tokens_per_round", "round_cost", "bytes_cost", "predicted_speedup",
     )]
-    + [("drafts_always", pa.bool_()), ("submission_list", pa.list_(pa.string()))]
+    + [("drafts_always", pa.bool_()), ("mixture", pa.bool_())]
+    + [("submission_list", pa.list_(pa.string()))]
 )  # fmt: skip
 
 

@@ -209,6 +209,6 @@ def _observation(  # noqa: PLR0913, PLR0917 - the words of one row
         "quantisation_slug": slug, "drafts_always": METHODS[arm.method].every_round, "task": task,
         "speedup": tokens / cost, "tokens_per_round": tokens, "round_cost": cost,
         "bytes_cost": 1 + arm.depth * draft_bytes / step if draft_bytes else 1.0,
-        "step_bytes": step, "draft_bytes": draft_bytes, "predicted_speedup": None,
+        "mixture": False, "step_bytes": step, "draft_bytes": draft_bytes, "predicted_speedup": None,
         "submission_list": ["0"],
     }  # fmt: skip

@@ -47,7 +47,8 @@ class KnownDevice:
 class KnownModel:
     """A target in one quantisation; `size` is the order of its size class, `file` a stand-in.
 
-    `step_bytes` is what a step of one token reads, where the size is known.
+    `step_bytes` is what a step of one token reads, where the size is known. A `mixture` of experts
+    is not predicted.
     """
 
     id: str
@@ -57,6 +58,7 @@ class KnownModel:
     size: int
     file: str
     step_bytes: int | None = None
+    mixture: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +193,12 @@ def choices(known: Knowledge, question: AdviceQuery) -> Iterator[Configuration]:
 
 
 def answer(known: Knowledge, question: AdviceQuery, choice: Configuration) -> Advice | None:
-    """What to expect of one choice; `None` where nothing near was measured."""
+    """What to expect of one choice; `None` where nothing near was measured.
+
+    Of a mixture of experts nothing is near: what its rounds cost is measured on too few of them.
+    """
+    if question.model and question.model.mixture:
+        return None
     cost = _first(known, _cost_keys(question, choice))
     gain = _first(known, _yield_keys(question, choice))
     if cost is None or gain is None:

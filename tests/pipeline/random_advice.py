@@ -45,8 +45,11 @@ def all_choices() -> tuple[
             size=size,
             file=name,
             step_bytes=step_bytes,
+            mixture=name == "experts",
         )
-        for size, (name, step_bytes) in enumerate((("small", 4_000), ("large", None)))
+        for size, (name, step_bytes) in enumerate(
+            (("small", 4_000), ("large", None), ("experts", 4_000))
+        )
     )
     methods = (("draft-model", 2, "all"), ("draft-model", 4, "all"), ("prompt-lookup", 8, "task"))
     choices = tuple(

@@ -126,6 +126,13 @@ def test_memory_alone_narrows_the_cards(known: Knowledge) -> None:
     assert found.round_cost == pytest.approx(math.sqrt(1.6 * 1.8), abs=1e-4)
 
 
+def test_a_mixture_of_experts_is_not_predicted_from_dense_models(known: Knowledge) -> None:
+    experts = replace(known.models[0], mixture=True)
+
+    assert asked(known, model=experts, device="a-1-8-gb", memory=8) is None
+    assert answers(known, AdviceQuery(backend="cuda", size=2, task="code", model=experts)) == ()
+
+
 @pytest.mark.parametrize(
     "changes", [{"backend": "vulkan"}, {"size": 4, "model": None}, {"task": "math"}]
 )

@@ -3,13 +3,15 @@
 -- and submissions of the voter the mean of the logarithms. Other engines than llama.cpp are left out: they
 -- have other costs; arms whose depth varies, too: their costs are of no one depth. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the
 -- target: 1, and for each drafted token the draft model's bytes over those of the target's step. 1
--- where nothing but the target is read, or where a size is unknown.
+-- where nothing but the target is read, or where a size is unknown. `mixture`: a token uses only some
+-- of the target's experts.
 create table advice_observation as
 with read as (
   select
     submission,
     arm.arm,
     arm.depth,
+    coalesce(submission.active_parameters < submission.parameters, false) as mixture,
     step_bytes(submission.file_bytes, submission.parameters, submission.active_parameters)
       as step_bytes,
     step_bytes(draft.file_bytes, draft.parameters, draft.active_parameters) as draft_bytes
@@ -23,6 +25,7 @@ measured as (
     coalesce(lower(contributor), 'anonymous') as voter,
     pool_member.* exclude (voter),
     coalesce(1 + read.depth * draft_bytes / step_bytes, 1) as bytes_cost,
+    mixture,
     step_bytes,
     draft_bytes
   from pool_member
@@ -57,6 +60,7 @@ select
   exp(avg(ln(tokens_per_round))) as tokens_per_round,
   exp(avg(ln(round_cost))) as round_cost,
   exp(avg(ln(bytes_cost))) as bytes_cost,
+  coalesce(bool_or(mixture), false) as mixture,
   any_value(step_bytes order by submission) as step_bytes,
   any_value(draft_bytes order by submission) as draft_bytes,
   exp(avg(ln(predicted_speedup)) filter (predicted_speedup > 0)) as predicted_speedup,

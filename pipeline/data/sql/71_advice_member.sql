@@ -4,6 +4,8 @@
 -- at two (yield-pair, yield-method). They are tried in the order of `level_order`, nearest first. A
 -- draft model's size decides its cost more than the device does, so the same pair elsewhere
 -- (cost-draft) comes before other pairs on the same device.
+-- Mixtures of experts are in no pool: a wider step reads more of their experts, so that R grows with
+-- the width by another law than that of dense models, and too few are measured to learn it.
 create table advice_member as
 with keyed as (
   select
@@ -11,6 +13,7 @@ with keyed as (
     concat_ws('|', method, 'n' || depth, if(drafts_always, 'all', task)) as cost_key,
     concat_ws('|', method, 'n' || depth, task) as yield_key
   from advice_observation
+  where not mixture
 ),
 placed as (
   select *, unnest([

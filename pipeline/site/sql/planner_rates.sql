@@ -11,7 +11,7 @@ with own as (
 printed as (
   select
     'published' as tier, device_label, vram_gib, backend, target_label, quantisation,
-    min(source.url) as source,
+    coalesce(min(source.url), min(source.title)) as source,
     median(baseline_tps) as tps
   from published_pair
   join source using (source)

@@ -114,7 +114,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     const { answerTo, draw, load } = await import("./answer.js");
     const data = await load(page.place);
     const answer = await answerTo(data, askedOf(known, question, data.sizes));
-    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
+    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), question.model?.mixture ? "What rounds cost a mixture of experts is not measured: they read more experts the wider a step is, and too few are known to learn from. What is known:" : "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
   };
 
   const askedOf = (known, question, sizes) => {

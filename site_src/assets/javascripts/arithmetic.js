@@ -77,6 +77,7 @@ const answer = (known, question, choice) => {
 const expected = ({ measured, speedup }) => (measured ? Math.min(measured[0], measured[3] ?? measured[0]) : speedup);
 
 export const answers = (known, question) => {
+  if (question.model?.mixture) return [];
   const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));
   const covered = new Set(pairs.map((choice) => key(choice.method, choice.depth)));
   const others = known.choices.filter((choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)));

@@ -125,7 +125,9 @@ const figures = (data, question) => {
 // The advisor's answer for the first of the backends that it has one for.
 const expected = (data, known, question) => {
   const size = classOf(data.sizes, question.size);
-  if (!known || size === null || (!question.devices.length && question.memory === null)) return null;
+  // What rounds cost a mixture of experts is not measured on enough of them.
+  const mixture = activeOf(data, question) < parametersOf(question.size ?? {});
+  if (!known || mixture || size === null || (!question.devices.length && question.memory === null)) return null;
   const device = known.devices.find((each) => question.devices.some(({ id }) => id === each.id)) ?? null;
   const onCards = known.devices.filter((each) => each.memory !== null).flatMap((each) => each.backends);
   const own = device?.backends ?? question.devices.flatMap((each) => each.backends);
@@ -181,6 +183,8 @@ export const nearest = (data, question) => {
 
 // ---- what the memory holds and allows ---------------------------------------------------------
 // Of a class of sizes its largest model; of the last one its smallest.
+// What a token uses of a mixture of experts, by its figures or its name.
+const activeOf = (data, { models }) => models[0] && (models[0].active ?? parse(data.rules, models[0].label).active);
 const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
 
 export const limits = (data, question) => {
@@ -190,7 +194,7 @@ export const limits = (data, question) => {
   if (!question.size || !data.weights) return { bandwidth, device: device ?? null, memory: question.memory };
   const parameters = parametersOf(question.size);
   const bytes = (parameters * data.weights.bits) / 8;
-  const active = question.models[0] && (question.models[0].active ?? parse(data.rules, question.models[0].label).active);
+  const active = activeOf(data, question);
   const read = active ? bytes * Math.min(1, active / parameters) : bytes;
   const share = question.memory === null ? null : bytes / (question.memory * GIB);
   return {
