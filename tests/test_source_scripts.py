@@ -64,15 +64,13 @@ def of_draftbench(place: str) -> dict[str, float]:
 
 
 def of_dflash_mlx(place: str) -> dict[str, float]:
-    path, _, arm = place.removeprefix("benchmark/").partition(", ")
+    path, run, arm = place.removeprefix("benchmark/").split(", ")
     report = copy("dflash-mlx", path)
-    runs = report["runs"]
-    found = {"decode_tps": median(run[arm]["generation_tps"] for run in runs)}
+    taken = report["runs"][int(run.removeprefix("run ")) - 1]
+    found = {"decode_tps": taken[arm]["generation_tps"]}
     if arm == "dflash":
-        found["speedup"] = median(run["speedup"] for run in runs)
-        # A round yields all tokens of the answer over the rounds; each of the runs had as many.
-        tokens = report["config"]["max_new_tokens"]
-        found["tokens_per_round"] = tokens / runs[0]["dflash"]["cycles"]
+        found["speedup"] = report["summary"]["speedup_median"]
+        found["tokens_per_round"] = report["config"]["max_new_tokens"] / taken["dflash"]["cycles"]
     return found
 
 
