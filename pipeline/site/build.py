@@ -20,7 +20,6 @@ from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import ForeignFolderError, PipelineError
-from pipeline.site.moved import write_moved
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.flags import with_flags
@@ -78,7 +77,6 @@ def build(
     _mark(output)
     _run_mkdocs(docs, output, site, moment)
     shorten_index(output / INDEX)
-    write_moved(output)
     write_policy(output)
     return output
 

@@ -1,11 +1,8 @@
 """Figures of several sources side by side: each counts once, and a thing has one name."""
 
-from pathlib import Path
-
 import duckdb
 import pytest
 
-from pipeline.site.moved import write_moved
 from tests.pipeline.tables import one, real_database, rows
 
 ROWS = """
@@ -83,18 +80,3 @@ def test_the_grid_of_drafts_has_every_pair_with_its_losses(
 
     assert one(everything, query) == (441, 52, 9, 31)
     assert one(everything, smallest) == (97.29, 33.63, 2.893, False)
-
-
-def test_an_old_address_leads_to_the_page_and_the_files_of_today(tmp_path: Path) -> None:
-    new = tmp_path / "devices" / "rtx-5060-ti-16-gb" / "index.html"
-    badge = tmp_path / "badges" / "devices" / "rtx-5060-ti-16-gb.json"
-    for path in (new, badge):
-        path.parent.mkdir(parents=True)
-        path.write_text("{}")
-
-    write_moved(tmp_path)
-
-    old = (tmp_path / "devices" / "rtx-5060-ti" / "index.html").read_text("utf-8")
-    assert 'href="../../devices/rtx-5060-ti-16-gb/"' in old
-    assert (tmp_path / "badges" / "devices" / "rtx-5060-ti.json").read_text() == "{}"
-    assert not (tmp_path / "models").exists()
