@@ -8,9 +8,8 @@ from harness.cli.validate import understood_lines
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
-from pipeline.site.rows import read
 from schemas.submission import Device, Gpu, Submission
-from tests.pipeline.tables import Example, campaign, database, entry, one
+from tests.pipeline.tables import database, entry, one
 from tests.samples import Costs, sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
@@ -75,33 +74,3 @@ def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
         machine=replace(plain.machine, gpus=gpus),
         engine=replace(plain.engine, devices=cards),
     )
-
-
-def test_a_cell_knows_the_fastest_other_engine_without_speculation() -> None:
-    def measured(runner: str, baseline_tps: float, **given: str) -> Example:
-        made = campaign(1.5, within=(1.3, 1.7), verdict="helps", **given)
-        engine = replace(made.submission.engine, runner=runner)
-        (estimate,) = made.summary.estimates
-        estimate = replace(estimate, baseline_tps=baseline_tps, tps=1.5 * baseline_tps)
-        return entry(
-            replace(made.submission, engine=engine), replace(made.summary, estimates=(estimate,))
-        )
-
-    connection = database(
-        measured("llama-cpp-python", 20.0, contributor="ada"),
-        measured("llama-server", 50.0, contributor="bob"),
-        measured("llama-server", 90.0, contributor="eve", quantisation="Q8_0"),
-    )
-
-    found = {
-        (row.engine_label, row.quantisation): (
-            row.other_engine,
-            row.other_tps and round(row.other_tps),
-        )
-        for row in read(connection, "place_cells", place="device")
-    }
-    assert found == {
-        ("llama.cpp in-process", "Q4_K_M"): ("llama.cpp server", 50),
-        ("llama.cpp server", "Q4_K_M"): ("llama.cpp in-process", 20),
-        ("llama.cpp server", "Q8_0"): (None, None),
-    }

@@ -1,7 +1,9 @@
 -- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of single
 -- requests under the usual settings, what an imported file says over its suite's own tasks, or an arm
 -- of a submission over all tasks. Settings that never drafted have none. The request of an arm is the
--- measured one, that of a cell the stated one.
+-- measured one, that of a cell the stated one. `other_engine` is the fastest other engine that wrote
+-- the same task with the same weights on the same device without speculation, at `other_tps`; null
+-- unless it is faster than the setting.
 create table candidate as
 with cells as (
   select 'cell' as kind, cell as candidate, false as own_tasks, * exclude (cell)
@@ -27,6 +29,23 @@ arms as (
   from evidence
   where role = 'speculation' and task in ('all', 'own') and speedup is not null
     and verdict <> 'never-drafted'
+),
+listed as (
+  select * from cells
+  union all by name
+  select * from arms
+),
+faster as (
+  select
+    listed.kind,
+    listed.candidate,
+    arg_max(plain.engine_label, (plain.baseline_tps, plain.cell)) as other_engine,
+    max(plain.baseline_tps) as other_tps
+  from listed
+  join cell as plain using (device, target, quantisation, task, tier)
+  where plain.concurrency = 1 and plain.conditions is null
+    and plain.engine_label <> listed.engine_label and plain.baseline_tps > listed.tps
+  group by listed.kind, listed.candidate
 )
 select
   kind, candidate, own_tasks, coalesce(shown, true) as shown, submission, arm, tier, device,
@@ -34,6 +53,8 @@ select
   size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
   concurrency, conditions, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
   stated_request_high, slower_request, verdict, confirmed, at_most, baseline_tps, tps,
-  tokens_per_round, round_cost, acceptance_rate, submissions, rigs, contributors
-from (select * from cells union all by name select * from arms)
+  other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate, submissions, rigs,
+  contributors
+from listed
+left join faster using (kind, candidate)
 order by kind, candidate, task;

@@ -3,7 +3,8 @@
 -- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.choices`), and
 -- `at_least` is the figure to print: the lower bound rounded down, where it is a clear gain.
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
--- unless it hurts or a whole request with it is clearly slower. Tiers have claims of their own;
+-- unless it hurts or a whole request with it is clearly slower; one that another engine beats without
+-- speculation is picked last. Tiers have claims of their own;
 -- `tier_order` is 1 for the best tier that a scope has.
 create table best as
 with placed as (
@@ -82,7 +83,7 @@ chosen as (
   from judged
   qualify row_number() over (
     partition by place, scope, tier
-    order by verdict = 'helps' desc, recommended desc, is_firm(verdict) desc,
+    order by verdict = 'helps' desc, recommended desc, other_tps is null desc, is_firm(verdict) desc,
       interval_low desc nulls last, speedup desc, candidate, task
   ) = 1
 )
