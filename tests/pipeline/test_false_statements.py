@@ -78,3 +78,78 @@ def test_a_setting_below_one_has_no_command_at_all() -> None:
     assert "leave speculation off" in page
     assert "Run it" not in page
     assert "--method draft-model" not in page
+
+
+# ---- what others print --------------------------------------------------------------------------
+PRINTED = """
+    insert into published_pair by name
+    select
+      'articles' as source, 'row-' || $speedup as row_id, 1 as position, 'published' as tier,
+      'card' as device, 'Card' as device_label, 'gpu' as device_kind, 8.0 as vram_gib,
+      'cuda' as backend, $engine as engine_name, 'm-8b' as target, 'M-8B' as target_label,
+      'Q4_K_M' as quantisation, 8e9 as parameters, 3 as size_order, 'mtp' as method,
+      'MTP' as method_label, 2 as depth, $speedup as speedup, $person as contributor,
+      if($differs, ['Other traffic.'], []) as also_differs
+"""
+
+
+def page_of_figures(*figures: tuple[str, float, str, bool]) -> str:
+    """The page of a card of which people print these: who, speedup, engine, differs in more."""
+    connection = database()
+    connection.execute(
+        "insert into source by name select 'articles' as source, 'Articles' as title"
+    )
+    for person, speedup, engine, differs in figures:
+        connection.execute(
+            PRINTED, {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
+        )
+    return next(p.text for p in device_pages(connection, SITE) if p.path == "devices/card.md")
+
+
+def test_the_highest_that_the_server_can_repeat_is_no_fork_and_no_run_that_differs_in_more() -> (
+    None
+):
+    page = page_of_figures(
+        ("ada", 4.0, "vLLM", False),
+        ("ada", 3.0, "llama.cpp, turboquant fork", False),
+        ("bob", 2.5, "llama.cpp", True),
+        ("bob", 1.5, "llama.cpp", False),
+        ("bob", 1.25, "llama.cpp", False),
+    )
+
+    assert "The highest that llama.cpp\u2019s server can repeat, 1.50\u00d7:" in page
+    assert "rebuilt from what the source says" in page
+
+
+def test_a_run_that_differs_in_more_leads_only_alone_and_is_marked() -> None:
+    page = page_of_figures(("ada", 2.5, "llama.cpp", True))
+
+    assert "<strong>\u2248 2.50\u00d7</strong>" in page
+    assert "the two runs differ in more than speculation" in page
+
+
+def test_of_an_engine_that_the_server_is_not_there_is_no_line_to_run_and_no_claim() -> None:
+    page = page_of_figures(("ada", 3.0, "llama.cpp, turboquant fork", False))
+
+    assert "can repeat" not in page
+    assert "Run it" not in page
+
+
+def test_a_figure_below_one_has_no_command() -> None:
+    page = page_of_figures(("ada", 0.89, "llama.cpp", False))
+
+    assert "leave speculation off" in page
+    assert "<pre>" not in page
+
+
+def test_the_headline_is_the_median_over_people_of_each_ones_median() -> None:
+    page = page_of_figures(
+        *(("ada", value, "llama.cpp", False) for value in (3.0, 2.4, 2.6)),
+        ("bob", 1.2, "llama.cpp", False),
+        ("eve", 1.6, "llama.cpp", False),
+    )
+
+    # Medians 2.6, 1.2 and 1.6.
+    assert "<strong>1.60\u00d7</strong>" in page
+    assert "The median over 3 people of each one\u2019s median" in page
+    assert "their 5 figures run from 1.20\u00d7 to 3.00\u00d7" in page

@@ -136,9 +136,9 @@ def use(setting: NamedSetting) -> ServeLine | None:
 
 
 def repeats(setting: NamedSetting) -> bool:
-    """Whether there is a line for the very method, not for its nearest."""
+    """Whether llama.cpp's own server has the very method, not only its nearest."""
     line = use(setting)
-    return line is not None and line.note is None
+    return line is not None and line.note is None and setting.engine == LLAMA_CPP
 
 
 def own_runner(methods: Iterable[str]) -> RunnerEntry | None:

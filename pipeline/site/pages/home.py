@@ -52,7 +52,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         return
     listed = map_choices(connection)
     first = opening(listed)
-    printed = read(connection, "printed_typical")
+    printed = read(connection, "printed_headline", place="all")
     newest = read(connection, "newest")
     yield render(
         "home.md.jinja",

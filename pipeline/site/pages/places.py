@@ -1,8 +1,7 @@
 """A page for each device and each target model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from statistics import median
 from typing import TypeAlias
 
 import duckdb
@@ -38,9 +37,8 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     devices = read(connection, "device")
     for device in devices:
         yield _device_page(connection, site, device, parts)
-    for name, pairs in _printed(connection, "device").items():
-        if name not in {device.device for device in devices}:
-            yield _printed_page(connection, site, name, pairs)
+    for name in sorted(parts["pairs"].keys() - {device.device for device in devices}):
+        yield _printed_page(connection, site, name, parts)
 
 
 def _device_page(
@@ -61,20 +59,15 @@ def _device_page(
         drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
         squares=tuple(square for line in lines for square in line.squares),
         caption=losses(lines),
-        printed=next((pair for pair in own["pairs"] if pair.highest), None),
         **own,
     )
 
 
-def _printed(connection: duckdb.DuckDBPyConnection, kind: str) -> Mapping[str, tuple[Row, ...]]:
-    """What others printed, by device or by target."""
-    return grouped(read(connection, "published_pairs"), attrgetter(kind))
-
-
 def _printed_page(
-    connection: duckdb.DuckDBPyConnection, site: Site, name: str, pairs: Sequence[Row]
+    connection: duckdb.DuckDBPyConnection, site: Site, name: str, parts: Parts
 ) -> Page:
     """The page of a device of which only others published figures."""
+    pairs = parts["pairs"][name]
     return render(
         "published_device.md.jinja",
         path=path_of(device_address(name)),
@@ -82,6 +75,7 @@ def _printed_page(
         figures=_depths(connection, site, name, pairs),
         title=plain(pairs[0].device_label),
         pairs=pairs,
+        printed=parts["printed"][name],
         best=_repeatable(pairs),
     )
 
@@ -96,11 +90,15 @@ def _depths(
 
 
 def _repeatable(pairs: Iterable[Row]) -> Row | None:
-    """The highest published ratio, of those that llama.cpp's server can repeat if there are any."""
+    """The highest published ratio that llama.cpp's server can repeat, if any, like with like."""
     known = [pair for pair in pairs if pair.speedup is not None]
     return max(
         known,
-        key=lambda pair: (commands.repeats(commands.printed(pair)), pair.speedup),
+        key=lambda pair: (
+            not pair.also_differs,
+            commands.repeats(commands.printed(pair)),
+            pair.speedup,
+        ),
         default=None,
     )
 
@@ -122,7 +120,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     targets = read(connection, "target")
     for target in targets:
         yield _target_page(connection, site, target, parts)
-    for name in sorted(_printed(connection, "target").keys() - {each.target for each in targets}):
+    for name in sorted(parts["pairs"].keys() - {each.target for each in targets}):
         yield _printed_target(site, name, parts)
 
 
@@ -155,8 +153,7 @@ def _printed_target(site: Site, name: str, parts: Parts) -> Page:
         grid=target_grid(parts["squares"][name]),
         every=every,
         pairs=pairs,
-        alike=[pair.speedup for pair in pairs if not pair.also_differs],
-        median=median,
+        printed=parts["printed"][name],
         best=_repeatable(pairs),
         drafts=parts["drafts"][name],
     )
@@ -175,7 +172,8 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
-        "pairs": _printed(connection, kind),
+        "pairs": grouped(read(connection, "published_pairs"), of),
+        "printed": grouped(read(connection, "printed_headline", place=kind), attrgetter("name")),
         "squares": grouped(read(connection, f"{kind}_squares"), of),
         # Of single tasks there are no tables: a place in one holds one figure.
         "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
