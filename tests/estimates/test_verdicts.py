@@ -21,14 +21,14 @@ BASE = [trial("baseline")]
         (0.9, 0.979, "hurts"),
         (0.9, 0.98, "no-clear-difference"),
         (0.5, 2.0, "no-clear-difference"),
-        # Nine times as high as low: a half-width of a factor 3, whose quarter is 1.316.
-        (1.32, 11.88, "helps"),
-        (1.31, 11.79, "no-clear-difference"),
-        (0.0844, 0.759, "hurts"),
-        (0.0848, 0.763, "no-clear-difference"),
+        # Nine times as high as low: a half-width of a factor 3, whose third is 1.442.
+        (1.45, 13.05, "helps"),
+        (1.44, 12.96, "no-clear-difference"),
+        (0.0769, 0.692, "hurts"),
+        (0.0772, 0.695, "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_file_must_lie_beyond_two_percent_and_a_quarter_of_its_half_width(
+def test_the_whole_interval_of_a_file_must_lie_beyond_two_percent_and_a_third_of_its_half_width(
     low: float, high: float, expected: str
 ) -> None:
     assert judge(Interval(low=low, high=high)) == expected
