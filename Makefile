@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Images often forbid to keep compiled modules; the verbs start Python some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-vllm check site cold links builds picture serve bench bench-aa \
+.PHONY: help setup demo test test-vllm check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
   fuzz weights synthetic lock gate comment chromium clean
 
@@ -78,6 +78,9 @@ check: setup ## Lint, types, import rules, workflows
 
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
+
+learned: site ## Renew what the planner ships of measured devices and settings
+	cp $(SITE)/assets/planner.json estimates/plan/learned.json
 
 cold: setup ## Build the site with and without the cache: the bytes must be the same
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)

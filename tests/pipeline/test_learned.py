@@ -133,8 +133,9 @@ def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> 
 
 
 def test_the_shipped_settings_are_those_of_the_collection() -> None:
-    """After a change: `make site`, and the copy that design note 0022 names."""
-    assert tuple(learned.best_settings(open_database(RESULTS))) == shipped().best
+    found = tuple(learned.best_settings(open_database(RESULTS)))
+
+    assert found == shipped().best, "renew it: make learned"
 
 
 def test_the_shipped_errors_meet_their_aim() -> None:
