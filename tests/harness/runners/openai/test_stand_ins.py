@@ -97,9 +97,6 @@ ODD = {
     "usage of 1.2 times what was written": case(
         1.0, "failed", both=PLAIN, spec={**NO_GAIN, "counts": 1.2}
     ),
-    "usage of 2.1 times what was written": case(
-        1.0, "failed", both=PLAIN, spec={**NO_GAIN, "counts": 2.1}
-    ),
     "reasoning that is counted and not shown": case(
         1.0, "failed", both=PLAIN, spec={**NO_GAIN, "hidden": 12, "admits": True}
     ),
@@ -122,16 +119,10 @@ HONEST = {
     "LM Studio, one server": case(
         2.0, "interval", both={"style": "lm-studio"}, spec=TWICE
     ),
-    "a round a chunk": case(2.0, "interval", both=PLAIN, spec=TWICE),
     "one token a chunk": case(
         2.0, "interval", both={**PLAIN, "delivery": Delivery(singly=True)}, spec=TWICE
     ),
-    "CRLF and keepalive comments": case(
-        2.0, "interval",
-        both={**PLAIN, "delivery": Delivery(line=b"\r\n", before=b": keepalive\r\n\r\n")},
-        spec=TWICE,
-    ),
-    "a single CR, after a byte-order mark": case(
+    "a round a chunk, lines end in CR, after a byte-order mark": case(
         2.0, "interval",
         both={**PLAIN, "delivery": Delivery(line=b"\r", before=b"\xef\xbb\xbf")}, spec=TWICE,
     ),
@@ -145,7 +136,7 @@ def run(row: Case, output: Path) -> Result:
         arguments = [
             "run", "--runner", "openai", "--base-url", base.url, "--spec-base-url", spec.url,
             "--method", "draft-model:n_max=3", "--draft", DRAFT, "--backend", "cpu",
-            "--tasks", "code", "--prompts", "4", "--blocks", "2", "--max-tokens", str(TOKENS),
+            "--tasks", "code", "--prompts", "3", "--blocks", "2", "--max-tokens", str(TOKENS),
             "--served-model", MODEL, "-o", str(output),
         ]  # fmt: skip
         return CliRunner().invoke(app, arguments)
@@ -161,7 +152,13 @@ def outcome(found: Estimate, truth: float) -> Outcome:
     return "interval" if found.speedup is not None else "requests"
 
 
-@pytest.mark.usefixtures("cache_dir")
+@pytest.fixture
+def never_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody watches the processor for a second before a campaign."""
+    monkeypatch.setattr("psutil.cpu_percent", lambda interval: 0.0 * interval)
+
+
+@pytest.mark.usefixtures("cache_dir", "never_busy")
 @pytest.mark.parametrize("name", [*ODD, *HONEST])
 def test_no_sign_contradicts_the_truth(name: str, tmp_path: Path) -> None:
     row = {**ODD, **HONEST}[name]
