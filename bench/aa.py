@@ -108,11 +108,10 @@ def measured(campaign: Campaign, work_file: Path) -> Submission:
 
 def _line(found: Outcome) -> str:
     naive = f"naive {found.naive_interleaved:.3f}, one after the other {found.naive_sequential:.3f}"
-    load = "" if found.load_after is None else f", load {found.load_after:.1f}"
     return (
         f"{found.part:7}{found.seed:3}  {found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
         f"{'' if found.low <= 1 <= found.high else ' MISSES 1'}  {naive}  "
-        f"({found.baseline_tps:.0f} tokens/s, {found.seconds:.0f} s{load})"
+        f"({found.baseline_tps:.0f} tokens/s)"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Literal
@@ -46,9 +45,7 @@ class Outcome:
     unpaired, with the order of the campaign. `naive_sequential` is what measuring one arm after
     the other gives: as both arms are the same, the trials of the first half of the campaign stand
     for the first arm and those of the second half for the other, each half with every prompt
-    equally often; again the ratio of the mean rates. `load_before` and `load_after` are the
-    machine's load averages over one minute, `steal` the share of processor time that other
-    virtual machines took.
+    equally often; again the ratio of the mean rates.
     """
 
     part: Part
@@ -62,10 +59,6 @@ class Outcome:
     naive_interleaved: float
     naive_sequential: float
     baseline_tps: float
-    seconds: float
-    load_before: float | None
-    load_after: float | None
-    steal: float | None
 
 
 def plan(seed: int) -> Campaign:
@@ -81,7 +74,6 @@ def outcome(submission: Submission, part: Part, seed: int) -> Outcome:
     if not (overall.speedup and overall.interval and overall.baseline_tps and processor):
         message = f"{part} campaign {seed} has no interval: verdict {overall.verdict}"
         raise ValueError(message)
-    before, after = (submission.environment or ())[0], (submission.environment or ())[-1]
     arms = [[t for t in submission.trials if t.arm == arm.id] for arm in submission.arms]
     half = len(submission.trials) // 2
     return Outcome(
@@ -96,10 +88,6 @@ def outcome(submission: Submission, part: Part, seed: int) -> Outcome:
         naive_interleaved=_mean_tps(arms[1]) / _mean_tps(arms[0]),
         naive_sequential=_mean_tps(submission.trials[half:]) / _mean_tps(submission.trials[:half]),
         baseline_tps=overall.baseline_tps,
-        seconds=_seconds(submission),
-        load_before=before.load_1min,
-        load_after=after.load_1min,
-        steal=after.steal_fraction,
     )
 
 
@@ -116,14 +104,6 @@ def _processor_log_ratio(pairs: PromptPairs) -> float:
     both = zip(pairs.baseline_trials, pairs.trials, strict=True)
     times = ((cpu_ms_per_token(base), cpu_ms_per_token(own)) for base, own in both)
     return median(math.log(base / own) for base, own in times if base and own)
-
-
-def _seconds(submission: Submission) -> float:
-    began, ended = (
-        datetime.fromisoformat(moment)
-        for moment in (submission.measured_from, submission.measured_until)
-    )
-    return (ended - began).total_seconds()
 
 
 def _mean_tps(trials: Sequence[Trial]) -> float:

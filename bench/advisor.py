@@ -34,29 +34,12 @@ CONTRIBUTORS, WORLDS, FRESH = (12, 40, 110), 4, 40
 LEAST_JUDGED = 40
 
 
-COLUMNS = pa.schema(
-    [(name, pa.string()) for name in (
-        "observation", "cell", "voter", "device", "device_label", "backend", "target",
-        "target_label", "quantisation", "size_class", "method", "method_label", "draft_label",
-        "draft_slug", "quantisation_slug", "task",
-    )]
-    + [(name, pa.int64()) for name in (
-        "vram_gib", "size_order", "depth", "step_bytes", "draft_bytes",
-    )]
-    + [(name, pa.float64()) for name in (
-        "speedup", "tokens_per_round", "round_cost", "bytes_cost", "predicted_speedup",
-    )]
-    + [("drafts_always", pa.bool_()), ("mixture", pa.bool_())]
-    + [("submission_list", pa.list_(pa.string()))]
-)  # fmt: skip
-
-
 def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
     """The advisor's tables over these observations."""
     unique = {each["observation"]: each for each in observations}
     connection = duckdb.connect()
     prepare(connection)
-    table = pa.Table.from_pylist(list(unique.values()), COLUMNS)
+    table = pa.Table.from_pylist(list(unique.values()))
     connection.from_arrow(table).create("advice_observation")
     connection.execute(
         "create table setup as select '0' as submission, date '2026-11-22' as measured_from,"

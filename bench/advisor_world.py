@@ -179,15 +179,9 @@ def _cost(device: Device, model: Model, quantisation: str, arm: Arm, share: floa
 
 
 def _observation(  # noqa: PLR0913, PLR0917 - the words of one row
-    voter: str,
-    device: Device,
-    model: Model,
-    quantisation: str,
-    arm: Arm,
-    task: str,
-    tokens: float,
-    cost: float,
-) -> Observation:
+    voter: str, device: Device, model: Model, quantisation: str,
+    arm: Arm, task: str, tokens: float, cost: float,
+) -> Observation:  # fmt: skip
     order = next(
         at
         for at, size in enumerate(SIZES.values())

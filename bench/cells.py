@@ -1,9 +1,8 @@
 """Coverage of the intervals of cells: contributors, machines and files from known spreads.
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
-often the interval of a cell contains the truth, per token and for the stated request; how often a
-square of 13 configurations shows a gain that is none; and how often three contributors earn a sign
-where there is a gain.
+often the interval of a cell contains the truth, per token and for the stated request; and how often
+a square of 13 configurations shows a gain that is none.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ PROMPTS = 8
 CONTRIBUTORS = (1, 2, 3, 4)
 MACHINES = (1, 2, 3, 4)
 SEED = 20261121
-MEASURES = ("speedup", "stated_request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +83,12 @@ class Square:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.cells", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="squares per mix")
     chosen = parser.parse_args(arguments)
-    for lines in (coverage(chosen.repetitions), power(chosen.repetitions)):
-        sys.stdout.write("\n".join(lines) + "\n\n")
+    for line in coverage(chosen.repetitions):
+        sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
 
@@ -100,7 +98,7 @@ def coverage(repetitions: int) -> Iterator[str]:
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
         rng = np.random.default_rng(SEED)
-        drawn = [_votes(rng, world, contributors, machines, 0.0) for _ in range(repetitions)]
+        drawn = [_votes(rng, world, contributors, machines) for _ in range(repetitions)]
         squares = _squares(drawn)
         low, high = _bounds(squares)
         request_low, request_high = _bounds(_squares(drawn, "stated_request"))
@@ -116,39 +114,8 @@ def coverage(repetitions: int) -> Iterator[str]:
         yield f"{name}: {contributors} x {machines}".ljust(44) + shown
 
 
-def power(repetitions: int) -> Iterator[str]:
-    """Three contributors with a machine each: how often a cell, alone or among others, shows ▲."""
-    yield f"{'three contributors, truth':44}{'alone':>19}{'one of 13 cells':>19}{'as best':>19}"
-    for name, truth in (("spread 6 %", 1.20), ("spread 2 %", 1.10)):
-        rng = np.random.default_rng(SEED)
-        drawn = [_votes(rng, WORLDS[name], 3, 1, math.log(truth)) for _ in range(repetitions)]
-        squares = _squares(drawn)
-        alone = [
-            _above(each.low, each.high)[0]
-            for each in _squares([[v for v in votes if v.pool == "00"] for votes in drawn])
-        ]
-        row = (
-            float(np.mean(alone)),
-            float(np.mean([_above(each.low, each.high) for each in squares])),
-            float(np.mean([each.best_helps for each in squares])),
-        )
-        yield f"{name}, {truth:.2f}".ljust(44) + "".join(f"{value:>19.3f}" for value in row)
-
-
-def _votes(
-    rng: np.random.Generator, world: World, contributors: int, machines: int, truth: float
-) -> list[Vote]:
-    """The votes of all configurations of a square about both measures, by configuration."""
-    return [
-        vote._replace(measure=measure)
-        for measure in MEASURES
-        for vote in _measured(rng, world, contributors, machines, truth)
-    ]
-
-
-def _measured(
-    rng: np.random.Generator, world: World, contributors: int, machines: int, truth: float
-) -> list[Vote]:
+def _votes(rng: np.random.Generator, world: World, contributors: int, machines: int) -> list[Vote]:
+    """The votes of all configurations of a square, of each of which the truth is 1."""
     shape = (CONFIGURATIONS, contributors)
     everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)
     between = math.sqrt(world.shared) * everywhere + math.sqrt(1 - world.shared) * here
@@ -156,7 +123,7 @@ def _measured(
     prompts = rng.normal(scale=world.prompts, size=(*shape, machines, PROMPTS))
     error = prompts.std(axis=-1, ddof=1) / math.sqrt(PROMPTS)
     half_width = np.sqrt(np.mean((error * t_quantile(PROMPTS - 1, 0.975)) ** 2, axis=-1))
-    logs = truth + world.between * between + np.median(own + prompts.mean(axis=-1), axis=-1)
+    logs = world.between * between + np.median(own + prompts.mean(axis=-1), axis=-1)
     spread = (own + prompts.mean(axis=-1)).std(axis=-1, ddof=1) if machines > 1 else None
     return [
         Vote(
@@ -175,14 +142,13 @@ def _measured(
 
 def _squares(drawn: Sequence[Sequence[Vote]], measure: str = "speedup") -> list[Square]:
     """The square of each draw. Draws are tiers here: pools learn only from those of their tier."""
-    own = [[vote for vote in every if vote.measure == measure] for every in drawn]
     votes = (
-        vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number))
-        for number, every in enumerate(own)
+        vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number), measure=measure)
+        for number, every in enumerate(drawn)
         for vote in every
     )
     found = iter(pool_intervals(votes))
-    return [_square(every, found) for every in own]
+    return [_square(every, found) for every in drawn]
 
 
 def _square(votes: Sequence[Vote], intervals: Iterator[PoolInterval]) -> Square:

@@ -97,15 +97,12 @@ SUBJECTS = {"fake": _fake, "llama-cpp-python": _real}
 
 def _row(name: str, runs: Sequence[Survivor]) -> dict[str, object]:
     kills = [kill for run in runs for kill in run.kills]
-    orphans = [kill.orphans_s for kill in kills if kill.orphans_s is not None]
     return {
         "runner": name,
         "kills": len(kills),
         "runs": len(runs),
         "valid_results": sum(run.trials > 0 for run in runs),
         "trials_in_results": sum(run.trials for run in runs),
-        "torn_lines": sum(kill.torn_bytes > 0 for kill in kills),
-        "longest_orphan_s": max(orphans, default=None),
         "problems": sum(len(run.problems) for run in runs),
     }
 
@@ -113,7 +110,7 @@ def _row(name: str, runs: Sequence[Survivor]) -> dict[str, object]:
 def _table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
     yield "  ".join(f"{name:>17}" for name in rows[0])
     for row in rows:
-        yield "  ".join(f"{'' if value is None else value!s:>17.17}" for value in row.values())
+        yield "  ".join(f"{value!s:>17.17}" for value in row.values())
 
 
 def _say(*lines: str) -> None:

@@ -58,17 +58,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """One kill: who was killed, when after the run's first new line, and what was on the disk.
-
-    `torn_bytes` is the length of a last line that was not whole. `orphans_s` says how long
-    processes that were not killed themselves lived on; `None` if there were none.
-    """
+    """One kill: who was killed, when after the run's first new line, and what was on the disk."""
 
     mode: Mode
     after_s: float
     trials_on_disk: int
-    torn_bytes: int
-    orphans_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,38 +149,30 @@ def _killed(subject: Subject, mode: Mode, after_s: float, after_trials: int) -> 
         try:
             process.wait(after_s)
         except subprocess.TimeoutExpired:
-            orphans_s = _kill(process, mode)
+            _kill(process, mode)
         else:
             return None
     if _finished(subject):  # its result was there already, only the process was not gone yet
         return None
-    data = subject.journal.read_bytes() if subject.journal.exists() else b""
-    return Kill(
-        mode=mode,
-        after_s=after_s,
-        trials_on_disk=len(trials_on_disk(subject.journal)),
-        torn_bytes=len(data) - data.rfind(b"\n") - 1,
-        orphans_s=orphans_s,
-    )
+    on_disk = len(trials_on_disk(subject.journal))
+    return Kill(mode=mode, after_s=after_s, trials_on_disk=on_disk)
 
 
 def _finished(subject: Subject) -> bool:
     return subject.result.exists() and not subject.journal.exists()
 
 
-def _kill(process: subprocess.Popen[bytes], mode: Mode) -> float | None:
-    """Kill -9; how long the children that were spared lived on."""
+def _kill(process: subprocess.Popen[bytes], mode: Mode) -> None:
+    """Kill -9; children that are spared have to end by themselves."""
     children = psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     if mode == "tree":
         for child in children:
             child.kill()
     process.wait()
-    began = time.monotonic()
     _, alive = psutil.wait_procs(children, timeout=_START_LIMIT_S)
     for child in alive:
         child.kill()
-    return None if mode == "tree" or not children else time.monotonic() - began
 
 
 def _finish(subject: Subject) -> list[str]:

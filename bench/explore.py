@@ -3,7 +3,7 @@
 Builds a small site, puts files of random cells in place of its own, and works the filters in
 headless Chromium: the most cells that one file holds, 50,000 and 500,000. A filter's time is what
 the page's main thread works for it, from the event to the finished picture (thread ticks, so a busy
-machine does not count); `wall` is by the clock.
+machine does not count).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.browser.conftest import FLAGS, NAMES, Quiet
 from tests.sites import built_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from playwright.sync_api import CDPSession, Page
@@ -54,13 +54,10 @@ OUTPUT = Path(__file__).parent / "figures" / "explore.json"
 # One step sets a field as a reader would, and ends when the picture has been brought up to date.
 STEP = """async ([selector, kind, value]) => {
   const field = document.querySelector(selector);
-  const began = performance.now();
   field.value = value;
   field.dispatchEvent(new Event(kind, { bubbles: true }));
   document.body.getBoundingClientRect();
-  const wall = performance.now() - began;
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  return wall;
 }"""
 OPTIONS = "(selector) => [...document.querySelector(selector).options].map((each) => each.value)"
 WORDS = "4060 code draft"
@@ -191,38 +188,31 @@ def _work(page: Page, address: str, filters: AbstractSet[str]) -> dict[str, floa
     page.mouse.move(9, 9)  # the cells load when a visitor does something
     page.wait_for_selector('#dm-explore[data-state="ready"]', timeout=60_000)
     first_ms = _busy_ms(session)
-    times: dict[str, list[tuple[float, float]]] = {"order": [], "filter": [], "search": []}
-    for kind, step in _steps(page, filters):
+    timed = []
+    for step in _steps(page, filters):
         before_ms = _busy_ms(session)
-        wall_ms = page.evaluate(STEP, step)
-        times[kind].append((_busy_ms(session) - before_ms, wall_ms))
-    timed = times["filter"] + times["search"]
+        page.evaluate(STEP, step)
+        timed.append(_busy_ms(session) - before_ms)
     return {
         "first_render_ms": round(first_ms, 1),
         "filters_timed": len(timed),
-        "filter_p50_ms": round(statistics.median(ms for ms, _ in timed), 1),
-        "filter_p95_ms": _p95(ms for ms, _ in timed),
-        "filter_wall_p95_ms": _p95(wall for _, wall in timed),
-        "search_p95_ms": _p95(ms for ms, _ in times["search"]),
-        "first_sort_max_ms": round(max(ms for ms, _ in times["order"]), 1),
+        "filter_p50_ms": round(statistics.median(timed), 1),
+        "filter_p95_ms": round(statistics.quantiles(timed, n=20)[-1], 1),
     }
 
 
-def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, tuple[str, str, str]]]:
-    """What a reader does: every order once, then filters on and off, then typing."""
-    order = '#dm-explore [data-part="order"]'
-    for value in page.evaluate(OPTIONS, order):
-        yield "order", (order, "change", value)
+def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, str, str]]:
+    """What a reader does: filters on and off, then typing."""
     filters = [f'#dm-explore [name="{name}"]' for name in FILTERS if name in names]
     for number in range(ROUNDS):
         for selector in filters:
             values = page.evaluate(OPTIONS, selector)[1:]
-            yield "filter", (selector, "change", values[number % len(values)])
+            yield selector, "change", values[number % len(values)]
         for selector in filters:
-            yield "filter", (selector, "change", "")
+            yield selector, "change", ""
         for end in range(1, len(WORDS) + 1):
-            yield "search", ("#dm-explore-words", "input", WORDS[:end])
-        yield "search", ("#dm-explore-words", "input", "")
+            yield "#dm-explore-words", "input", WORDS[:end]
+        yield "#dm-explore-words", "input", ""
 
 
 def _busy_ms(session: CDPSession) -> float:
@@ -231,14 +221,10 @@ def _busy_ms(session: CDPSession) -> float:
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration")) * 1000
 
 
-def _p95(values: Iterable[float]) -> float:
-    return round(statistics.quantiles(values, n=20)[-1], 1)
-
-
 def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
     """What travels for these pages, as a server with gzip sends it; of parts the heaviest.
 
-    Compare reads the files of two devices. Links travel when somebody asks for them.
+    Compare reads the files of two devices.
     """
     linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
     script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))
@@ -253,13 +239,8 @@ def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]
     }
     data_kib = max(_kib(files.first.data), *kib.get("tasks", [0.0]))
     compared_kib = _kib(files.settings.data) + sum(kib.get("devices", [])[-2:])
-    yield "cells_gzip_kib", round(data_kib, 1)
     yield "page_gzip_kib", round(data_kib + rest_kib, 1)
     yield "compare_gzip_kib", round(compared_kib + rest_kib, 1)
-    yield "links_gzip_kib", round(max(kib.get("links", [0.0])), 1)
-    yield "files", len(by_path)
-    yield "largest_file_mb", max(len(each.data) for each in by_path.values()) / 1e6
-    yield "all_files_mb", sum(len(each.data) for each in by_path.values()) / 1e6
 
 
 def _scripts(site: Path) -> Iterator[str]:

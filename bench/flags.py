@@ -90,12 +90,12 @@ def honest(world: str, count: int) -> list[Row]:
 
 def cheated(cheat: str, count: int) -> Row:
     """On how many files with this cheat its flag fires, whether or not others do."""
-    flag, fits, change = KINDS[cheat]
+    flag, change = KINDS[cheat]
     found: list[bool] = []
     seed = count  # the honest files above are others
     while len(found) < count:
         seed += 1
-        if fits(visit(seed)):
+        if change is not labelled or visit(seed).rig.gpu is None:
             changed = change(on_rig(seed), random.Random(seed))  # noqa: S311 - a simulation
             found.append(flag in fired(changed))
     return _row(cheat, flag, found)
@@ -245,14 +245,6 @@ def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
     return replace(example, arms=arms, trials=in_order(trials, 1), probes=None)
 
 
-def anywhere(_: Visit) -> bool:
-    return True
-
-
-def on_processor(there: Visit) -> bool:
-    return there.rig.gpu is None
-
-
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),
     *("short-answers", "gpu-not-used", "zero-spread"),
@@ -263,15 +255,15 @@ HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {
     "honest: simulated by the harness": by_harness,
 }
 ROUNDS = "cheap-rounds"
-KINDS: Mapping[str, tuple[str, Callable[[Visit], bool], Cheat]] = {
-    "times of the arms / 1.2": (ROUNDS, anywhere, partial(scaled, arms=1 / 1.2)),
-    "times of the arms / 1.6": (ROUNDS, anywhere, partial(scaled, arms=1 / 1.6)),
-    "times of the baseline x 1.4": (ROUNDS, anywhere, partial(scaled, plain=1.4)),
-    "a quarter of each answer cached": (ROUNDS, anywhere, partial(scaled, arms=0.75)),
-    "a quarter of the answers cached": (ROUNDS, anywhere, cached),
-    "made up: 3.0x": (ROUNDS, anywhere, partial(made_up, gain=3.0)),
-    "near-ties everywhere": ("near-ties", anywhere, tied),
-    "a processor's file as an RTX 4090's": ("gpu-not-used", on_processor, labelled),
+KINDS: Mapping[str, tuple[str, Cheat]] = {
+    "times of the arms / 1.2": (ROUNDS, partial(scaled, arms=1 / 1.2)),
+    "times of the arms / 1.6": (ROUNDS, partial(scaled, arms=1 / 1.6)),
+    "times of the baseline x 1.4": (ROUNDS, partial(scaled, plain=1.4)),
+    "a quarter of each answer cached": (ROUNDS, partial(scaled, arms=0.75)),
+    "a quarter of the answers cached": (ROUNDS, cached),
+    "made up: 3.0x": (ROUNDS, partial(made_up, gain=3.0)),
+    "near-ties everywhere": ("near-ties", tied),
+    "a processor's file as an RTX 4090's": ("gpu-not-used", labelled),
 }
 
 

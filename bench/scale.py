@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import itertools
 import json
 import math
 import os
@@ -25,7 +24,7 @@ from pathlib import Path
 from statistics import linear_regression
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from bench.synthetic import RESULTS, named_file, synthetic_corpus
+from bench.synthetic import write_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,11 +135,7 @@ def _measured(folder: Path, files: int) -> Builds:
 def _corpus(results: Path, files: int) -> Path:
     community = results / "community"
     if not community.is_dir():
-        community.mkdir(parents=True)
-        shutil.copytree(RESULTS / "published", results / "published")
-        for submission in itertools.islice(synthetic_corpus(files, SEED), files):
-            data, name = named_file(submission)
-            (community / name).write_bytes(data)
+        write_corpus(results, rigs=files, seed=SEED, most=files)
     return max(community.iterdir())
 
 

@@ -11,14 +11,14 @@ import json
 import math
 import sys
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from bench.estimators import Arm, Level, Method, figures
-from bench.population import BLOCKS, DRAWN_PER_TASK, OUTPUT_TOKENS, population
+from bench.population import population
 from bench.rigs import SCENARIOS
 
 if TYPE_CHECKING:
@@ -113,14 +113,12 @@ def _row(scenario: str, group: Sequence[Found]) -> Row:
     )
     if first.low is None:
         return row
-    return Row(
-        **{
-            **asdict(row),
-            "coverage": _covered(group, lambda each: each.population_truth),
-            "coverage_of_prompts": _covered(group, lambda each: each.truth),
-            "blocks": float(np.mean([each.blocks for each in group])),
-            "half_width": math.expm1(float(np.median([_half_width(each) for each in group]))),
-        }
+    return replace(
+        row,
+        coverage=_covered(group, lambda each: each.population_truth),
+        coverage_of_prompts=_covered(group, lambda each: each.truth),
+        blocks=float(np.mean([each.blocks for each in group])),
+        half_width=math.expm1(float(np.median([_half_width(each) for each in group]))),
     )
 
 
@@ -138,15 +136,7 @@ def _half_width(each: Found) -> float:
 
 
 def _json(rows: Sequence[Row], campaigns: int, date: str | None) -> str:
-    about = {
-        "command": COMMAND,
-        "date": date,
-        "campaigns_per_scenario": campaigns,
-        "tasks": 8,
-        "prompts_per_task": DRAWN_PER_TASK,
-        "blocks": BLOCKS,
-        "output_tokens": OUTPUT_TOKENS,
-    }
+    about = {"command": COMMAND, "date": date, "campaigns_per_scenario": campaigns}
     listed = [
         {
             key: round(value, 5) if isinstance(value, float) else value

@@ -12,6 +12,7 @@ import argparse
 import json
 import shutil
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,7 @@ from estimates.identity import canonical_name
 from tests.samples import sample_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from schemas.submission import Submission
-
+    from collections.abc import Iterable, Sequence
 
 COMMAND = "python -m bench.synthetic"
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -46,22 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def synthetic_corpus(rigs: int, seed: int) -> Iterator[Submission]:
-    """The submissions from `rigs` rigs. The same arguments give the same submissions."""
-    return map(submission_of, visits(rigs, seed))
-
-
-def write_corpus(folder: Path, *, rigs: int, seed: int) -> tuple[Path, ...]:
-    """A results folder; returns the paths of the submissions."""
+def write_corpus(
+    folder: Path, *, rigs: int, seed: int, most: int | None = None
+) -> tuple[Path, ...]:
+    """A results folder; returns the paths of the submissions, the same for the same arguments."""
     community = folder / "community"
     shutil.rmtree(community, ignore_errors=True)
     community.mkdir(parents=True)
     shutil.copytree(RESULTS / "published", folder / "published", dirs_exist_ok=True)
     paths: list[Path] = []
-    visited = tuple(visits(rigs, seed))
+    visited = tuple(islice(visits(rigs, seed), most))
     for visit in visited:
-        data, name = named_file(submission_of(visit))
-        paths.append(community / name)
+        submission = submission_of(visit)
+        data = sample_bytes(submission)
+        paths.append(community / canonical_name(submission, data))
         paths[-1].write_bytes(data)
     _write_known(folder / "lifecycle", {visit.contributor for visit in visited} - {None})
     return tuple(paths)
@@ -91,12 +87,6 @@ def _refusal(rigs: int, output: Path) -> str | None:
             f"{output} holds measured results; give --output another folder, e.g. build/synthetic"
         )
     return None
-
-
-def named_file(submission: Submission) -> tuple[bytes, str]:
-    """The bytes of a file, and its name."""
-    data = sample_bytes(submission)
-    return data, canonical_name(submission, data)
 
 
 if __name__ == "__main__":

@@ -12,24 +12,6 @@ from pipeline.data.aggregate import make, prepare, view_queries
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VOTE = pa.schema(
-    {
-        "pool": pa.string(),
-        "voter": pa.string(),
-        "ratio": pa.float64(),
-        "measure": pa.string(),
-        "known": pa.bool_(),
-        "cell": pa.bool_(),
-        "tier": pa.string(),
-        "shared": pa.bool_(),
-        "half_width": pa.float64(),
-        "prompts": pa.int64(),
-        "machines": pa.int64(),
-        "files": pa.int64(),
-        "deviation": pa.float64(),
-    }
-)
-
 
 class Vote(NamedTuple):
     """A row of the table `vote`."""
@@ -47,6 +29,10 @@ class Vote(NamedTuple):
     machines: int = 1
     files: int = 1
     deviation: float | None = None
+
+
+_TYPES = {"str": pa.string(), "float": pa.float64(), "bool": pa.bool_(), "int": pa.int64()}
+VOTE = pa.schema({name: _TYPES[of.split()[0]] for name, of in Vote.__annotations__.items()})
 
 
 class PoolInterval(NamedTuple):

@@ -55,10 +55,6 @@ FIRST = Outcome(
     naive_interleaved=0.8,
     naive_sequential=2.0,
     baseline_tps=40.0,
-    seconds=30.0,
-    load_before=1.0,
-    load_after=2.0,
-    steal=0.0,
 )
 MISSED = replace(FIRST, seed=1, ratio=1.04, low=1.02, high=1.06, naive_sequential=0.4)
 
