@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from harness.campaign.model import Campaign
     from harness.run.execute import RunContext
-    from harness.runners.base import EngineReport, TrialRequest
+    from harness.runners.base import EngineReport, Runner, TrialRequest
     from schemas.submission import Submission
 
     Spoil = Callable[[Generation], Generation]
@@ -128,6 +128,23 @@ def around(*, start: str = "2026-11-21T09:00:00Z", lost: list[str] | None = None
     )
 
 
+def measured(
+    path: Path,
+    *,
+    runner: Runner | None = None,
+    machine: RunContext | None = None,
+    resume: bool = False,
+) -> Submission:
+    """The plan on a sound engine and a good machine, unless others are given."""
+    return measure(
+        PLAN,
+        runner=runner or spoiling(),
+        context=machine or around(),
+        work_file=path,
+        resume=resume,
+    )
+
+
 def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS - 1) -> None:
     """The gate accepts the file, and every trial of the plan is in it once."""
     result_file.write(submission, folder / "results" / "community")
@@ -148,12 +165,8 @@ def test_an_impossible_answer_fails_and_the_others_are_written(
     spoil, rule = SPOILT[case]
     lost: list[str] = []
 
-    submission = measure(
-        PLAN,
-        runner=spoiling(spoil, at=at),
-        context=around(lost=lost),
-        work_file=tmp_path / "run.jsonl",
-        resume=False,
+    submission = measured(
+        tmp_path / "run.jsonl", runner=spoiling(spoil, at=at), machine=around(lost=lost)
     )
 
     assert_written(submission, tmp_path)
@@ -169,13 +182,7 @@ def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_
             spoil, _ = SPOILT["no time"]
             return spoil(answer) if request.arm == "draft-model-n4" else answer  # type: ignore[arg-type]  # no failure
 
-    submission = measure(
-        PLAN,
-        runner=partial(Restarting, FakeRig()),
-        context=around(),
-        work_file=tmp_path / "run.jsonl",
-        resume=False,
-    )
+    submission = measured(tmp_path / "run.jsonl", runner=partial(Restarting, FakeRig()))
 
     result_file.write(submission, tmp_path / "results" / "community")
     assert validate(discover(tmp_path / "results")).findings == []
@@ -260,11 +267,10 @@ def test_a_run_that_is_killed_and_gets_a_bad_answer_while_the_clock_is_set_back_
     path.write_bytes(data[: trial + 40])  # killed while it wrote the eighth trial
     spoil, _ = SPOILT["more accepted than drafted"]
 
-    resumed = measure(
-        PLAN,
+    resumed = measured(
+        path,
         runner=spoiling(spoil, at=2),
-        context=around(start="2026-11-21T08:00:00Z"),
-        work_file=path,
+        machine=around(start="2026-11-21T08:00:00Z"),
         resume=True,
     )
 
@@ -299,12 +305,8 @@ def test_a_name_that_no_file_can_hold_is_refused_before_the_first_trial(tmp_path
     with pytest.raises(
         BadInputError, match=r"^nothing was measured.*\$\.engine\.version: .*U\+202E"
     ):
-        measure(
-            PLAN,
-            runner=partial(Unnamable, FakeRig()),
-            context=around(lost=lost),
-            work_file=tmp_path / "run.jsonl",
-            resume=False,
+        measured(
+            tmp_path / "run.jsonl", runner=partial(Unnamable, FakeRig()), machine=around(lost=lost)
         )
 
     assert b'"type":"trial"' not in (tmp_path / "run.jsonl").read_bytes()
@@ -315,12 +317,9 @@ def test_ctrl_c_after_the_last_trial_ends_a_run_that_is_complete(tmp_path: Path)
         def close(self) -> None:
             raise KeyboardInterrupt
 
-    submission = measure(
-        PLAN,
+    submission = measured(
+        tmp_path / "run.jsonl",
         runner=partial(Stopped, FakeRig(failing_arms={"draft-model-n4": "crashed"})),
-        context=around(),
-        work_file=tmp_path / "run.jsonl",
-        resume=False,
     )
 
     assert submission.design.ended == "completed"
@@ -333,7 +332,3 @@ def edited(path: Path, kind: str) -> Iterator[list[dict[str, Any]]]:
     lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     yield [line["fact"] for line in lines if line["fact"]["type"] == kind]
     path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-
-
-def measured(path: Path, *, resume: bool = False) -> Submission:
-    return measure(PLAN, runner=spoiling(), context=around(), work_file=path, resume=resume)

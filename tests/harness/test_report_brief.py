@@ -21,6 +21,7 @@ from schemas.vocabulary import say
 from tests.harness.test_report import HURTS, NOTHING, estimate, three_arms
 from tests.samples import sample
 
+MEASURED, _ = three_arms()
 RESULTS = sorted(Path("results/community").glob("*.json"))
 
 
@@ -70,7 +71,6 @@ def test_many_arms_and_doubts_still_fit_on_it() -> None:
 
 
 def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None:
-    submission, _ = three_arms()
     whole = estimate(
         "draft-model-n4",
         None,
@@ -81,7 +81,7 @@ def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None
     )
     tasks = [estimate("draft-model-n4", "code", speedup=1.9), estimate("draft-model-n4", "chat")]
 
-    lines = brief_of(submission, only(*tasks, whole))
+    lines = brief_of(MEASURED, only(*tasks, whole))
 
     assert paragraph(lines, "Yes") == (
         "Yes. draft-model-n4 writes 30.0 tokens/s where plain decoding writes 20.0: "
@@ -99,14 +99,13 @@ def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None
 
 
 def test_the_best_of_several_is_held_to_a_bound_that_allows_for_the_choice() -> None:
-    submission, _ = three_arms()
     # With Student's t of 7 degrees of freedom, the best of two has its lower bound
     # 2.998 / 2.365 = 1.268 times as far away: 1.20 (1.06 / 1.20)^1.268 = 1.025.
     close = Interval(low=1.06, high=1.33)
     first = estimate("draft-model-n4", None, speedup=1.2, interval=close)
     second = estimate("prompt-lookup-n4", None, speedup=1.1, interval=Interval(low=1.0, high=1.2))
 
-    alone, both = (brief_of(submission, only(*found)) for found in ((first,), (first, second)))
+    alone, both = (brief_of(MEASURED, only(*found)) for found in ((first,), (first, second)))
 
     assert "1.20× (1.06–1.33)" in paragraph(alone, "Yes.")
     said = paragraph(both, "Cannot tell yet. draft-model-n4, the best of 2 settings, writes")
@@ -115,7 +114,6 @@ def test_the_best_of_several_is_held_to_a_bound_that_allows_for_the_choice() -> 
 
 
 def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_only() -> None:
-    submission, _ = three_arms()
     whole = estimate(
         "draft-model-n4",
         None,
@@ -130,7 +128,7 @@ def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_on
         pays_from=AnswerLength(tokens=1734.0, low=1104.0, high=4391.0),
     )
 
-    lines = brief_of(submission, only(whole))
+    lines = brief_of(MEASURED, only(whole))
 
     said = paragraph(lines, "Only for long answers. draft-model-n4 writes")
     assert said.endswith(
@@ -141,26 +139,24 @@ def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_on
 
 
 def test_a_figure_that_says_little_says_what_it_excludes_and_what_would_settle_it() -> None:
-    submission, _ = three_arms()
-    minutes = block_minutes(submission) or 0.0
+    minutes = block_minutes(MEASURED) or 0.0
     # Over 0.05 / 0.11 of its width: (0.11 / 0.05)^2 - 1 = 3.84 times the time so far.
     interval = Interval(low=exp(0.04 - 0.11), high=exp(0.04 + 0.11))
     whole = estimate(
         "draft-model-n4", None, verdict="no-clear-difference", speedup=1.04, interval=interval
     )
 
-    said = paragraph(brief_of(submission, only(whole)), "Cannot tell yet.")
+    said = paragraph(brief_of(MEASURED, only(whole)), "Cannot tell yet.")
 
     assert "1.04× (0.93–1.16): no gain above 16 % and no loss above 7 %." in said
-    more_s = 60 * 3.84 * minutes * blocks_run(submission)
+    more_s = 60 * 3.84 * minutes * blocks_run(MEASURED)
     assert said.endswith(f"{words.seconds(more_s)} more, with more prompts, would settle 5 %.")
 
 
 def test_a_bound_is_called_one() -> None:
-    submission, _ = three_arms()
     whole = estimate("draft-model-n4", None, at_most=True, baseline_tps=20.0, tps=30.0)
 
-    lines = brief_of(submission, only(whole))
+    lines = brief_of(MEASURED, only(whole))
 
     said = paragraph(lines, "Yes.")
     assert "writes at most 30.0 tokens/s where plain decoding writes 20.0: at most 1.50×" in said
@@ -170,35 +166,29 @@ def test_a_bound_is_called_one() -> None:
 
 
 def test_where_prompt_times_are_unknown_it_says_so() -> None:
-    submission, _ = three_arms()
-
-    lines = brief_of(submission, only(estimate("draft-model-n4", None)))
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
 
     assert "Prompt time was not recorded." in paragraph(lines, "Yes.")
 
 
 def test_the_command_names_the_measured_files_where_they_are_known() -> None:
-    submission, _ = three_arms()
-    target, draft = submission.target.id, submission.drafts[0].id
+    target, draft = MEASURED.target.id, MEASURED.drafts[0].id
     whole = estimate("draft-model-n4", None)
 
     known = {target.replace("-", "_"): Path("a b.gguf"), draft.replace("-", "_"): Path("d.gguf")}
-    command = paragraph(brief_of(submission, only(whole), **known), "Use it:")
+    command = paragraph(brief_of(MEASURED, only(whole), **known), "Use it:")
 
     assert "llama-server -m 'a b.gguf' -md d.gguf" in command
 
 
 def test_where_everything_is_slower_the_command_is_the_target_alone() -> None:
-    submission, _ = three_arms()
-
-    lines = brief_of(submission, only(estimate("draft-model-n4", None, **HURTS)))
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None, **HURTS)))
 
     assert "0.60× (0.50–0.72)." in paragraph(lines, "No. draft-model-n4 writes ")
     assert "--spec-type" not in paragraph(lines, "Leave it off:")
 
 
 def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
-    submission, _ = three_arms()
     strong = Interval(low=1.5, high=1.9)
     tasks = [
         estimate("draft-model-n4", "code", speedup=1.6, interval=strong),
@@ -206,7 +196,7 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
         estimate("draft-model-n4", "chat", **HURTS),
     ]
 
-    lines = brief_of(submission, only(*tasks, estimate("draft-model-n4", None)))
+    lines = brief_of(MEASURED, only(*tasks, estimate("draft-model-n4", None)))
 
     assert paragraph(lines, "It depends.") == (
         "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
@@ -217,20 +207,17 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
 
 
 def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
-    submission, _ = three_arms()
     flat = Interval(low=0.9, high=1.3)
     whole = estimate("draft-model-n4", None, verdict="no-clear-difference", interval=flat)
 
-    lines = brief_of(submission, only(estimate("draft-model-n4", "code"), whole))
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", "code"), whole))
 
     assert "1.50× on code; over all tasks" in paragraph(lines, "It depends.")
     assert "--spec-type draft-simple" in paragraph(lines, "Use it for code:")
 
 
 def test_an_arm_that_failed_is_no_answer() -> None:
-    submission, _ = three_arms()
-
-    lines = brief_of(submission, only(estimate("draft-model-n9", None, **NOTHING)))
+    lines = brief_of(MEASURED, only(estimate("draft-model-n9", None, **NOTHING)))
 
     assert lines[0] == "No answer. draft-model-n9 could not be measured; --details says why."
     row = next(line.split() for line in lines if line.startswith("  draft-model-n9"))
@@ -262,12 +249,11 @@ def test_what_has_no_method_among_its_arms_says_what_it_measured_instead(
 
 
 def test_a_campaign_of_some_tasks_answers_for_these() -> None:
-    submission, _ = three_arms()
     whole = estimate("draft-model-n4", None, **NOTHING | {"verdict": "too-few-prompts"})
 
     code, chat = (estimate("draft-model-n4", task) for task in ("code", "chat"))
 
-    lines = brief_of(submission, only(code, chat, whole))
+    lines = brief_of(MEASURED, only(code, chat, whole))
 
     # As the best of two figures: 1.50 (1.25 / 1.50)^1.268 = 1.19.
     assert paragraph(lines, "Yes, for code and chat.") == (
@@ -279,12 +265,11 @@ def test_a_campaign_of_some_tasks_answers_for_these() -> None:
 
 
 def test_a_long_path_is_cut_where_a_shell_joins_it_again() -> None:
-    submission, _ = three_arms()
     out = io.StringIO()
     console = Console(file=out, width=80, no_color=True, highlight=False)
     path = Path("results/community") / f"{'long-name-' * 9}.json"
 
-    brief.show(submission, only(), console, path=path)
+    brief.show(MEASURED, only(), console, path=path)
 
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
@@ -293,10 +278,9 @@ def test_a_long_path_is_cut_where_a_shell_joins_it_again() -> None:
 
 
 def test_the_best_arm_comes_first_and_one_that_never_drafted_last() -> None:
-    submission, _ = three_arms()
     idle = estimate("prompt-lookup-n4", None, verdict="never-drafted", speedup=9.0)
 
-    lines = brief_of(submission, only(idle, estimate("draft-model-n4", None, **HURTS)))
+    lines = brief_of(MEASURED, only(idle, estimate("draft-model-n4", None, **HURTS)))
 
     rows = [line.split()[0] for line in lines if line.startswith("  ") and "×" in line]
     assert rows == ["draft-model-n4", "prompt-lookup-n4"]
