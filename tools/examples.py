@@ -129,7 +129,9 @@ def _set(path: str, value: object) -> Change:
     return lambda document: set_at(document, path, value)
 
 
-def _remove(path: str) -> Change:
+def remove(path: str) -> Change:
+    """A change that leaves one place out."""
+
     def change(document: Document) -> None:
         place, last = _place(document, path)
         del place[last]
@@ -167,7 +169,7 @@ def _place(document: Document, path: str) -> tuple[Any, str | int]:
 def _only_sums(trial: int) -> Change:
     """A trial of a runner that tells sums only: without drafted histogram there are no medians."""
     fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
-    gone = (_remove(f"trials.{trial}.{field}") for field in fields)
+    gone = (remove(f"trials.{trial}.{field}") for field in fields)
     return _all(_set("engine.runner", "openai"), *gone)
 
 
@@ -218,14 +220,14 @@ CHANGES: dict[str, Change] = {
         _set("trials.2.rounds", 7),
         _only_sums(2),
         *(
-            _remove(f"trials.2.{field}")
+            remove(f"trials.2.{field}")
             for field in ("accepted", "accepted_histogram", "drafted", "full_rounds")
         ),
     ),
     "quantisation-fits-size": _set("target.quantisation", "F32"),
     "parameters-fit-name": _all(
         _set("target.parameters", 70_000_000_000),
-        _remove("target.file_bytes"),
+        remove("target.file_bytes"),
         _set("engine.runner", "openai"),
     ),
     "backend-has-device": _set(
@@ -239,9 +241,9 @@ CHANGES: dict[str, Change] = {
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),
     "decode-takes-time": _all(_set("trials.0.decode_ms", 0), _set("trials.0.verify_ms", 0)),
     "probe-widths-ascend": _set("probes.verification.widths", [1, 2, 2, 4, 5]),
-    "run-facts-stated": _remove("settings.threads"),
-    "arm-facts-stated": _remove("arms.2.load_s"),
-    "trial-facts-stated": _remove("trials.1.wall_ms"),
+    "run-facts-stated": remove("settings.threads"),
+    "arm-facts-stated": remove("arms.2.load_s"),
+    "trial-facts-stated": remove("trials.1.wall_ms"),
 }
 
 
