@@ -48,7 +48,19 @@ COMMAND_WORDS = (
     ("--dtype", "hunter2"), ("--kv-cache-dtype", LETTERS), ("--spec-type", "zelda"),
     ("--load-format", "zelda-format"), ("--model", "gpu-box.example.org/model"),
     ("--seed", "12345678901"), ("--device", "10.1.2.3"), ("-sc", '{"method": "hunter2"}'),
-    ("--attention-backend", "gpu-box"),
+    ("--attention-backend", "gpu-box"), ("--api-key", "hunter2"), ("--hf-token=hunter3",),
+    ("--dtype", "hf_AbCdEfGhIjKl"), ("--dtype", "sk-abcdef"),
+    ("--dtype", "0123456789abcdef0123456789abcdef"), ("--model", "hf_AbCdEf/x"),
+    ("--header", "Authorization: Bearer hunter2"), ("Bearer", "hunter2"),
+    ("--proxy", "http://zelda:hunter2@host:3128"), ("http://zelda:hunter2@host:3128/x",),
+    ("--model", "https://gpu-box/model"), ("--host", "gpu-box.example.org"), ("--host=10.1.2.3",),
+    ("gpu-box",), ("zelda@gpu-box",), ("--model", "/srv/zelda/models/tiny.gguf"),
+    ("-m", "~/zelda.gguf"), ("--tokenizer", "C:\\Users\\zelda\\tok"), ("/srv/zelda/models/tiny",),
+    ("--served-model-name", "zelda-private"), ("--log=/var/log/zelda",),
+    ("--ssh-user", "zelda", "zelda"), ("-c", "curl http://zelda"), ("SECRET=hunter2",),
+    ("--speculative-config", "/srv/zelda/config.json"),
+    ("--speculative-config", '{"auth": "hunter2", "model": "/srv/zelda/draft"}'),
+    ("--speculative-config.auth", "hunter2"),
 )  # fmt: skip
 VARIABLES = {
     "CUDA_VISIBLE_DEVICES": UUID,
@@ -99,7 +111,9 @@ def test_an_argument_of_no_known_form_is_refused_before_the_first_trial(argument
 
 
 @pytest.mark.parametrize("words", COMMAND_WORDS)
-def test_a_word_that_no_engine_knows_is_not_recorded(words: tuple[str, str]) -> None:
+def test_a_word_that_no_engine_knows_or_that_may_name_somebody_is_not_recorded(
+    words: tuple[str, str],
+) -> None:
     shown = recorded(("vllm", "serve", *words))
 
     assert "…" in " ".join(shown)

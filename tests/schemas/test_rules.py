@@ -1,7 +1,9 @@
 """Does every rule fire on its example file, alone, and on no valid file?"""
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,69 +52,17 @@ def test_an_example_differs_from_a_valid_file_by_its_change_only(rule: str) -> N
     assert canonical_bytes(document) == (DATA / "invalid" / f"{rule}.json").read_bytes()
 
 
-# Most rules can be broken in one way; the examples show that one. These break it in another.
-@pytest.mark.parametrize(
-    ("place", "value", "rule", "path"),
-    [
-        ("arms.0.baseline", "baseline", "arm-baseline", "$.arms[0].baseline"),
-        ("arms.1.baseline", "nobody", "arm-baseline", "$.arms[1].baseline"),
-        ("arms.1.outcome", "failed", "arm-reason", "$.arms[1].reason"),
-        (
-            "arms.1.method",
-            {"type": "none"},
-            "arm-method-fits-role",
-            "$.arms[1].method.type",
-        ),
-        (
-            "arms.1.method",
-            {"type": "forced", "n_max": 4, "length": 2.5},
-            "arm-method-fits-role",
-            "$.arms[1].method.type",
-        ),
-        (
-            "trials.1.divergence_margin",
-            0.5,
-            "divergence-within-compared",
-            "$.trials[1].divergence_margin",
-        ),
-        (
-            "trials.1.drafted_histogram",
-            [0, 0, 0, 0, 19],
-            "histograms-agree",
-            "$.trials[1].drafted_histogram",
-        ),
-        ("trials.1.full_rounds", 21, "full-rounds-within-rounds", "$.trials[1].full_rounds"),
-        (
-            "probes.verification.step_ms_median",
-            [20.0],
-            "probe-widths-ascend",
-            "$.probes.verification",
-        ),
-        (
-            "origin",
-            {"format": "csv", "sha256": "00" * 32},
-            "origin-of-import",
-            "$.origin",
-        ),
-        ("trials.0.order", 1, "trial-order", "$.trials"),
-        # The window is one hour, 3 600 000 ms.
-        (
-            "trials.0.decode_ms",
-            3_700_000.0,
-            "trials-within-window",
-            "$.measured_until",
-        ),
-    ],
-)
-def test_a_rule_sees_the_other_ways_to_break_it(
-    place: str, value: object, rule: str, path: str
-) -> None:
+OTHER_WAYS = tomllib.loads((DATA / "other_ways.toml").read_text("utf-8"))["way"]
+
+
+@pytest.mark.parametrize("way", OTHER_WAYS, ids=lambda way: way["place"])
+def test_a_rule_sees_the_other_ways_to_break_it(way: dict[str, Any]) -> None:
     document = examples.small()
-    examples.set_at(document, place, value)
+    examples.set_at(document, way["place"], way["value"])
 
     found = contract.findings(canonical_bytes(document))
 
-    assert (rule, path) in {(finding.rule, finding.path) for finding in found}
+    assert (way["rule"], way["at"]) in {(finding.rule, finding.path) for finding in found}
 
 
 def test_a_round_of_a_chain_may_draft_more_than_the_depth_of_one_of_its_methods() -> None:
