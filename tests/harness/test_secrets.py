@@ -111,9 +111,7 @@ def test_an_argument_of_no_known_form_is_refused_before_the_first_trial(argument
 
 
 @pytest.mark.parametrize("words", COMMAND_WORDS)
-def test_a_word_that_no_engine_knows_or_that_may_name_somebody_is_not_recorded(
-    words: tuple[str, str],
-) -> None:
+def test_a_word_that_no_engine_knows_is_not_recorded(words: tuple[str, ...]) -> None:
     shown = recorded(("vllm", "serve", *words))
 
     assert "…" in " ".join(shown)
