@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 
 import duckdb
 import pyarrow as pa
@@ -31,8 +31,8 @@ class Vote(NamedTuple):
     deviation: float | None = None
 
 
-_TYPES = {"str": pa.string(), "float": pa.float64(), "bool": pa.bool_(), "int": pa.int64()}
-VOTE = pa.schema({name: _TYPES[of.split()[0]] for name, of in Vote.__annotations__.items()})
+_TYPES = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
+VOTE = pa.schema({name: _TYPES.get(of, pa.float64()) for name, of in get_type_hints(Vote).items()})
 
 
 class PoolInterval(NamedTuple):
