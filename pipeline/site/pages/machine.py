@@ -14,7 +14,7 @@ import duckdb
 import orjson
 
 from estimates.model import ESTIMATOR
-from estimates.plan.shapes import shape_of
+from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import vocabulary_file
@@ -34,12 +34,23 @@ FORMAT, VERSION = "draftmap-machine", 2
 DIGITS = 4
 # Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
 MOST_BITS = 6
+CONTEXT_GIB = 1.0  # beside the weights, for a context of usual length and buffers
 COLUMNS = (
     *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
     *("interval_low", "interval_high", "stated_request", "verdict", "at_least", "recommended"),
     *("setting", "settings", "least", "most", "source", "contributor", "evidence"),
+    *("needs_gib", "other_engine", "other_tps"),
 )
-ROUNDED = ("speedup", "interval_low", "interval_high", "stated_request", "least", "most")
+ROUNDED = (
+    "speedup",
+    "interval_low",
+    "interval_high",
+    "stated_request",
+    "least",
+    "most",
+    "needs_gib",
+    "other_tps",
+)
 Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
 
 MEMORY = re.compile(r" \d+ GB$")
@@ -162,8 +173,22 @@ def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | Non
     return usual and {"quantisation": usual.quantisation, "bits": round(usual.bits, 2)}
 
 
+def needed_gib(row: Row) -> float | None:
+    """The weights of target and draft with a small context; `None` where a size is not known."""
+    parts = [(row.parameters, quantisation_of(row.quantisation or ""))]
+    if row.draft_label:
+        shape = shape_of(row.draft_label)
+        bits = quantisation_of(row.draft_label) or quantisation_of("F16")
+        parts.append((shape and shape.parameters, bits))
+    if not all(parameters and bits for parameters, bits in parts):
+        return None
+    weights: float = sum(parameters * bits.body / 8 for parameters, bits in parts if bits)
+    return CONTEXT_GIB + weights / 2**30
+
+
 def _model(row: Row) -> Mapping[str, object]:
     """A target with figures: `size` is the order of its size class, `plan` its planner's name."""
+    shape = shape_of(row.model_label)
     return {
         "id": row.model,
         "label": row.model_label,
@@ -171,7 +196,8 @@ def _model(row: Row) -> Mapping[str, object]:
         "parameters": row.parameters,
         "active": row.active_parameters,
         "address": target_address(row.model),
-        "plan": shape.name if (shape := shape_of(row.model_label)) else None,
+        "plan": shape and shape.name,
+        "mixture": bool(shape and shape.experts),
     }
 
 
@@ -206,6 +232,7 @@ def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers
         "model": models_by[row.model],
         "setting": settings_by[_words(row)],
         "evidence": submission_address(own) if own else published_address(row.source),
+        "needs_gib": needed_gib(row),
     }
     for name in ROUNDED:
         found[name] = None if found[name] is None else round(found[name], DIGITS)

@@ -34,7 +34,7 @@ select
   target as model, target_label as model_label, quantisation, parameters, active_parameters,
   size_order, method, method_label, depth, draft_label, task, own_tasks,
   speedup, interval_low, interval_high, stated_request, verdict, at_least, recommended, submission,
-  source, null as contributor, settings, least, most
+  source, null as contributor, settings, least, most, other_engine, other_tps
 from picked
 left join credited using (submission)
 union all
@@ -43,6 +43,6 @@ select
   target, target_label, quantisation, parameters, null,
   size_order, method, method_label, depth, draft_label, task, false,
   speedup, null, null, null, null, null, true, null,
-  source, contributor, settings, least, most
+  source, contributor, settings, least, most, null, null
 from printed
 order by device, model, quantisation, backend, task, tier;

@@ -4,7 +4,7 @@
 
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
-import { asks, decode, loses, reply, understand } from "./reply.js";
+import { asks, decode, reply, understand } from "./reply.js";
 import { count, interval, number, percent, times, withArticle } from "./say.js";
 
 const ALL = "all";
@@ -29,11 +29,13 @@ export const load = ({ machine, vocabulary, root }) => {
 export const answerTo = async (data, asked) => {
   const question = understand(data, asked);
   if (!asks(question)) return { question, nothing: true };
-  const first = reply(data, null, question);
-  const room = await planned(data, question, first.found?.row.model.label);
+  if (question.size || question.models.length || question.typed.model) data.plans ??= read(data.root + data.plan);
+  const plans = (await data.plans) ?? null;
+  const first = reply(data, null, question, plans);
+  const room = await planned(data, first.question, first.found?.row.model.label);
   if (first.found || !data.knowledge) return { ...first, room };
   data.known ??= read(data.root + data.knowledge);
-  return { ...reply(data, await data.known, question), room };
+  return { ...reply(data, await data.known, question, plans), room };
 };
 
 // The planner's answer where memory and model are known; its file comes with the first such question.
@@ -131,7 +133,7 @@ const measured = (row) => {
 const direct = (data, answer) => {
   const { row } = answer.found;
   const text = el("p", "", ...setup(data, row), `, ${taskWords(data.words, row)}.`, measured(row), spread(answer.found));
-  if (!answer.exact) text.append(" Not your model itself: one of the same class of sizes.");
+  if (!answer.exact) text.append(" Not your model itself: one of about its size.");
   if (answer.question.task !== ALL && row.task !== answer.question.task) text.append(" There is no figure for that task alone.");
   return [headline(data, answer), text, credit(data, row)];
 };
@@ -153,7 +155,10 @@ const without = (data, { question, close }) => [
   el("p", "", close.length ? "Nobody has measured or published this, and too little is known to predict it. The nearest figures, each of another machine or model:" : "Nobody has measured or published this yet."),
 ];
 
-const nearest = (data, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", times(row.speedup)), " ", range(row), " ", tierPill(row.tier), " ", ...setup(data, row), `, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
+// A mixture of experts and a dense model are never each other's nearest figure without a word.
+const kindWords = ({ mixture }, model) => (mixture === null || mixture === undefined || mixture === model.mixture ? "" : model.mixture ? " (a mixture of experts)" : " (a dense model)");
+
+const nearest = (data, question, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", times(row.speedup)), " ", range(row), " ", tierPill(row.tier), " ", ...setup(data, row), `${kindWords(question, row.model)}, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
 
 const FIT = {
   yes: (memory) => `, which fit into ${memory} GB with room for the context and a draft. `,
@@ -196,7 +201,7 @@ const limit = ({ limits, question, room }) => {
     parts.push(fit ? FIT[fit](memory) : processor ? "; name the main memory, such as 32 GB, to see whether they fit. " : "; add the memory, such as 12 GB, to see whether they fit. ");
   }
   const name = device && question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device?.label;
-  if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation it makes no more than ${number(tps, 0)} tokens/s.`);
+  if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation ${question.bySize ? "a dense model of that size" : "this model"} in ${quantisation} makes no more than ${number(tps, 0)} tokens/s.`);
   else if (bandwidth) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s; name a size of model, such as 14B, to see its limit in tokens/s.`);
   return parts.length ? el("p", "dm-small dm-advice__limit", el("strong", "", room ? "Limit: " : "Fit and limit: "), ...parts) : null;
 };
@@ -238,9 +243,18 @@ const unknown = (data, { question }) => {
 const refusal = (data, answer) => {
   const { words } = verdict(answer.room);
   const card = el("div", "dm-advice dm-fit__result--no", el("p", "dm-advice__figure", el("strong", "", words), `: ${asked(answer.question)}`), ...roomWords(data, answer.room, false));
-  if (answer.close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest figures of other machines and models"), nearest(data, answer.close)));
+  if (answer.close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest figures of other machines and models"), nearest(data, answer.question, answer.close)));
   card.append(more(data, answer));
   return card;
+};
+
+// Why there is no line to run what was found.
+const REASON = {
+  model: ({ model }) => `That setting is for ${model.label}: its draft or its heads do not serve another model.`,
+  memory: () => "That setting does not fit into this memory.",
+  plain: (row) => `Plain ${row.other_engine} is faster here: ${number(row.other_tps)} tokens/s without speculation are more than this setting makes with it.`,
+  slower: () => "Nothing that was tried is clearly faster here: leave speculation off.",
+  engine: () => "It was run with another engine or method than llama.cpp’s server has, so there is no line for that.",
 };
 
 export const draw = (data, answer) => {
@@ -250,15 +264,15 @@ export const draw = (data, answer) => {
   if (refused) return refusal(data, answer);
   const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
   const card = el("div", "dm-advice", ...first);
-  if (!found && close.length) card.append(nearest(data, close));
+  if (!found && close.length) card.append(nearest(data, answer.question, close));
   if (answer.room) card.append(...roomWords(data, answer.room));
   const limits = limit(answer);
   if (limits) card.append(limits);
   const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;
   if (commands.use) card.append(command(whose, commands.use), el("p", "dm-small", commands.note ?? ""));
-  else if (found) card.append(el("p", "dm-small", loses(found.row) ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
+  else if (found) card.append(el("p", "dm-small", REASON[commands.why](found.row)));
   card.append(command("Measure it on yours:", commands.measure));
-  if (found && close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest other figures"), nearest(data, close)));
+  if (found && close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest other figures"), nearest(data, answer.question, close)));
   card.append(el("p", "dm-soft dm-small", "File names are stand-ins for your own weights."), more(data, answer));
   return card;
 };

@@ -21,6 +21,9 @@ export const modelOf = (file, id) => file.models.find((model) => model.id === id
 const kindsOf = (model) => model.layers.map((number) => model.kinds[number]);
 const own = (model) => model.layers.length - model.head;
 
+// What a token reads: of a mixture of experts those that it uses, of the embedding one row.
+export const activeParameters = (model) => (model.matrix + kindsOf(model).slice(0, own(model)).reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) * MIB;
+
 // What a card and main memory have free before a model is loaded.
 const freeOf = ({ rules }, gib) => Math.max(0, gib * 1024 * (1 - rules.taken_share) - rules.taken);
 const hostFreeOf = ({ rules }, gib) => gib * 1024 - rules.system;
@@ -227,16 +230,16 @@ export const verdict = (found) => {
   return { kind: "part", words: "◐ Fits in part", text: `${name}: ${layers} of ${whole} layers lie on the card, the rest in main memory; ${SLOW}.` };
 };
 
-// The model of the file that a question means: by its name, else a dense one of about its size.
-export const modelFor = (file, { models, size }, named, answered = "") => {
+// The model of the file that a question means: by its name, else one of its kind of about its size.
+export const modelFor = (file, { models, size, mixture }, named, answered = "") => {
   const known = models.map((model) => modelOf(file, model.plan)).find(Boolean) ?? named;
   if (known || !size) return known ?? null;
-  const dense = file.models.filter((model) => model.used === null);
-  if (size.parameters === undefined) return dense.filter((model) => model.parameters >= size.from && (size.below === null || model.parameters < size.below)).sort((a, b) => a.parameters - b.parameters)[0] ?? null;
+  const alike = file.models.filter((model) => (model.used !== null) === Boolean(mixture));
+  if (size.parameters === undefined) return alike.filter((model) => model.parameters >= size.from && (size.below === null || model.parameters < size.below)).sort((a, b) => a.parameters - b.parameters)[0] ?? null;
   const off = (model) => Math.abs(Math.log(model.parameters / size.parameters));
   const unnamed = (model) => !model.label.toLowerCase().split(" ").includes(size.written);
   const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0]; // that of the answer comes first
   const strange = (model) => family(model.label) !== family(answered);
-  const [nearest] = [...dense].sort((a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b));
+  const [nearest] = [...alike].sort((a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b));
   return off(nearest) < FAR ? nearest : null;
 };

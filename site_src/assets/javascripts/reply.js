@@ -3,7 +3,8 @@
 "use strict";
 
 import { answers, judged } from "./arithmetic.js";
-import { chips, classOf, devicesFor, fitsSize, isCard, leftOver, memoryOf, modelsFor, parse, sameSize } from "./matching.js";
+import { chips, classOf, devicesFor, fitsSize, isCard, leftOver, memoryOf, modelsFor, parse } from "./matching.js";
+import { activeParameters, modelOf } from "./plan.js";
 
 const ALL = "all";
 const TIERS = ["measured", "imported", "published"];
@@ -12,20 +13,26 @@ const GIB = 2 ** 30;
 const COMFORTABLE_SHARE = 0.9; // of a memory; the rest is for the context and the system
 const NEAREST = 3;
 // How far a figure is from the question: another card of the same chip, the same memory, one twice
-// as large; the same class of models, one twice as large; another task.
-const FAR = { chip: 1, memory: 2, twice: 3, unknown: 5, processor: 4, class: 0.5, otherClass: 2.5, double: 1.5, task: 0.25 };
+// as large; a model twice as large, a mixture of experts for a dense one; another task.
+const FAR = { chip: 1, memory: 2, twice: 2, unknown: 5, processor: 4, double: 3, kind: 3, model: 3, task: 0.25 };
+const ABOUT = 0.5; // of a doubling: 8B stands for 5.7 to 11.3B
 
 // Rows as objects, made once per file.
-export const decode = (file, words) => ({
-  ...file,
-  rules: words.spellings,
-  words,
-  sizes: Object.values(words.sizes),
-  rows: file.rows.map((row) => {
-    const found = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
-    return { ...found, device: file.devices[found.device], model: file.models[found.model], setting: { ...file.settings[found.setting], number: found.setting }, settings: found.settings };
-  }),
-});
+export const decode = (file, words) => {
+  const active = (model) => model.active ?? parse(words.spellings, model.label).active ?? Infinity;
+  const models = file.models.map((model) => ({ ...model, mixture: model.mixture || active(model) < model.parameters }));
+  return {
+    ...file,
+    rules: words.spellings,
+    words,
+    sizes: Object.values(words.sizes),
+    models,
+    rows: file.rows.map((row) => {
+      const found = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
+      return { ...found, device: file.devices[found.device], model: models[found.model], setting: { ...file.settings[found.setting], number: found.setting }, settings: found.settings };
+    }),
+  };
+};
 
 // ---- the question -----------------------------------------------------------------------------
 // What was typed for the card, the model and the task, understood as far as it can be.
@@ -74,22 +81,23 @@ const onMachine = (question) => {
   return () => question.anywhere;
 };
 
-const classMatches = (data, question) => {
-  const order = classOf(data.sizes, question.size);
-  return (row) => row.model.size === order;
-};
+const ratio = (a, b) => Math.abs(Math.log2(a / b));
 
-// From the model itself to its class of sizes, each with and without the task.
+// A mixture of experts and a dense model of one size have nothing in common.
+const sameKind = ({ mixture }, model) => mixture === null || model.mixture === mixture;
+const aboutAsLarge = ({ size }, model) => fitsSize(size, model.parameters) || (size.parameters !== undefined && model.parameters !== null && ratio(model.parameters, size.parameters) <= ABOUT);
+
+// From the model itself to those of about its size and kind, each with and without the task.
 const circles = (data, question) => {
   const { models, size, task } = question;
   const ids = new Set(models.map((model) => model.id));
-  const bySize = (row) => fitsSize(size, row.model.parameters);
-  const steps = [...(ids.size ? [(row) => ids.has(row.model.id)] : []), ...(size ? [bySize, classMatches(data, question)] : []), ...(ids.size || size ? [] : [() => true])];
+  const alike = (fits) => ({ model }) => sameKind(question, model) && fits(model);
+  const steps = [...(ids.size ? [(row) => ids.has(row.model.id)] : []), ...(size ? [alike((model) => fitsSize(size, model.parameters)), alike((model) => aboutAsLarge(question, model))] : []), ...(ids.size || size ? [] : [() => true])];
   return steps.flatMap((fits) => [(row) => fits(row) && row.task === task, (row) => fits(row) && row.task === ALL, fits]);
 };
 
-// No reason to use a setting: slower per token, or with the prompt read.
-export const loses = (row) => !row.recommended || row.speedup < 1;
+// No reason to use a setting: not surely faster per token, or slower with the prompt read.
+const loses = (row) => !row.recommended || (row.interval_low ?? row.speedup) <= 1;
 
 // Published figures have no bounds: of those, one that can be repeated with llama.cpp comes first.
 const lower = (row) => row.interval_low ?? (row.tier === "published" ? row.speedup : 0);
@@ -126,8 +134,7 @@ const figures = (data, question) => {
 const expected = (data, known, question) => {
   const size = classOf(data.sizes, question.size);
   // What rounds cost a mixture of experts is not measured on enough of them.
-  const mixture = activeOf(data, question) < parametersOf(question.size ?? {});
-  if (!known || mixture || size === null || (!question.devices.length && question.memory === null)) return null;
+  if (!known || question.mixture || size === null || (!question.devices.length && question.memory === null)) return null;
   const device = known.devices.find((each) => question.devices.some(({ id }) => id === each.id)) ?? null;
   const onCards = known.devices.filter((each) => each.memory !== null).flatMap((each) => each.backends);
   const own = device?.backends ?? question.devices.flatMap((each) => each.backends);
@@ -142,8 +149,6 @@ const expected = (data, known, question) => {
 };
 
 // ---- the nearest figures ----------------------------------------------------------------------
-const ratio = (a, b) => Math.abs(Math.log2(a / b));
-
 const deviceDistance = (question, numbers, device, rules) => {
   if (question.devices.some(({ id }) => id === device.id)) return 0;
   const kin = chips(rules, device.label).some((word) => numbers.has(word));
@@ -153,18 +158,18 @@ const deviceDistance = (question, numbers, device, rules) => {
   return (device.memory === question.memory ? FAR.memory : FAR.twice * (1 + ratio(device.memory, question.memory))) + other;
 };
 
-const modelDistance = (data, question, model) => {
-  const { size } = question;
+const modelDistance = (question, model) => {
+  const { active, size } = question;
   if (question.models.some(({ id }) => id === model.id) || (!size && !question.models.length)) return 0;
-  if (!size || model.parameters === null) return FAR.otherClass;
-  if (model.size === classOf(data.sizes, size)) return sameSize(size.parameters ?? null, model.parameters) ? 0 : FAR.class;
-  return FAR.otherClass + FAR.double * ratio(model.parameters, parametersOf(size));
+  if (!size || model.parameters === null) return FAR.model;
+  const experts = active && model.active ? ratio(model.active, active) : 0;
+  return (sameKind(question, model) ? 0 : FAR.kind) + FAR.double * (ratio(model.parameters, parametersOf(size)) + experts);
 };
 
 export const nearest = (data, question) => {
   const numbers = new Set([...question.devices, ...question.likely].flatMap(({ label }) => chips(data.rules, label)));
   const scored = data.rows.map((row) => {
-    const distance = deviceDistance(question, numbers, row.device, data.rules) + modelDistance(data, question, row.model);
+    const distance = deviceDistance(question, numbers, row.device, data.rules) + modelDistance(question, row.model);
     return { row, distance: distance + (row.task === question.task ? 0 : FAR.task) };
   });
   const order = (each) => TIERS.indexOf(each.row.tier);
@@ -183,9 +188,20 @@ export const nearest = (data, question) => {
 
 // ---- what the memory holds and allows ---------------------------------------------------------
 // Of a class of sizes its largest model; of the last one its smallest.
-// What a token uses of a mixture of experts, by its figures or its name.
-const activeOf = (data, { models }) => models[0] && (models[0].active ?? parse(data.rules, models[0].label).active);
 const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
+
+// What a token reads of the model that is asked about, and whether that is a mixture of experts: by its
+// figures, its name or the planner's shapes. Of a size alone a dense model; else it is not known.
+const withKind = (data, question, plans) => {
+  const { models: [model], typed, size } = question;
+  const said = parse(data.rules, typed.model || typed.card);
+  const active = model?.active ?? parse(data.rules, model?.label ?? "").active ?? said.active;
+  if (active) return { ...question, active, mixture: active < parametersOf(size ?? model ?? {}), bySize: false };
+  const shape = plans && (modelOf(plans, model?.plan) ?? modelsFor(data.rules, plans.models, typed.model).models[0]);
+  if (shape) return { ...question, active: activeParameters(shape), mixture: shape.used !== null, bySize: false };
+  const bySize = Boolean(size) && !model && !parse(data.rules, typed.model).words.length;
+  return { ...question, active: bySize ? parametersOf(size) : null, mixture: bySize ? false : (model?.mixture ?? null), bySize };
+};
 
 export const limits = (data, question) => {
   const listed = question.devices.filter((each) => each.bandwidth !== null);
@@ -194,8 +210,7 @@ export const limits = (data, question) => {
   if (!question.size || !data.weights) return { bandwidth, device: device ?? null, memory: question.memory };
   const parameters = parametersOf(question.size);
   const bytes = (parameters * data.weights.bits) / 8;
-  const active = activeOf(data, question);
-  const read = active ? bytes * Math.min(1, active / parameters) : bytes;
+  const read = question.active === null ? null : (question.active * data.weights.bits) / 8;
   const share = question.memory === null ? null : bytes / (question.memory * GIB);
   return {
     bandwidth,
@@ -206,7 +221,7 @@ export const limits = (data, question) => {
     quantisation: data.weights.quantisation,
     bits: data.weights.bits,
     fit: share === null ? null : share > 1 ? "no" : share > COMFORTABLE_SHARE ? "tight" : "yes",
-    tps: bandwidth === null ? null : (bandwidth * 1e9) / read,
+    tps: bandwidth === null || read === null ? null : (bandwidth * 1e9) / read,
   };
 };
 
@@ -214,32 +229,40 @@ export const limits = (data, question) => {
 const fileOf = (text) => `${text.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^-+|-+$/g, "") || "MODEL"}.gguf`;
 const tasksOf = (data, task) => (Object.hasOwn(data.words.tasks, task) ? ` --tasks ${task}` : "");
 
-// A setting is for its model: its draft has the same vocabulary, its heads are in the file. Of
-// another model than the one that was named, or of another size, no setting is passed on, only the
-// line that measures the usual ones.
-export const commands = (data, question, row) => {
-  const order = classOf(data.sizes, question.size);
-  const task = tasksOf(data, question.task);
-  const { models, typed } = question;
+// A figure of this very machine was run on it; another setting fits if its weights do.
+const fitsMemory = (question, row) => question.memory === null || onMachine(question)(row) || (row.needs_gib !== null && row.needs_gib <= COMFORTABLE_SHARE * question.memory);
+
+// Why a figure's setting is not passed on: a setting is for its model, its draft has the same
+// vocabulary, its heads are in the file; and none is passed on that does not fit or is no gain.
+const reasonAgainst = (data, question, row) => {
+  const { models, size, typed } = question;
   const named = models.length > 0 || parse(data.rules, typed.model).words.length > 0;
-  const other = named && !models.some(({ id }) => id === row?.model.id);
-  if (!row || other || (order !== null && row.model.size !== order)) {
-    const file = fileOf(models[0]?.label ?? typed.model);
-    return { use: null, note: null, measure: data.measure.replace(FILE, () => file) + task };
-  }
-  const file = fileOf(`${row.model.label} ${row.quantisation ?? ""}`);
-  const filled = (line) => line && line.replace(FILE, () => file);
-  const slower = loses(row);
-  return { use: slower ? null : filled(row.setting.use), note: row.setting.note, measure: filled(row.setting.measure) + task };
+  if (!row || (named && !models.some(({ id }) => id === row.model.id)) || (size && !aboutAsLarge(question, row.model)) || !sameKind(question, row.model)) return "model";
+  if (!fitsMemory(question, row)) return "memory";
+  if (row.other_tps !== null) return "plain";
+  if (loses(row)) return "slower";
+  return row.setting.use ? null : "engine";
+};
+
+export const commands = (data, question, row) => {
+  const { models, typed } = question;
+  const why = reasonAgainst(data, question, row);
+  const task = tasksOf(data, question.task);
+  const own = why === "model" || why === "memory";
+  const file = fileOf(own ? (models[0]?.label ?? typed.model) : `${row.model.label} ${row.quantisation ?? ""}`);
+  const filled = (line) => line.replace(FILE, () => file);
+  const measure = why === null || why === "engine" ? row.setting.measure : data.measure;
+  return { use: why ? null : filled(row.setting.use), note: why ? null : row.setting.note, why, measure: filled(measure) + task };
 };
 
 // ---- all of it --------------------------------------------------------------------------------
-export const reply = (data, known, question) => {
+export const reply = (data, known, asked, plans = null) => {
+  const question = withKind(data, asked, plans);
   const found = figures(data, question);
   const prediction = found ? null : expected(data, known, question);
   const close = nearest(data, question).filter((row) => row !== found?.picked);
-  const order = classOf(data.sizes, question.size);
-  const shown = found?.row ?? close.find((row) => order === null || row.model.size === order) ?? close[0] ?? null;
+  const passedOn = close.find((row) => !reasonAgainst(data, question, row));
+  const shown = found?.row ?? passedOn ?? close[0] ?? null;
   const exact = Boolean(found) && (!question.models.length || question.models.some(({ id }) => id === found.row.model.id)) && fitsSize(question.size, found.row.model.parameters);
   return { question, found, exact, prediction, close, limits: limits(data, question), commands: commands(data, question, shown), shown };
 };
