@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
 from estimates.repeatability import deciding
-from harness.campaign.build import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
+from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 from harness.campaign.model import Stopping
 from harness.campaign.plan import plan
 from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
@@ -41,7 +41,7 @@ MACHINE = Machine(
     cpu=Cpu(name="Simulated CPU", architecture="x86_64", logical_cores=2),
     ram_mib=16_384,
 )
-RULE = Stopping(least_blocks=LEAST_BLOCKS, precision=DEFAULT_PRECISION)
+RULE = Stopping(least_blocks=LEAST_BLOCKS, precision=0.03)
 THEN = "2026-11-21T09:00:00Z"
 # What a baseline trial takes when nothing disturbs it, so that a drift spans the whole campaign.
 TRIAL_MS = 900.0

@@ -45,7 +45,10 @@ COMMAND = "python -m bench.explore"
 CELLS, SEED, ROUNDS = (MOST_CELLS, 50_000, 500_000), 1, 4
 DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
 METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
-USUAL = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
+USUAL = (
+    *("suite_label", "context_depth", "token_choice", "answer_limit", "cache_types"),
+    *("attention", "loading", "conditions"),
+)
 VERDICTS = ("helps", "hurts", "no-clear-difference")
 FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
 CELLS_PATH = re.compile(r'data-cells="[^"]*"')

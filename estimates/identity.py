@@ -33,6 +33,7 @@ class Identity(NonDefaultSettings):
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
     A target that thinks is a separate target. `conditions` lists the settings that are not the
     usual ones, and the fields of `NonDefaultSettings` hold them one by one.
+    `suite_label` names a later version of a suite: its prompts are not those of the first.
     `place` is a cell's address without the arm.
     """
 
@@ -53,6 +54,7 @@ class Identity(NonDefaultSettings):
     target_label: str
     quantisation: str
     conditions: str | None
+    suite_label: str | None
     place: str
     settings: tuple[ArmSetting, ...]
 
@@ -70,6 +72,9 @@ def identify(submission: Submission) -> Identity:
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
     digest, unusual = _machine(machine), non_default(submission.settings)
+    major = int(submission.suite.version.partition(".")[0])
+    suite = f"{submission.suite.id} {major}" if major > 1 else None
+    differs = (_slug(each) for each in (suite, unusual.label) if each is not None)
     where = device, engine.backend_label, _engine_slug(engine)
     return Identity(
         device=device,
@@ -89,9 +94,8 @@ def identify(submission: Submission) -> Identity:
         target_label=shown_target,
         quantisation=quantisation,
         conditions=unusual.label,
-        place=_joined(
-            "-", *where, target_slug, quantisation, unusual.label and _slug(unusual.label)
-        ),
+        suite_label=suite,
+        place=_joined("-", *where, target_slug, quantisation, *differs),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
         **asdict(unusual),
     )

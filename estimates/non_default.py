@@ -1,13 +1,17 @@
 """Name the settings of a campaign that are not the usual ones, which make its cells distinct.
 
-Usual are prompts as the suite has them, greedy sampling, an f16 cache, flash attention as the
-engine decides, and weights where the layers are. A setting that nobody stated counts as usual.
+Usual are prompts as the suite has them, greedy sampling, answers of 32 tokens or more, an f16
+cache, flash attention as the engine decides, and weights where the layers are. A setting that
+nobody stated counts as usual.
 """
 
 from dataclasses import dataclass
 
 from schemas.submission import Settings
 from schemas.vocabulary.axes import AXES
+
+# The first rounds of an answer are unlike later ones, and few others are in a shorter answer.
+_USUAL_OUTPUT_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +24,7 @@ class NonDefaultSettings:
 
     context_depth: int | None = None
     token_choice: str | None = None
+    answer_limit: str | None = None
     cache_types: str | None = None
     attention: str | None = None
     loading: str | None = None
@@ -31,7 +36,7 @@ class NonDefaultSettings:
         depth = None if self.context_depth is None else f"context {self.context_depth}"
         attention = None if self.attention is None else f"flash attention {self.attention}"
         cache = None if self.cache_types is None else f"KV {self.cache_types}"
-        parts = (depth, self.token_choice, cache, attention, self.loading)
+        parts = (depth, self.token_choice, self.answer_limit, cache, attention, self.loading)
         return ", ".join(filter(None, parts)) or None
 
 
@@ -40,9 +45,13 @@ def non_default(settings: Settings) -> NonDefaultSettings:
     values = ((axis, axis.unusual(settings)) for axis in AXES.values())
     unusual = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in unusual if axis.identity for flag in axis.flags(value)]
+    limit = settings.max_output_tokens  # not where one answer ended
+    short = None if limit is None or limit >= _USUAL_OUTPUT_TOKENS else limit
+    flags += [f"--max-tokens {short}"] if short else []
     return NonDefaultSettings(
         context_depth=settings.context_depth_tokens,
         token_choice=_token_choice(settings),
+        answer_limit=f"answers of {short} tokens" if short else None,
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].unusual(settings),
         loading=", ".join(filter(None, (axis.named(value) for axis, value in unusual))) or None,

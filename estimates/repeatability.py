@@ -71,8 +71,9 @@ def deciding(submission: Submission) -> float | None:
 
 
 def blocks_run(submission: Submission) -> int:
-    """How many blocks were started, which may be fewer than were planned."""
-    return 1 + max(trial.block for trial in submission.trials)
+    """How many blocks were started, which may be fewer than were planned; repeats are none."""
+    started = 1 + max(trial.block for trial in submission.trials)
+    return min(started, submission.design.blocks)
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:

@@ -12,7 +12,7 @@ intervals then contained the truth in 44 % of simulated campaigns.
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 from schemas.submission import Design
@@ -26,17 +26,19 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
     seed: int,
     interleaved: Literal["prompt", "block"],
     alone: Sequence[str] = (),
+    repeated: Collection[str] = (),
     rotated: bool = False,
 ) -> Iterator[tuple[int, str, str]]:
     """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
 
-    `rotated` is the order of older files, whose rows were not drawn.
+    One more block has the prompts that are `repeated`, in an order of its own. `rotated` is the
+    order of older files, whose rows were not drawn.
     """
     orders = balanced_orders(arms)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
     passes: list[list[str]] = []
-    for block in range(blocks):
-        shuffled = list(prompts)
+    for block in range(blocks + bool(repeated)):
+        shuffled = [each for each in prompts if block < blocks or each in repeated]
         rng.shuffle(shuffled)
         if rotated:
             rows = [orders[(place + block) % len(orders)] for place in range(len(shuffled))]
@@ -52,9 +54,11 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 
 
 def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:
-    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed and interleaving."""
+    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed, interleaving, repeats."""
     interleaved = design.interleaved or "prompt"
     parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, interleaved]
+    if design.repeat_beyond is not None:
+        parts.append(design.repeat_beyond)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

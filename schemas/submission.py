@@ -18,8 +18,9 @@ __all__ = [
 ]  # fmt: skip
 
 Task = Literal[
-    "code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation", "other"
-]
+    "code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation",
+    "tools", "other",
+]  # fmt: skip
 Role = Literal["baseline", "speculation", "control", "alternative"]
 Outcome = Literal["ok", "failed"]
 Reason = Literal[
@@ -171,6 +172,7 @@ class Design:
     plan_sha256: str | None = None
     precision: float | None = None
     budget_s: float | None = None
+    repeat_beyond: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from estimates.flags.catalogue import Seen, seen
 from estimates.flags.completeness import missing_prompts
 from estimates.flags.evidence import FlagEvidence
+from estimates.repeatability import blocks_run
+from estimates.repeats import disagreeing
 from estimates.running_order import plan_digest, running_order
 from schemas.submission import Submission
 
@@ -37,6 +39,7 @@ def order_not_planned(evidence: FlagEvidence) -> Seen | None:
             blocks=design.blocks,
             seed=design.seed,
             interleaved=design.interleaved or "prompt",
+            repeated=disagreeing(submission.trials, design.blocks, design.repeat_beyond),
             rotated=rotated,
         )
         expected = [each for each in planned if each[-1] in ran]
@@ -67,8 +70,12 @@ def plan_changed(evidence: FlagEvidence) -> Seen | None:
 
 def _missing_trials(submission: Submission) -> int:
     """How many trials of arms that ran are not in the file, not even as failed ones."""
-    ran = [arm.id for arm in submission.arms if arm.outcome == "ok"]
-    blocks = 1 + max((trial.block for trial in submission.trials), default=0)
+    design = submission.design
+    blocks = range(blocks_run(submission))
+    once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}
+    if design.ended == "completed":
+        again = disagreeing(submission.trials, design.blocks, design.repeat_beyond)
+        once |= {(design.blocks, prompt) for prompt in again}
     there = {(each.block, each.prompt, each.arm) for each in submission.trials}
-    found = sum(1 for _, _, arm in there if arm in ran)
-    return blocks * len(submission.suite.prompts) * len(ran) - found
+    ran = [arm.id for arm in submission.arms if arm.outcome == "ok"]
+    return sum((*each, arm) not in there for each in once for arm in ran)

@@ -10,6 +10,7 @@ from harness.campaign.arms import with_own_ids
 from harness.campaign.axes import with_usual
 from harness.campaign.file_size import most_blocks
 from harness.campaign.options import Options
+from harness.campaign.suite import first_of_each_task
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
@@ -20,15 +21,19 @@ from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, Ru
 
 USUAL_RUNNER = RUNNERS[DEFAULT_RUNNER]
 _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
+# Prompts differ more than repeats do, so that a campaign spends its time on prompts: two blocks,
+# and a third time where the two disagree, as a single disturbed answer makes them.
+DEFAULT_BLOCKS = 2
+REPEAT_BEYOND = 0.15
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
-DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
+_FEWER_PROMPTS = 4  # of each task, where a result file does not hold all
 # Drafted tokens take up context before they are verified; engines reserve it in such steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 
@@ -55,6 +60,13 @@ def build(
         concurrency=options.concurrency,
     )
     settings = _settings(options, suite)
+    blocks = _blocks(options, runner)
+    most = most_blocks(arms, suite, settings.max_output_tokens)
+    if most < blocks and not (options.blocks or options.prompts):
+        suite = replace(suite, prompts=first_of_each_task(suite.prompts, _FEWER_PROMPTS))
+        most = most_blocks(arms, suite, settings.max_output_tokens)
+    if options.precision is not None:
+        blocks = max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
     campaign = model.Campaign(
         profile=profile(options),
         target=target,
@@ -62,9 +74,9 @@ def build(
         arms=arms,
         suite=suite,
         settings=settings,
-        blocks=_blocks(options, most=most_blocks(arms, suite, settings.max_output_tokens)),
+        blocks=blocks,
         seed=options.seed,
-        stopping=_stopping(options),
+        stopping=_stopping(options, repeats=blocks == DEFAULT_BLOCKS < most),
         interleaved=runner.interleaved,
     )
     _check(campaign)
@@ -120,26 +132,30 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
     return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
 
 
-def _blocks(options: Options, *, most: int) -> int:
-    """How many blocks are planned: as many as a result file holds, but enough to compare."""
+def _blocks(options: Options, runner: RunnerEntry) -> int:
+    """How many blocks are planned, the fewest where precision decides.
+
+    Where arms take turns by passes, only the passes of an arm show how passes differ.
+    """
     if options.blocks is not None:
         return options.blocks
     if options.quick:
         return QUICK_BLOCKS
-    return max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
+    by_passes = runner.interleaved == "block"
+    return LEAST_BLOCKS if by_passes or options.precision is not None else DEFAULT_BLOCKS
 
 
-def _stopping(options: Options) -> model.Stopping:
-    """A given number of blocks is run; else precision decides. The budget always holds."""
-    fixed = options.blocks is not None or options.quick
-    if fixed and options.precision is not None:
+def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
+    """A number of blocks is run, or precision decides. The budget always holds."""
+    if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         message = f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
         raise BadInputError(message)
     return model.Stopping(
         least_blocks=LEAST_BLOCKS,
-        precision=None if fixed else options.precision or DEFAULT_PRECISION,
+        precision=options.precision,
         budget_s=None if options.budget_min is None else 60 * options.budget_min,
+        repeat_beyond=REPEAT_BEYOND if repeats and options.blocks is None else None,
     )
 
 

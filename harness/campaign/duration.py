@@ -66,7 +66,9 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
     once_s = _FIXED_S + (0.0 if restarted else start_s)
     block_s += start_s if restarted else 0.0
     budget_s = campaign.stopping.budget_s or float("inf")
-    most_s = min(once_s + block_s * campaign.blocks, max(once_s + block_s, budget_s))
+    # Where every prompt has to be repeated, that is a block more.
+    most = campaign.blocks + (campaign.stopping.repeat_beyond is not None)
+    most_s = min(once_s + block_s * most, max(once_s + block_s, budget_s))
     least_s = min(most_s, once_s + block_s * campaign.least_blocks)
     plain_s = target.read_s + target.compute_s
     return Expected(seconds=most_s, least_seconds=least_s, token_s=plain_s)

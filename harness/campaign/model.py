@@ -22,17 +22,21 @@ DEFAULT_CONTEXT_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePrompt:
-    """One prompt of a suite: what the user types, or a conversation that ends with it."""
+    """One prompt of a suite: what the user types, or a conversation that ends with it.
+
+    `schema` is JSON at the end of the text: the JSON Schema of the answer, or the tools to call.
+    """
 
     id: Id
     task: Task
     text: Annotated[str, Meta(pattern=r"\S")]
     quick: bool = False
+    schema: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSuite:
-    """A suite, or a selection of its prompts; `sha256` always covers the whole suite."""
+    """A suite, or a selection; `sha256` covers all of it. Tasks `on_request` have to be named."""
 
     id: str
     version: str
@@ -40,6 +44,7 @@ class PromptSuite:
     prompts: tuple[SuitePrompt, ...]
     max_output_tokens: int
     quick_max_output_tokens: int
+    on_request: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +96,17 @@ class RunSettings(Axes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """When a campaign ends before all planned blocks ran. `None` switches a reason off.
+    """When a campaign ends before all planned blocks ran, or later. `None` switches a reason off.
 
     `precision` is the half-width of the interval over blocks that is narrow enough, as a share of
-    the ratio; it is looked at from `least_blocks` on.
+    the ratio; it is looked at from `least_blocks` on. A prompt on which two times of an arm differ
+    by more than `repeat_beyond`, a share, is written once more by all arms after the last block.
     """
 
     least_blocks: int = 3
     precision: float | None = None
     budget_s: float | None = None
+    repeat_beyond: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,8 @@ class Options(Axes):
         "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
     )
     tasks: tuple[str, ...] = _measured(
-        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}.",
+        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}, "
+        "and on request tools.",
         metavar="TASKS",
         parse=comma_separated,
         default=(),
@@ -90,15 +91,15 @@ class Options(Axes):
         most=_MAX_TOKENS,
     )
     blocks: int | None = _measured(
-        "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
-        "1 with --quick, 3 where it goes through a server.",
+        "How often everything is repeated. Default: 2, and a third time the prompts on which two "
+        "times of an arm differ by more than 15 %; 3 through a server; 1 with --quick.",
         metavar="N",
         least=1,
         most=1000,
     )
     precision: float | None = _measured(
-        "Stop once every speedup is repeatable to within this fraction (0.03 = ±3 %). "
-        "Default: 0.03.",
+        "Run 3 to 6 blocks, until every speedup is repeatable to within this fraction (0.03 = "
+        "±3 %). Default: a fixed number of blocks.",
         metavar="FRACTION",
         least=0.001,
         most=0.5,

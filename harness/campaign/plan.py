@@ -5,7 +5,7 @@ down slows all arms. In-process the arms take turns after each prompt; where swi
 starting a server, each arm makes one pass over all prompts of the block.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -15,8 +15,11 @@ from harness.campaign.model import ArmPlan, Campaign, Interleaved, Pause, Planne
 _ALTERNATING = 2
 
 
-def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
-    """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms."""
+def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTrial, ...]:
+    """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms.
+
+    The prompts that are `repeated` come once more after all others.
+    """
     trials = running_order(
         [arm.id for arm in campaign.arms if not _alone(arm)],
         [prompt.id for prompt in campaign.suite.prompts],
@@ -24,6 +27,7 @@ def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
         seed=campaign.seed,
         interleaved=campaign.interleaved,
         alone=[arm.id for arm in campaign.arms if _alone(arm)],
+        repeated=repeated,
     )
     return tuple(
         PlannedTrial(order=order, block=block, prompt=prompt, arm=arm)

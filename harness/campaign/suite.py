@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 from harness.campaign.conversation import messages
 from harness.campaign.model import Id, PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
+from schemas.submission import Task
 
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"
@@ -35,6 +36,7 @@ class _File(Struct, frozen=True):
     max_output_tokens: _Tokens
     quick_max_output_tokens: _Tokens
     prompts: Annotated[tuple[SuitePrompt, ...], Meta(min_length=1)]
+    on_request: tuple[Task, ...] = ()
 
 
 def load(id_or_path: str) -> PromptSuite:
@@ -54,6 +56,7 @@ def load(id_or_path: str) -> PromptSuite:
         prompts=prompts,
         max_output_tokens=file.max_output_tokens,
         quick_max_output_tokens=file.quick_max_output_tokens,
+        on_request=file.on_request,
     )
 
 
@@ -85,16 +88,32 @@ def select(
     """The selected part of a suite; order, id, version and digest stay.
 
     `tasks` names tasks. `prompts` holds prompt ids, patterns (`code-*`) or the number
-    of prompts per task. `quick` keeps the quick prompts. Raises `BadInputError` when a name is
-    unknown or nothing is left.
+    of prompts per task. `quick` keeps the quick prompts. Tasks on request are left out unless a
+    task or a pattern names them. Raises `BadInputError` when a name is unknown or nothing is left.
     """
+    numbered = len(prompts) == 1 and prompts[0].isdigit()
     left = [prompt for prompt in suite.prompts if prompt.quick or not quick]
-    left = _of_tasks(left, suite, tasks) if tasks else left
-    left = _chosen(left, suite, prompts) if prompts else left
+    if tasks:
+        left = _of_tasks(left, suite, tasks)
+    elif numbered or not prompts:
+        left = [prompt for prompt in left if prompt.task not in suite.on_request]
+    if numbered:
+        left = list(first_of_each_task(left, int(prompts[0])))
+    elif prompts:
+        left = _chosen(left, suite, prompts)
     if not left:
         message = "no prompt is left; relax --tasks, --prompts or --quick"
         raise BadInputError(message)
     return replace(suite, prompts=tuple(left))
+
+
+def first_of_each_task(prompts: Sequence[SuitePrompt], count: int) -> tuple[SuitePrompt, ...]:
+    """So many prompts of each task, in their order."""
+    return tuple(
+        prompt
+        for place, prompt in enumerate(prompts)
+        if sum(before.task == prompt.task for before in prompts[:place]) < count
+    )
 
 
 def _shipped() -> Traversable:
@@ -115,7 +134,8 @@ def _find(id_or_path: str) -> Traversable:
 def _read(prompt: SuitePrompt) -> SuitePrompt:
     """The prompt as it is asked. Raises `ValueError` for a conversation that is out of turn."""
     # TOML's closing quotes are on a line of their own; that line break is not part of the text.
-    text = prompt.text.removesuffix("\n")
+    parts = (prompt.text, prompt.schema)
+    text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
         message = f"{prompt.id}: the user and the assistant must take turns, the user last"
@@ -144,21 +164,9 @@ def _of_tasks(
 def _chosen(
     left: list[SuitePrompt], suite: PromptSuite, patterns: Sequence[str]
 ) -> list[SuitePrompt]:
-    if len(patterns) == 1 and patterns[0].isdigit():
-        return _first_of_each_task(left, int(patterns[0]))
     ids = [prompt.id for prompt in suite.prompts]
     for pattern in patterns:
         if not fnmatch.filter(ids, pattern):
             message = f"suite {suite.id} has no prompt {pattern!r}.{suggestion(pattern, ids)}"
             raise BadInputError(message)
     return [p for p in left if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in patterns)]
-
-
-def _first_of_each_task(left: list[SuitePrompt], count: int) -> list[SuitePrompt]:
-    taken: dict[str, int] = {}
-    chosen: list[SuitePrompt] = []
-    for prompt in left:
-        taken[prompt.task] = taken.get(prompt.task, 0) + 1
-        if taken[prompt.task] <= count:
-            chosen.append(prompt)
-    return chosen

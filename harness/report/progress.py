@@ -39,13 +39,18 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
         yield f"draft     {words.model(draft.model)}"
     yield f"arms      {', '.join(arm.id for arm in campaign.arms)}"
     yield f"prompts   {', '.join(f'{count} {task}' for task, count in tasks.items())}"
-    yield f"profile   {campaign.profile}, suite {campaign.suite.id}"
+    yield f"profile   {campaign.profile}, suite {campaign.suite.id} {campaign.suite.version}"
     yield f"trials    {_trials(campaign)}, up to {campaign.settings.max_output_tokens} tokens each"
     rule = campaign.stopping
     if rule.precision is not None:
         yield (
             f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
             f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
+        )
+    if rule.repeat_beyond is not None:
+        yield (
+            "ends      after those; a prompt on which two times of an arm differ by more than "
+            f"{say.percent(rule.repeat_beyond)} is then written once more by all arms"
         )
     if rule.budget_s is not None:
         yield f"budget    {seconds(rule.budget_s)}; no block is started that would overrun it"
@@ -177,8 +182,8 @@ class ProgressDisplay:
                 self._correct(event)
             case events.Extended():
                 off = event.half_width
-                still = "One" if off is None else f"Still ±{say.percent(off, 1)}, one"
-                update(task, total=event.total, description=f"{prefix}{still} more block")
+                wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
+                update(task, total=event.total, description=f"{prefix}{wide}, once more")
             case events.ArmFailed():
                 self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
             case events.TrialEnded():

@@ -29,7 +29,9 @@ def ended(submission: Submission) -> str:
         case "completed":
             if design.precision is None:
                 passes = "the only block" if done == 1 else f"all {say.count(done, 'block')}"
-                return f"after {passes}, as planned"
+                again = {each.prompt for each in submission.trials if each.block >= design.blocks}
+                more = f"; {say.count(len(again), 'prompt')} once more" if again else ""
+                return f"after {passes}, as planned{more}"
             return f"after all {design.blocks} blocks, still {found}{target}"
 
 

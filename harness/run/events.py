@@ -17,9 +17,10 @@ class TrialsPlanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extended:
-    """The interval is still too wide: another block follows, and `total` trials are planned now.
+    """Another block follows, or some prompts once more, and `total` trials are planned now.
 
-    `half_width` is the interval's so far, as a share of the ratio; `None` if it is not known yet.
+    `half_width` is the interval's so far, as a share of the ratio, where that is still too wide;
+    `None` if it is not known yet, or times of the same prompt disagree.
     """
 
     total: int

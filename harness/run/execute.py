@@ -147,17 +147,21 @@ class _Run:
             self._prepare(session)
             self._require_writable(next(iter(left.values()))[0])
             early = yield from self._blocks(session, left)
+            if early is None:
+                last = self._campaign.blocks - 1
+                early = yield from self._blocks(session, self._stopping.repeats(), before=last)
             self._ask_for_one_token(session)
             self._snapshot("after")
         finally:
             session.close()
         return early
 
-    def _blocks(self, session: Session, left: Blocks) -> Generator[int, None, Early | None]:
+    def _blocks(
+        self, session: Session, left: Blocks, before: int | None = None
+    ) -> Generator[int, None, Early | None]:
         turns = passes(
             (item for items in left.values() for item in items), self._campaign.interleaved
         )
-        before: int | None = None
         for turn in turns:
             block = turn[0].block
             if before is not None:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any, TypeVar
 
+from estimates.repeats import disagreeing
 from estimates.running_order import plan_digest
 from harness import __version__
 from harness.campaign.model import Campaign, PlannedTrial
@@ -199,16 +200,19 @@ def _design(
     facts: Sequence[journal.Fact],
     ended: Ended,
 ) -> Design:
+    rule, trials = campaign.stopping, (fact.trial for fact in _of(facts, journal.TrialFact))
+    again = disagreeing(trials, campaign.blocks, rule.repeat_beyond)
     design = Design(
         blocks=campaign.blocks,
         order=order_name(sum(arm.gpu_layers is None for arm in campaign.arms)),
-        planned_trials=len(plan(campaign)),
+        planned_trials=len(plan(campaign, again)),
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
         interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
-        precision=campaign.stopping.precision,
-        budget_s=campaign.stopping.budget_s,
+        precision=rule.precision,
+        budget_s=rule.budget_s,
+        repeat_beyond=rule.repeat_beyond,
     )
     prompts = (prompt.id for prompt in campaign.suite.prompts)
     digest = plan_digest((arm.id for arm in campaign.arms), prompts, design)

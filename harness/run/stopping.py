@@ -1,36 +1,37 @@
 """Decide between two blocks whether the campaign is long enough."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from estimates.repeatability import deciding
+from estimates.repeats import disagreeing
 from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.plan import plan
 from harness.run import events
 from harness.run.events import Observer
 from harness.run.journal import DroppedFact, Journal, TrialFact
-from schemas.submission import Submission
+from schemas.submission import Submission, Trial
 
 Early = Literal["precise-enough", "budget-spent"]
 Ended = Literal["completed", "precise-enough", "budget-spent", "interrupted"]
 
 
 def decide(
-    rule: Stopping, *, blocks: int, half_width: float | None, spent_s: float
+    rule: Stopping, *, blocks: int, half_width: float | None, spent_s: float, share: float = 1.0
 ) -> Early | None:
     """Why no further block is run after so many; `None` if there is no reason to stop.
 
-    `half_width` is that of the interval over blocks, as a share of the ratio. The next block is
-    expected to take as long as the earlier ones on average; if it would overrun the budget, it is
-    not started. The first always runs: without it there would be no result at all.
+    `half_width` is that of the interval over blocks, as a share of the ratio. The next block, or a
+    `share` of one, is expected to take as long as the earlier ones on average; if it would overrun
+    the budget, it is not started. The first always runs: without it there would be no result.
     """
     if blocks == 0:
         return None
     narrow = rule.precision is not None and half_width is not None and half_width <= rule.precision
     if narrow and blocks >= rule.least_blocks:
         return "precise-enough"
-    next_ends_s = spent_s * (blocks + 1) / blocks
+    next_ends_s = spent_s * (blocks + share) / blocks
     if rule.budget_s is not None and next_ends_s > rule.budget_s:
         return "budget-spent"
     return None
@@ -74,15 +75,26 @@ class StopController:
         self._start_s = clock() - _seconds_of_trials(journal)
 
     def left(self) -> Blocks:
-        """The trials of the plan that the journal does not hold, by block, in their order."""
-        done = {
-            (fact.trial.arm, fact.trial.prompt, fact.trial.block)
-            for fact in self._journal.facts
-            if isinstance(fact, TrialFact)
-        }
+        """The trials that the journal does not hold, by block, in their order.
+
+        Those of the plan; once they are done, those of the prompts whose times disagree.
+        """
+        return self._undone(plan(self._campaign)) or self.repeats()
+
+    def repeats(self) -> Blocks:
+        """What is written once more after the last block, as far as the journal does not hold it.
+
+        The times in the journal decide, so that a resumed campaign repeats the same prompts.
+        """
+        blocks = self._campaign.blocks
+        again = disagreeing(self._trials, blocks, self._campaign.stopping.repeat_beyond)
+        return self._undone(each for each in plan(self._campaign, again) if each.block == blocks)
+
+    def _undone(self, items: Iterable[PlannedTrial]) -> Blocks:
+        done = {(trial.arm, trial.prompt, trial.block) for trial in self._trials}
         left: Blocks = {}
         dropped = self.dropped
-        for item in plan(self._campaign):
+        for item in items:
             if item.arm not in dropped and (item.arm, item.prompt, item.block) not in done:
                 left.setdefault(item.block, []).append(item)
         return left
@@ -91,25 +103,26 @@ class StopController:
         """Report how many trials are certain, and how many of them are done."""
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self._campaign.blocks - self._campaign.least_blocks)
-        done = self._done
+        done = len(self._trials)
         self._observe(events.TrialsPlanned(total=done + max(undone - beyond, 0), done=done))
 
     def early(self, block: int, left: Blocks) -> Early | None:
         """Why the campaign ends before this block. A started block is always finished."""
-        if block == self._campaign.blocks or len(left[block]) < self._per_block:
+        if block not in left or any(trial.block == block for trial in self._trials):
             return None
         if self._prune is not None and block and self._pruned(self._prune, block):
             return "precise-enough"
-        optional = block >= self._campaign.least_blocks
-        half_width = deciding(self._so_far()) if optional else None
+        optional, rule = block >= self._campaign.least_blocks, self._campaign.stopping
+        half_width = deciding(self._so_far()) if optional and rule.precision else None
         early = decide(
-            self._campaign.stopping,
+            rule,
             blocks=block,
             half_width=half_width,
             spent_s=self._clock() - self._start_s,
+            share=len(left[block]) / self._per_block,
         )
         if early is None and optional:
-            total = self._per_block * (block + 1)
+            total = len(self._trials) + len(left[block])
             self._observe(events.Extended(total=total, half_width=half_width))
         return early
 
@@ -125,13 +138,13 @@ class StopController:
         for arm in sorted(decision.drop - self.dropped):
             self._journal.add(DroppedFact(arm=arm))
         if decision.drop:
-            left = self._per_block * (self._campaign.blocks - block)
-            self._observe(events.TrialsPlanned(total=self._done + left, done=self._done))
+            done, left = len(self._trials), self._per_block * (self._campaign.blocks - block)
+            self._observe(events.TrialsPlanned(total=done + left, done=done))
         return decision.enough
 
     @property
-    def _done(self) -> int:
-        return sum(isinstance(fact, TrialFact) for fact in self._journal.facts)
+    def _trials(self) -> list[Trial]:
+        return [fact.trial for fact in self._journal.facts if isinstance(fact, TrialFact)]
 
     @property
     def _per_block(self) -> int:

@@ -10,7 +10,7 @@ from estimates import depths
 from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
-from harness.campaign.model import ArmPlan, Campaign, PromptSuite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import option
@@ -229,5 +229,5 @@ def stage(
         drafts=tuple(draft for draft in base.drafts if draft.model.id in used),
         suite=suite,
         blocks=blocks,
-        stopping=replace(base.stopping, precision=None, budget_s=budget_s),
+        stopping=Stopping(budget_s=budget_s),
     )

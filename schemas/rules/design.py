@@ -61,13 +61,14 @@ def active_within_total(submission: Submission) -> Iterator[Violation]:
 
 
 def trial_block_planned(submission: Submission) -> Iterator[Violation]:
-    """A trial belongs to one of the planned blocks."""
-    blocks = submission.design.blocks
+    """A trial belongs to one of the planned blocks, or to the repeats after the last one."""
+    design = submission.design
+    repeats = design.repeat_beyond is not None
     for index, trial in enumerate(submission.trials):
-        if trial.block >= blocks:
+        if trial.block >= design.blocks + repeats:
             message = (
-                f"block {trial.block}, but blocks count from 0 and design.blocks is {blocks}; "
-                "correct one of the two"
+                f"block {trial.block}, but blocks count from 0 and design.blocks is "
+                f"{design.blocks}; correct one of the two"
             )
             path = f"$.trials[{index}].block"
             yield path, message

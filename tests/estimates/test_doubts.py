@@ -55,6 +55,11 @@ def test_a_task_on_which_most_prompts_fire_has_a_sign() -> None:
     assert (found.verdict, found.doubt) == ("helps", None)
 
 
+@pytest.mark.parametrize(("firing", "doubt"), [(3, "few-prompts-fire"), (4, None)])
+def test_of_eight_prompts_half_must_fire(firing: int, doubt: str | None) -> None:
+    assert of(on(TEN[:8], fired=(5,) * firing + (1,) * 5, speedup=1.15)).doubt == doubt
+
+
 def test_a_task_on_which_few_prompts_fire_has_none() -> None:
     submission = on(FIVE, fired=(1, 1, 1, 9, 2), speedup=1.15)
     found = of(submission)
@@ -90,14 +95,18 @@ def test_over_all_tasks_few_prompts_that_fire_do_not_hide_the_sign() -> None:
         ((80.0, 90.0, 90.0, 59.0), "one-prompt-decides"),
         ((80.0, 90.0, 90.0, 60.0), None),
         ((110.0, 120.0, 110.0, 150.0), "one-prompt-decides"),
+        # Of eight prompts seven save 28 together.
+        ((96.0,) * 7 + (71.0,), "one-prompt-decides"),
+        ((96.0,) * 7 + (72.0,), None),
     ],
 )
 def test_a_prompt_that_makes_more_than_half_of_the_difference_decides(
     arm_ms: tuple[float, ...], expected: str | None
 ) -> None:
-    rows = {prompt: (1000.0, 10 * ms) for prompt, ms in zip(FIVE[:4], arm_ms, strict=True)}
+    prompts = TEN[: len(arm_ms)]
+    rows = {prompt: (1000.0, 10 * ms) for prompt, ms in zip(prompts, arm_ms, strict=True)}
 
-    assert few_decide(pair(campaign(table(rows), prompts=FIVE[:4]), SPEC)) == expected
+    assert few_decide(pair(campaign(table(rows), prompts=prompts), SPEC)) == expected
 
 
 def test_two_prompts_are_too_few() -> None:

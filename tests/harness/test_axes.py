@@ -79,7 +79,7 @@ def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
 
 
 def test_prompts_that_may_be_too_long_for_the_least_depth_are_left_out_of_all_and_said() -> None:
-    core = suite.load("core")
+    core = suite.load("core-1")
     said: list[str] = []
 
     short = filling.fitting(core, (4096, 512), said.append)

@@ -15,7 +15,7 @@ from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
 from schemas.method import Method
 from schemas.submission import Model
-from schemas.vocabulary import FIXED_TASKS, RUNNERS
+from schemas.vocabulary import FIXED_TASKS, RUNNERS, RunnerEntry
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -24,25 +24,34 @@ def model(model_id: str, **fields: int) -> ModelFile:
     return ModelFile(path=Path(model_id), model=described)
 
 
-def campaign(options: Options | None = None, drafts: int = 1) -> Campaign:
+def campaign(
+    options: Options | None = None, drafts: int = 1, runner: RunnerEntry = USUAL_RUNNER
+) -> Campaign:
     options = options or Options()
-    chosen = suite.select(suite.load("core"), prompts=options.prompts, quick=options.quick)
+    chosen = suite.select(
+        suite.load(options.suite or "core"),
+        tasks=options.tasks,
+        prompts=options.prompts,
+        quick=options.quick,
+    )
     return build(
         options,
         target=model("target"),
         drafts=tuple(model("draft") for _ in range(drafts)),
         methods=options.methods or defaults(USUAL_RUNNER),
         suite=chosen,
+        runner=runner,
     )
 
 
-def test_the_default_campaign_has_three_arms_three_to_six_blocks_and_the_whole_suite() -> None:
+def test_the_default_campaign_has_three_arms_two_blocks_with_repeats_and_the_fixed_tasks() -> None:
     built = campaign()
 
     assert [arm.id for arm in built.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
     assert [arm.baseline for arm in built.arms] == [None, "baseline", "baseline"]
-    assert (built.least_blocks, built.blocks, built.stopping.precision) == (3, 6, 0.03)
-    assert (len(built.suite.prompts), built.profile) == (32, "default")
+    assert (built.least_blocks, built.blocks) == (2, 2)
+    assert built.stopping == Stopping(repeat_beyond=0.15)
+    assert (len(built.suite.prompts), built.profile) == (64, "default")
     assert built.settings.max_output_tokens == 96
     assert built.arms[2].method == Method(type="draft-model", draft="draft", n_max=4)
 
@@ -51,7 +60,7 @@ def test_quick_is_one_block_of_fewer_prompts_with_shorter_outputs() -> None:
     built = campaign(Options(quick=True))
 
     assert (built.blocks, len(built.suite.prompts), built.profile) == (1, 24, "quick")
-    assert built.settings.max_output_tokens == 24
+    assert (built.settings.max_output_tokens, built.stopping.repeat_beyond) == (32, None)
 
 
 def test_a_first_look_through_a_server_repeats_one_prompt_of_each_task_three_times() -> None:
@@ -104,6 +113,22 @@ def test_what_changes_the_measurement_makes_the_profile_custom(
     assert profile(options) == expected_profile
 
 
+def test_passes_are_repeated_three_times_since_only_they_show_how_passes_differ() -> None:
+    served = campaign(runner=RUNNERS["llama-server"])
+
+    assert (served.blocks, served.stopping, len(served.suite.prompts)) == (3, Stopping(), 64)
+
+
+def test_of_many_arms_half_of_the_prompts_run_and_none_is_repeated_where_no_block_is_left() -> None:
+    depths = tuple(parse(f"prompt-lookup:n_max={depth}") for depth in range(2, 13))
+    seven, twelve = campaign(Options(methods=depths[:6])), campaign(Options(methods=depths))
+    asked = campaign(Options(methods=depths, tasks=("tools",)))
+
+    assert (len(seven.suite.prompts), seven.stopping.repeat_beyond) == (64, None)
+    assert (len(twelve.suite.prompts), twelve.blocks) == (32, 2)
+    assert (len(asked.suite.prompts), asked.stopping.repeat_beyond) == (8, 0.15)
+
+
 @pytest.mark.usefixtures("cache_dir")
 def test_through_a_server_arms_take_turns_by_passes_and_a_quick_run_stays_one(
     tmp_path: Path,
@@ -148,8 +173,11 @@ def test_control_adds_both_instruments_once_and_changes_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("options", "blocks", "expected"),
     [
-        (Options(precision=0.01), 6, Stopping(precision=0.01)),
-        (Options(budget_min=2.5), 6, Stopping(precision=0.03, budget_s=150.0)),
+        # A file holds four blocks of three arms on 64 prompts, and more of fewer prompts.
+        (Options(precision=0.01), 4, Stopping(precision=0.01)),
+        (Options(precision=0.01, prompts=("4",)), 6, Stopping(precision=0.01)),
+        (Options(budget_min=2.5), 2, Stopping(repeat_beyond=0.15, budget_s=150.0)),
+        (Options(blocks=2), 2, Stopping()),
         (Options(blocks=4, budget_min=1.0), 4, Stopping(budget_s=60.0)),
         (Options(quick=True), 1, Stopping()),
     ],

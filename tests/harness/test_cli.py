@@ -98,11 +98,21 @@ def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
     assert re.search(r"expected +about \d+ (s|min)", result.stdout)
 
 
-def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
-    result = call("run", *models, "--tasks", "code", "--budget", "10", "--dry-run")
+def test_a_dry_run_says_what_is_written_once_more(models: list[str]) -> None:
+    result = call("run", *models, "--dry-run")
 
-    # Four prompts of the task and three arms.
-    assert "3 to 6 blocks x 4 prompts x 3 arms = 36 to 72" in result.stdout
+    shown = " ".join(result.stdout.split())
+    assert "2 blocks x 64 prompts x 3 arms = 384" in shown
+    assert "differ by more than 15 % is then written once more by all arms" in shown
+
+
+def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
+    result = call(
+        *("run", *models, "--tasks", "code", "--precision", "0.03", "--budget", "10", "--dry-run")
+    )
+
+    # Eight prompts of the task and three arms.
+    assert "3 to 6 blocks x 8 prompts x 3 arms = 72 to 144" in result.stdout
     assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
         result.stdout
     )

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.file_size import trial_bytes
-from harness.campaign.options import Options
+from harness.runners.fake import FakeRig
+from schemas.codec import canonical_bytes, encode
+from tests.harness.campaigns import run
 from tests.harness.test_campaign import campaign
 
 COMMUNITY = Path(__file__).parents[2] / "results" / "community"
@@ -30,5 +32,16 @@ def test_the_estimate_holds_for_every_file_that_was_measured(path: Path) -> None
         assert estimated < 1.3 * real
 
 
-def test_controls_beside_the_default_campaign_keep_its_six_blocks() -> None:
-    assert campaign(Options(control=True)).blocks == 6
+@pytest.mark.parametrize(
+    ("noise", "kib"),
+    [
+        pytest.param(0.01, 200, id="no repeats"),
+        pytest.param(2.0, 300, id="every prompt"),
+    ],
+)
+def test_a_default_file_of_three_arms_stays_small(tmp_path: Path, noise: float, kib: int) -> None:
+    submission = run(campaign(), tmp_path / "run.jsonl", rig=FakeRig(noise=noise))
+
+    prompts = len(submission.suite.prompts)
+    assert len(submission.trials) == 3 * prompts * (2 if noise < 1 else 3)
+    assert len(canonical_bytes(encode(submission))) <= kib * 1024

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from estimates.flags.suite import suites
 from harness.campaign import suite
@@ -54,12 +57,43 @@ def ids(chosen: suite.PromptSuite) -> list[str]:
     return [prompt.id for prompt in chosen.prompts]
 
 
-def test_the_core_suite_has_the_same_number_of_prompts_for_each_of_eight_tasks() -> None:
+@pytest.mark.parametrize(("name", "each", "tasks"), [("core", 8, 9), ("core-1", 4, 8)])
+def test_a_core_suite_has_the_same_number_of_prompts_for_each_task_and_three_quick_ones(
+    name: str, each: int, tasks: int
+) -> None:
+    prompts = suite.load(name).prompts
+
+    assert Counter(p.task for p in prompts) == dict.fromkeys((p.task for p in prompts), each)
+    assert {*Counter(p.task for p in prompts if p.quick).values()} == {3}
+    assert len({p.task for p in prompts}) == tasks
+
+
+def test_tools_run_only_where_they_are_named() -> None:
     core = suite.load("core")
 
-    counts = {p.task: sum(q.task == p.task for q in core.prompts) for p in core.prompts}
-    assert len(counts) == 8
-    assert set(counts.values()) == {4}
+    def tasks(**asked: object) -> set[str]:
+        return {each.task for each in suite.select(core, **asked).prompts}  # type: ignore[arg-type]
+
+    assert tasks() == tasks(prompts=["8"]) == tasks(quick=True) == {*FIXED_TASKS}
+    assert tasks(tasks=["tools"]) == tasks(tasks=["tools"], quick=True) == {"tools"}
+    assert tasks(prompts=["tools-book-*"]) == {"tools"}
+    assert tasks(prompts=["1"], tasks=["tools", "code"]) == {"tools", "code"}
+
+
+def test_every_json_prompt_ends_with_the_schema_of_its_answer_and_a_tools_prompt_with_tools() -> (
+    None
+):
+    core = suite.load("core")
+    carried = [each for each in core.prompts if each.task in ("json", "tools")]
+
+    assert [each for each in core.prompts if each.schema] == carried
+    for prompt in carried:
+        assert prompt.schema is not None
+        assert prompt.text.endswith("\n\n" + prompt.schema.removesuffix("\n"))
+        found = json.loads(prompt.schema)
+        tools = found if prompt.task == "tools" else ()
+        for described in (each["parameters"] for each in tools) if tools else (found,):
+            Draft202012Validator.check_schema(described)
 
 
 def test_text_loses_the_line_break_before_the_closing_quotes_and_nothing_else(
@@ -83,8 +117,9 @@ def test_the_digest_is_the_documented_one(small: suite.PromptSuite) -> None:
 def test_a_suite_of_the_harness_is_the_one_that_was_released(name: str) -> None:
     shipped = suite.load(name)
 
-    assert suites()[name][shipped.version] == shipped.sha256
-    assert {prompt.task for prompt in shipped.prompts} == {*FIXED_TASKS}
+    assert suites()[shipped.id][shipped.version] == shipped.sha256
+    assert {prompt.task for prompt in suite.select(shipped).prompts} == {*FIXED_TASKS}
+    assert shipped.quick_max_output_tokens == 32
 
 
 def test_a_prompt_may_be_a_conversation() -> None:

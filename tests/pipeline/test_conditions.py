@@ -47,6 +47,8 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
         ({"context_depth_tokens": 4096}, "context 4096", "--context-depth 4096"),
         (DRAWN, "temperature 0.8", "--temperature 0.8"),
         ({"sampling": "other"}, "not greedy", None),
+        ({"max_output_tokens": 32}, None, None),
+        ({"max_output_tokens": 31}, "answers of 31 tokens", "--max-tokens 31"),
         ({"kv_type_k": "q8_0"}, "KV q8_0 and f16", "--cache-type-k q8_0"),
         (
             {"kv_type_k": "q4_0", "kv_type_v": "q4_0", "flash_attention": "on"},
@@ -95,6 +97,23 @@ def test_two_depths_are_two_cells_and_the_seed_is_none() -> None:
         " where method = 'draft-model' and task = 'code' order by conditions",
     )
     assert found == [("context 4096", 1), ("context 512", 1), ("temperature 0.8", 2)]
+
+
+def test_two_versions_of_a_suite_and_their_settings_meet_in_no_cell() -> None:
+    first = sample()
+    later = replace(
+        sample(seed=5, contributor="bob"), suite=replace(first.suite, id="core", version="2.0.0")
+    )
+    connection = known(replace(first, suite=replace(first.suite, id="core")), later)
+
+    found = rows(
+        connection,
+        "select suite_label, submissions from cell"
+        " where method = 'draft-model' and task = 'code' order by suite_label nulls first",
+    )
+    assert found == [(None, 1), ("core 2", 1)]
+    assert identify(later).place == f"{identify(first).place}-core-2"
+    assert list(axes_of(frame(connection, "explore_cells"))) == ["suite"]
 
 
 def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
@@ -208,7 +227,10 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
 
 
 def test_axes_of_no_cells_are_none() -> None:
-    columns = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
+    columns = (
+        *("suite_label", "context_depth", "token_choice", "answer_limit", "cache_types"),
+        *("attention", "loading", "conditions"),
+    )
 
     assert axes_of(pl.DataFrame({name: [] for name in columns})) == {}
 

@@ -56,6 +56,7 @@ def test_version_2_adds_these_fields_and_the_axes() -> None:
         schema(SUBMISSION_V1)["properties"].keys() == schema(SUBMISSION_SCHEMA)["properties"].keys()
     )
     assert added == {
+        ("design", "repeat_beyond"),
         ("snapshot", "busy_fraction"),
         ("trial", "text_sha256"),
         ("trial", "equal_words"),

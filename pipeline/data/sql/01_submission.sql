@@ -58,7 +58,7 @@ select
   document.target.vocabulary_size,
   settings.* exclude (submission, chat_template_sha256, energy_method),
   document.design.blocks,
-  blocks_done,
+  least(blocks_done, document.design.blocks) as blocks_done,
   document.design.precision,
   document.design.budget_s,
   document.design.order as design_order,

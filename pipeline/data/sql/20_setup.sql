@@ -26,6 +26,7 @@ select
   target,
   target_label,
   conditions,
+  suite_label,
   measured_with,
   submission.quantisation,
   parameters,

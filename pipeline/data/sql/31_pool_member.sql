@@ -1,6 +1,6 @@
 -- One row puts one piece of evidence about a speculative arm into one pool of comparable evidence.
 -- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
--- engine (two runners draft and count differently) and its concurrency and its conditions; pools over cells
+-- engine (two runners draft and count differently), its concurrency, its conditions and its suite; pools over cells
 -- hold single requests under the usual settings only, for what a batch or a long context leaves of a
 -- speedup is another question (concurrency_view, context_view).
 -- A figure over a suite's own tasks is in no pool: another suite has others. Nor is an arm of which
@@ -38,7 +38,7 @@ widely as (
     arm, runner, engine_name, engine_label, engine_build, device_kind, vram_gib, target_label,
     measured_with, quantisation, parameters, active_parameters, parameters_label, draft_label,
     whole_request, repeatable_within, setting, draft_slug, quantisation_slug,
-    series
+    series, suite_label
   )
   from judged
   where concurrency = 1 and conditions is null

@@ -1,5 +1,5 @@
 -- One row is one cell of the map: device × backend × target × quantisation × method × depth × draft
--- × concurrency × conditions × engine × task ('all' too) × tier, as the median over votes.
+-- × concurrency × conditions × suite × engine × task ('all' too) × tier, as the median over votes.
 create table cell as
 with described as (
   select
@@ -25,7 +25,8 @@ with described as (
     any_value(depth order by submission) as depth,
     any_value(draft_label order by submission) as draft_label,
     any_value(concurrency order by submission) as concurrency,
-    any_value(conditions order by submission) as conditions
+    any_value(conditions order by submission) as conditions,
+    any_value(suite_label order by submission) as suite_label
   from pool_member
   where pool_kind = 'cell'
   group by pool

@@ -7,6 +7,7 @@ with members as (
     identity.vendor,
     identity.context_depth,
     identity.token_choice,
+    identity.answer_limit,
     identity.cache_types,
     identity.attention,
     identity.loading
@@ -22,6 +23,7 @@ newest as (
     any_value(series order by submission) as series,
     any_value(context_depth) as context_depth,
     any_value(token_choice) as token_choice,
+    any_value(answer_limit) as answer_limit,
     any_value(cache_types) as cache_types,
     any_value(attention) as attention,
     any_value(loading) as loading,
@@ -33,13 +35,14 @@ select
   cell.*,
   md5(concat_ws('|', device, backend, target, quantisation, method, coalesce(depth, 0),
     coalesce(draft_label, ''), coalesce(concurrency, 1), tier, other_engine(engine_label),
-    conditions))[:10]
+    suite_label, conditions))[:10]
     as setup,
   newest.submission,
   newest.vendor,
   newest.series,
   newest.context_depth,
   newest.token_choice,
+  newest.answer_limit,
   newest.cache_types,
   newest.attention,
   newest.loading,

@@ -45,6 +45,7 @@ join explore as other
   and one.engine_label = other.engine_label
   and one.concurrency is not distinct from other.concurrency
   and one.conditions is not distinct from other.conditions
+  and one.suite_label is not distinct from other.suite_label
   and one.task = other.task and one.tier = other.tier
 where one.speedup is not null and other.speedup is not null
 order by abs(ln(speedup_ratio)) desc, one.cell, other.cell;

@@ -6,7 +6,7 @@ with listed as (
   select
     explore.* replace (series || '-' || tier as series),
     concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation,
-      conditions) as place_label,
+      suite_label, conditions) as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label) as arm_label
   from explore
 ),

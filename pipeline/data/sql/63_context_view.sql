@@ -7,10 +7,11 @@ with listed as (
     explore.* exclude (series),
     md5(concat_ws('|', device, backend, engine_label, target, quantisation, method,
       coalesce(depth, 0), coalesce(draft_label, ''), coalesce(token_choice, ''),
+      coalesce(answer_limit, ''), coalesce(suite_label, ''),
       coalesce(cache_types, ''), coalesce(attention, ''), coalesce(loading, ''), tier))[:10]
       as setting_series,
     concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation,
-      token_choice, 'KV ' || cache_types, 'flash attention ' || attention, loading) as place_label,
+      suite_label, token_choice, answer_limit, 'KV ' || cache_types, 'flash attention ' || attention, loading) as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label, nullif(task, 'all')) as arm_label
   from explore
   where context_depth is not null and concurrency = 1 and speedup is not null

@@ -7,7 +7,7 @@ create table build_step as
 with built as (
   select
     concat_ws('-', lower(replace(voter, '@', '-')), device, backend, runner, target,
-      quantisation_slug, setting, 'c' || concurrency, conditions) as series,
+      quantisation_slug, setting, 'c' || concurrency, conditions, suite_label) as series,
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
     speedup, interval_low, interval_high, stated_request, stated_request_low, stated_request_high, verdict,

@@ -43,16 +43,18 @@ def _rate(column: str) -> pl.Expr:
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
 
-def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None) -> Facet:
+def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, usual: str = "usual") -> Facet:
     """A setting that few change: `usual` comes first."""
     text = label.cast(pl.String)
     first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
-    return Facet(name=name, key=text.fill_null("usual"), order=first)
+    return Facet(name=name, key=text.fill_null(usual), order=first)
 
 
 AXIS_FACETS = (
+    _axis("suite", col("suite_label"), usual="first"),
     _axis("context", col("context_depth"), col("context_depth")),
     _axis("sampling", col("token_choice")),
+    _axis("answers", col("answer_limit")),
     _axis("cache", col("cache_types")),
     _axis("attention", col("attention")),
     _axis("loading", col("loading")),
@@ -149,7 +151,7 @@ LINKS = (
 # What Compare names places and settings by.
 COMPARED = {
     *("device", "backend", "engine", "target", "quant", "method", "depth", "concurrency", "draft"),
-    *("task", "tier", "conditions"),
+    *("task", "tier", "conditions", "suite"),
 }
 MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),

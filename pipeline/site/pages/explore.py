@@ -35,8 +35,10 @@ FILTERS = {
 }
 # Settings of their own column, where a row has one that is not the usual one: facet and label.
 AXES = {
+    "suite": "Version of the suite",
     "context": "Context before the answer",
     "sampling": "Sampling",
+    "answers": "Longest answer",
     "cache": "KV cache",
     "attention": "Flash attention",
     "loading": "Experts, split, server",

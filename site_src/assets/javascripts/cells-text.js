@@ -92,10 +92,11 @@ export const rate = (cells, name, row) => {
   return printedRate(Number.isNaN(value) ? null : value);
 };
 
-// Settings that are not the usual ones, after `between`; a file without them has no such facet.
+// A later suite and settings that are not the usual ones, after `between`; a file without them has no such facet.
 const unusual = (cells, row, between) => {
-  const found = cells.facets.conditions ? label(cells, "conditions", row) : "usual";
-  return found === "usual" ? "" : between + found;
+  const found = ["suite", "conditions"].filter((name) => cells.facets[name]).map((name) => label(cells, name, row));
+  const named = found.filter((each) => !["usual", "first"].includes(each));
+  return named.length ? between + named.join(", ") : "";
 };
 
 export const method = (cells, row) => {

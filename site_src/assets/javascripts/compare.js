@@ -7,7 +7,7 @@ import { interval, method, rate, request, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
-const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "conditions"];
+const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "suite", "conditions"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
 const HEADS = ["Speedup, 95 % [another machine]", "Request of 256 tokens", "Tokens per round", "R", "Tokens/s: plain, plain × speedup"];

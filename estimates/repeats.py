@@ -1,0 +1,25 @@
+"""Find the prompts that a campaign writes once more because its repeats disagree.
+
+Two times of a prompt do not show which of them was disturbed. With a third, their median leaves a
+single disturbed one out; where the machine drifts, most prompts disagree and the repeats become a
+third block. All arms write such a prompt again, so that their times stay paired.
+"""
+
+from collections.abc import Iterable
+
+from estimates.pairing import ms_per_token
+from schemas.submission import Trial
+
+
+def disagreeing(trials: Iterable[Trial], blocks: int, beyond: float | None) -> frozenset[str]:
+    """The prompts on which an arm's times in the first `blocks` differ by more than a share."""
+    if beyond is None:
+        return frozenset()
+    times: dict[tuple[str, str], list[float]] = {}
+    for trial in trials:
+        ms = ms_per_token(trial) if trial.block < blocks else None
+        if ms is not None:
+            times.setdefault((trial.prompt, trial.arm), []).append(ms)
+    return frozenset(
+        prompt for (prompt, _), own in times.items() if max(own) > (1 + beyond) * min(own)
+    )
