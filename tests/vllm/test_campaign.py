@@ -33,9 +33,12 @@ if TYPE_CHECKING:
 
 
 # In the order of the servers; the sizes are those of their command lines.
+SIZES = {
+    mode: f"n_max={each['num_speculative_tokens']}" for mode, each in SPECULATION.items() if each
+}
 METHODS = {
-    "ngram": "prompt-lookup:n_max=5,ngram_min=2,ngram_max=4",
-    "draft_model": "draft-model:n_max=3",
+    "ngram": f"prompt-lookup:{SIZES['ngram']},ngram_min=2,ngram_max=4",
+    "draft_model": f"draft-model:{SIZES['draft_model']}",
 }
 SHORT = ["--prompts", "code-sql-tool-library", "--max-tokens", "48", "--blocks", "1"]
 # Three servers, one after another, on a machine that does other things, too.
@@ -155,11 +158,3 @@ def running_from(place: str) -> list[int]:
     """Processes whose command line names a place."""
     lines = {each.pid: each.info["cmdline"] or [] for each in psutil.process_iter(["cmdline"])}
     return [pid for pid, words in lines.items() if any(place in word for word in words)]
-
-
-@pytest.mark.parametrize("mode", METHODS)
-def test_the_methods_have_the_sizes_of_the_servers(mode: str) -> None:
-    speculation = SPECULATION[mode]
-
-    assert speculation is not None
-    assert f"n_max={speculation['num_speculative_tokens']}" in METHODS[mode]

@@ -65,3 +65,16 @@ def answered(session: OpenAiSession, arm: str = "draft-model-n3") -> tuple[Gener
     assert isinstance(result, Generation), result
     assert isinstance(result.rounds, Totals)
     return result, result.rounds
+
+
+def refused(session: OpenAiSession, arm: str = "draft-model-n3") -> Failure:
+    """Why an arm cannot be prepared."""
+    failure = session.prepare(arm)
+    assert isinstance(failure, Failure), failure
+    return failure
+
+
+def baseline_alone(server: Server, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
+    """A session on a server for the baseline; nobody is at the other address."""
+    nobody = ("http://127.0.0.1:9",)
+    return open_session(plan(), base_url=server.url, spec_base_urls=nobody, **options)

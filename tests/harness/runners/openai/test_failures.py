@@ -10,7 +10,7 @@ from harness.runners.http.session import failure_of
 from harness.runners.openai.endpoints import parse
 from harness.runners.openai.models import offer
 from tests.harness.runners.openai.fake_server import serving
-from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
+from tests.harness.runners.openai.sessions import baseline_alone, on_fakes, refused, request
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,10 @@ from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, 
 )
 def test_a_server_that_fails_gives_a_reason(fault: str, reason: str, said: str) -> None:
     with serving(style="plain", fault=fault) as server:
-        session = open_session(plan(), base_url=server.url, spec_base_urls=("http://127.0.0.1:9",))
+        session = baseline_alone(server)
 
-        failure = session.prepare("baseline")
+        failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert failure.reason == reason
     assert said in failure.detail
     assert "\n" not in failure.detail
@@ -52,28 +51,17 @@ def test_a_web_server_is_told_from_one_for_models() -> None:
 
 def test_a_server_that_does_not_answer_in_time_is_late() -> None:
     with serving(fault="silent") as server:
-        session = open_session(
-            plan(),
-            base_url=server.url,
-            spec_base_urls=("http://127.0.0.1:9",),
-            answer_limit_s=0.2,
-        )
+        session = baseline_alone(server, answer_limit_s=0.2)
 
-        failure = session.prepare("baseline")
+        failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"
     assert "raise --answer-timeout" in failure.detail
 
 
 def test_a_trial_that_is_given_up_says_how_long_it_had_run() -> None:
     with serving(style="plain") as server:
-        session = open_session(
-            plan(),
-            base_url=server.url,
-            spec_base_urls=("http://127.0.0.1:9",),
-            answer_limit_s=0.5,
-        )
+        session = baseline_alone(server, answer_limit_s=0.5)
         session.prepare("baseline")
         server.state.behaviour = replace(server.state.behaviour, fault="silent")
 
@@ -107,13 +95,10 @@ def test_a_model_that_is_not_served_is_told_apart_by_name(
     models: tuple[str, ...], asked: str | None, said: str
 ) -> None:
     with serving(models=models) as server:
-        session = open_session(
-            plan(), base_url=server.url, spec_base_urls=("http://127.0.0.1:9",), model=asked
-        )
+        session = baseline_alone(server, model=asked)
 
-        failure = session.prepare("baseline")
+        failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert said in failure.detail
 
 

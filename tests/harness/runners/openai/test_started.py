@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.runners.base import Failure, Generation, Totals
-from tests.harness.runners.openai.sessions import open_session, plan, request
+from tests.harness.runners.openai.sessions import open_session, plan, refused, request
 from tests.processes import children, command_line
 
 FAKE = "tests.harness.runners.openai.fake_server"
@@ -59,9 +59,8 @@ def test_a_server_that_ends_at_once_is_quoted() -> None:
         plan(), server_command=command("--exit"), spec_server_commands=(command(),)
     )
 
-    failure = session.prepare("baseline")
+    failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert failure.reason == "out-of-memory"
     assert "ended with exit code 1: ValueError: CUDA out of memory while loading" in failure.detail
 
@@ -82,9 +81,8 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         plan(), server_command=slow, spec_server_commands=(command(),), startup_limit_s=0.3
     )
 
-    failure = session.prepare("baseline")
+    failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"
     assert "raise --startup-timeout" in failure.detail
     assert running("time.sleep") == []

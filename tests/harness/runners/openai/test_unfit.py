@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from harness.runners.base import Failure
 from harness.runners.openai.models import Served, difference
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
-from tests.harness.runners.openai.sessions import open_session, plan
+from tests.harness.runners.openai.sessions import open_session, plan, refused
 
 
 def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
@@ -17,9 +16,8 @@ def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
 
         session.prepare("baseline")
-        failure = session.prepare("draft-model-n3")
+        failure = refused(session)
 
-    assert isinstance(failure, Failure)
     assert f"offers no model D; it has {MODEL}, {DRAFT}" in failure.detail
 
 
@@ -28,9 +26,8 @@ def test_the_baselines_own_server_is_none_that_speculates() -> None:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,))
 
         session.prepare("baseline")
-        failure = session.prepare("draft-model-n3")
+        failure = refused(session)
 
-    assert isinstance(failure, Failure)
     assert "this is the baseline's server" in failure.detail
 
 
@@ -50,9 +47,8 @@ def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said:
         session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
         session.prepare("baseline")
 
-        failure = session.prepare("draft-model-n3")
+        failure = refused(session)
 
-    assert isinstance(failure, Failure)
     assert failure.reason == "other"
     assert said in failure.detail
 
@@ -114,9 +110,8 @@ def test_equal_names_of_other_weights_are_refused(
         session = open_session(plan(), base_url=plain.url, spec_base_urls=(other.url,))
         session.prepare("baseline")
 
-        failure = session.prepare("draft-model-n3")
+        failure = refused(session)
 
-    assert isinstance(failure, Failure)
     assert f"offers {MODEL}, the baseline's {MODEL} {said}; start both" in failure.detail
 
 
@@ -124,9 +119,8 @@ def test_a_baseline_that_drafts_is_refused() -> None:
     with serving(depth=3) as base, serving(depth=3) as other:
         session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
 
-        failure = session.prepare("baseline")
+        failure = refused(session, "baseline")
 
-    assert isinstance(failure, Failure)
     assert "the baseline's server drafted" in failure.detail
     assert "started without speculation" in failure.detail
 
@@ -135,7 +129,6 @@ def test_a_depth_that_the_server_contradicts_is_refused() -> None:
     with serving() as base, serving(depth=5) as other:
         session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
 
-        failure = session.prepare("draft-model-n3")
+        failure = refused(session)
 
-    assert isinstance(failure, Failure)
     assert "drafts up to 5 tokens, the method says n_max=3" in failure.detail
