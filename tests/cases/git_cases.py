@@ -33,6 +33,16 @@ def _named(path: str, rule: str = "path-name", mode: str = REGULAR) -> PullReque
     return PullRequest(adds={path: (mode, _DATA)}, expected={path: rule})
 
 
+def _good(content: bytes, rule: str, mode: str = REGULAR) -> PullRequest:
+    """A file in the place of a good result."""
+    return PullRequest(adds={GOOD: (mode, content)}, expected={GOOD: rule})
+
+
+def _edit(content: bytes, mode: str = REGULAR) -> PullRequest:
+    """Another file in the place of a result that is there."""
+    return PullRequest(adds={THERE: (mode, content)}, expected={THERE: "path-not-added"})
+
+
 def _beside(path: str, content: bytes = b"x\n") -> PullRequest:
     """A good result, and another file that a pull request with results must leave alone."""
     return PullRequest(
@@ -52,14 +62,10 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     "an entry about a contributor": _beside("results/lifecycle/contributor--ada.json", b"{}\n"),
     "attributes in the folder": _named(_in(".gitattributes")),
     "a hidden name": _named(_in(".x.json")),
-    "a symbolic link": PullRequest(
-        adds={GOOD: (LINK, b"../../README.md")}, expected={GOOD: "path-mode"}
-    ),
-    "a symbolic link out of the repository": PullRequest(
-        adds={GOOD: (LINK, b"/etc/passwd")}, expected={GOOD: "path-mode"}
-    ),
+    "a symbolic link": _good(b"../../README.md", "path-mode", LINK),
+    "a symbolic link out of the repository": _good(b"/etc/passwd", "path-mode", LINK),
     "an executable bit": _named(GOOD, "path-mode", EXECUTABLE),
-    "a submodule": PullRequest(adds={GOOD: (MODULE, b"1" * 40)}, expected={GOOD: "path-mode"}),
+    "a submodule": _good(b"1" * 40, "path-mode", MODULE),
     "a folder where a file is expected": _named(f"{GOOD}/x.json", "path-folder"),
     "a folder below": _named(_in("deeper/x.json"), "path-folder"),
     "the folder as a file": PullRequest(
@@ -72,20 +78,14 @@ PULL_REQUESTS: dict[str, PullRequest] = {
         removes=(THERE,),
         expected={FOLDER: "path-mode", THERE: "path-not-added"},
     ),
-    "an edit": PullRequest(adds={THERE: (REGULAR, _DATA)}, expected={THERE: "path-not-added"}),
-    "an edit to nothing": PullRequest(
-        adds={THERE: (REGULAR, b"")}, expected={THERE: "path-not-added"}
-    ),
+    "an edit": _edit(_DATA),
+    "an edit to nothing": _edit(b""),
     "a removal": PullRequest(removes=(THERE,), expected={THERE: "path-not-added"}),
     "a removal beside a good result": PullRequest(
         adds={GOOD: (REGULAR, _DATA)}, removes=(THERE,), expected={THERE: "path-not-added"}
     ),
-    "an executable bit on what is there": PullRequest(
-        adds={THERE: (EXECUTABLE, _OTHER_DATA)}, expected={THERE: "path-not-added"}
-    ),
-    "a link in place of what is there": PullRequest(
-        adds={THERE: (LINK, b"x")}, expected={THERE: "path-not-added"}
-    ),
+    "an executable bit on what is there": _edit(_OTHER_DATA, EXECUTABLE),
+    "a link in place of what is there": _edit(b"x", LINK),
     "a rename": PullRequest(
         adds={THERE.replace("rtx", "gtx"): (REGULAR, _OTHER_DATA)},
         removes=(THERE,),
@@ -124,22 +124,12 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     "a name of the wrong form": _named(_in("mine.json"), "canonical-name"),
     "a digest that is wrong": _named(GOOD[:-13] + "00000000.json", "canonical-name"),
     "a day that is wrong": _named(GOOD.replace("20261121", "20261122"), "canonical-name"),
-    "more bytes than accepted": PullRequest(
-        adds={GOOD: (REGULAR, b" " * 524_289)}, expected={GOOD: "path-size"}
-    ),
-    "twenty million bytes": PullRequest(
-        adds={GOOD: (REGULAR, b" " * 20_000_000)}, expected={GOOD: "path-size"}
-    ),
-    "no bytes": PullRequest(adds={GOOD: (REGULAR, b"")}, expected={GOOD: "json"}),
-    "bytes that are no text": PullRequest(
-        adds={GOOD: (REGULAR, b"\x00\xff\xfe")}, expected={GOOD: "encoding"}
-    ),
-    "lines that end as on Windows": PullRequest(
-        adds={GOOD: (REGULAR, _DATA.replace(b"\n", b"\r\n"))}, expected={GOOD: "canonical-form"}
-    ),
-    "a pointer of large file storage": PullRequest(
-        adds={GOOD: (REGULAR, b"version 1\noid sha256:00\nsize 1\n")}, expected={GOOD: "json"}
-    ),
+    "more bytes than accepted": _good(b" " * 524_289, "path-size"),
+    "twenty million bytes": _good(b" " * 20_000_000, "path-size"),
+    "no bytes": _good(b"", "json"),
+    "bytes that are no text": _good(b"\x00\xff\xfe", "encoding"),
+    "lines that end as on Windows": _good(_DATA.replace(b"\n", b"\r\n"), "canonical-form"),
+    "a pointer of large file storage": _good(b"version 1\noid sha256:00\nsize 1\n", "json"),
     "three hundred files": PullRequest(
         adds={_in(f"flood-{number:03}.json"): (REGULAR, b"{}") for number in range(300)},
         expected={FOLDER: "path-count"},

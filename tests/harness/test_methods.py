@@ -1,5 +1,10 @@
 """Is `--method` understood, and a slip answered with what was meant?"""
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
 import pytest
 
 from estimates.depths import fixed
@@ -9,78 +14,18 @@ from harness.campaign.methods import METHODS, parse
 from harness.cli.methods import signature
 from harness.errors import BadInputError, UsageError
 from harness.importers.methods import parameters
-from schemas.method import NO_SPECULATION, Method
+from schemas.method import Method
 from tests.harness.campaigns import campaign
 
+WRITTEN = tomllib.loads(Path("tests/data/methods.toml").read_text("utf-8"))["method"]
 
-@pytest.mark.parametrize(
-    ("text", "expected", "name"),
-    [
-        (
-            "prompt-lookup",
-            Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
-            "prompt-lookup-n8",
-        ),
-        (
-            "prompt-lookup:n_max=5, ngram_min=3",
-            Method(type="prompt-lookup", n_max=5, ngram_min=3, ngram_max=4),
-            "prompt-lookup-n5-g3-4",
-        ),
-        ("draft-model", Method(type="draft-model", n_max=4), "draft-model-n4"),
-        ("empty-draft", Method(type="empty-draft"), "empty-draft"),
-        ("none", NO_SPECULATION, "baseline-again"),
-        ("oracle", Method(type="oracle", n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
-        (
-            "draft-model:n_max=6,n_min=0,p_min=0.75",
-            Method(type="draft-model", n_max=6, n_min=0, p_min=0.75),
-            "draft-model-n6-m0-p0.75",
-        ),
-        ("mtp", Method(type="mtp", n_max=3), "mtp-n3"),
-        (
-            "ngram-simple",
-            Method(type="ngram-simple", n_max=8, ngram_size=3, min_hits=1),
-            "ngram-simple-n8",
-        ),
-        (
-            "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
-            Method(type="ngram-map-k", n_max=48, ngram_size=12, min_hits=2),
-            "ngram-map-k-n48-g12-h2",
-        ),
-        (
-            "ngram-mod",
-            Method(type="ngram-mod", n_max=8, n_min=2, ngram_size=3),
-            "ngram-mod-n8",
-        ),
-        ("ngram-cache", Method(type="ngram-cache"), "ngram-cache"),
-        (
-            "mtp:n_max=9,controller=autotune",
-            Method(type="mtp", n_max=9, adaptive=True, controller="autotune"),
-            "mtp-autotune",
-        ),
-        (
-            "ngram-mod:controller=Auto tune",
-            Method(
-                type="ngram-mod",
-                n_max=8,
-                n_min=2,
-                ngram_size=3,
-                adaptive=True,
-                controller="Auto tune",
-            ),
-            "ngram-mod-auto-tune",
-        ),
-        ("suffix", Method(type="suffix", n_max=24), "suffix-n24"),
-        ("forced:length=3,n_max=5", Method(type="forced", n_max=5, length=3.0), "forced-l3-n5"),
-        (
-            "oracle:acceptance=1,n_max=2",
-            Method(type="oracle", n_max=2, acceptance=1.0),
-            "oracle-a1-n2",
-        ),
-    ],
-)
-def test_a_method_and_the_arm_it_becomes(text: str, expected: Method, name: str) -> None:
-    assert parse(text) == expected
-    assert label(parse(text)) == name
+
+@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row["text"])
+def test_a_method_and_the_arm_it_becomes(row: dict[str, Any]) -> None:
+    found = parse(row["text"])
+
+    assert found == msgspec.convert(row["is"], Method)
+    assert label(found) == row["arm"]
 
 
 @pytest.mark.parametrize(
