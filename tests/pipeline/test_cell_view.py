@@ -81,17 +81,6 @@ def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confir
     )
 
 
-@pytest.mark.parametrize(("second", "mark"), [("ada", "helps"), ("bob", "helps-confirmed")])
-def test_only_a_second_contributor_fills_the_sign(second: str, mark: str) -> None:
-    connection = database(
-        campaign(1.3, within=(1.29, 1.31), contributor="ada", day="2026-11-01"),
-        campaign(1.3, within=(1.29, 1.31), contributor=second, day="2026-11-02"),
-    )
-
-    assert one(connection, "select mark from cell") == (mark,)
-    assert one(connection, SQUARE.format("mark")) == (mark,)
-
-
 def test_evidence_that_supports_no_verdict_votes_only_where_there_is_no_other() -> None:
     doubtful = campaign(3.0, within=(2.9, 3.1), verdict="uncertain", contributor="bob")
 

@@ -32,6 +32,7 @@ def helping(contributor: str | None, day: str = "2026-11-21") -> Example:
 @pytest.mark.parametrize(
     ("contributors", "new", "votes", "confirmed"),
     [
+        (("ada", "bob"), (), 2, True),
         (("ada", "bob"), ("bob",), 2, False),
         (("ada", "bob", "cyd"), ("cyd",), 3, True),
         (("ada", "bob", "cyd"), ("bob", "cyd"), 3, False),
@@ -47,6 +48,8 @@ def test_only_contributors_whom_maintainers_know_confirm(
     assert one(connection, "select votes, confirmed from cell") == (votes, confirmed)
     mark = "helps-confirmed" if confirmed else "helps"
     assert one(connection, "select mark from cell") == (mark,)
+    best = "select mark from map_square where shown = 'best' and choice = 'all'"
+    assert one(connection, best) == (mark,)
 
 
 def test_twelve_files_of_a_new_contributor_are_one_vote_that_confirms_nothing() -> None:

@@ -85,15 +85,6 @@ def test_a_square_has_a_best_a_typical_and_a_worst_setting(
     assert figures(two) == {"best": 1.5, "typical": 0.7, "worst": 0.7}  # of two, the slower one
 
 
-def test_the_best_has_the_highest_lower_bound_and_not_the_highest_figure() -> None:
-    connection = database(
-        campaign(1.4, within=(1.3, 1.5), task=None, depth=4),
-        campaign(3.0, within=(0.2, 40.0), task=None, depth=8, verdict="no-clear-difference"),
-    )
-
-    assert figures(connection)["best"] == 1.4
-
-
 def test_a_setting_that_never_drafted_is_no_best_setting() -> None:
     connection = database(campaign(1.4, task=None, verdict="never-drafted"))
 

@@ -19,25 +19,19 @@ from tests.harness.runners.openai.sessions import on_fakes, open_session, plan
         ("sglang", "SGLang", "0.5.21"),
         ("old-sglang", "SGLang", "0.5.9"),
         ("ollama", "Ollama", "0.12.3"),
+        ("lm-studio", "LM Studio", "unknown"),
         ("plain", "unknown server", "unknown"),
     ],
 )
 def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version: str) -> None:
-    with on_fakes(style=style) as (session, _, _):
+    with serving(style=style) as one:
+        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
         report = session.report()
 
     assert report.engine == Engine(
         runner="openai", name=name, version=version, backend=report.engine.backend
     )
     assert report.settings.threads is None
-
-
-def test_lm_studio_does_not_tell_its_version() -> None:
-    with serving(style="lm-studio") as one:
-        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
-        report = session.report()
-
-    assert (report.engine.name, report.engine.version) == ("LM Studio", "unknown")
 
 
 @pytest.mark.parametrize(

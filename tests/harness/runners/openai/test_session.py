@@ -9,13 +9,10 @@ from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Generation, Totals
 from harness.runners.http.counters import totals
 from schemas.submission import Model
-from tests.harness.campaigns import BASELINE
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL, PROMPT_TOKENS, answer
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import (
     LIMIT,
-    METHOD,
-    SPECULATION,
     answered,
     on_fakes,
     open_session,
@@ -161,26 +158,6 @@ def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() ->
         session.prepare("draft-model-n3")
 
     assert [body.get("draft_model") for body in one.state.bodies] == [None, DRAFT]
-
-
-def test_several_requests_are_in_flight_but_never_more_than_asked() -> None:
-    four = replace(SPECULATION, id="four", method=METHOD, concurrency=2)
-    # The first request is the warm-up.
-    with serving() as base, serving(alone=1, depth=3) as other:
-        made = plan(BASELINE, four, prompts=5)
-        session = open_session(made, base_url=base.url, spec_base_urls=(other.url,))
-        session.prepare("four")
-        asked = [request("four", f"code-{number}") for number in range(1, 6)]
-        done = list(session.generate_together(asked, 2))
-
-    assert other.state.most_in_flight == 2
-    assert sorted(each.request.prompt for each in done) == [each.prompt for each in asked]
-    results = [each.result for each in done if isinstance(each.result, Generation)]
-    assert len(results) == 5
-    # Each answer has its own counters; the metrics page counts all of them and is not asked.
-    for each in results:
-        assert isinstance(each.rounds, Totals)
-        assert (each.rounds.drafted, each.rounds.metrics_drafted) == (3 * ROUNDS, None)
 
 
 @pytest.mark.parametrize("both", [True, False])
