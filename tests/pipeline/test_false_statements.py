@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +14,7 @@ from pipeline.site.pages import fits
 from pipeline.site.pages.machine import machine_file
 from pipeline.site.pages.model import Site
 from pipeline.site.pages.places import device_pages
+from pipeline.site.rows import read
 from schemas.vocabulary import as_json
 from tests import scripts
 from tests.pipeline.tables import Example, campaign, database, entry, one, rows
@@ -267,3 +270,41 @@ def test_home_has_no_command_that_hurts_or_does_not_fit_and_says_why(tmp_path: P
     assert why(printed, "6 GB", "8B") == ("memory", False)
     assert why(figures(("ada", 0.9, "llama.cpp", False)), "12 GB", "8B") == ("slower", False)
     assert why(figures(("ada", 2.0, "MLX", False)), "12 GB", "8B") == ("engine", False)
+
+
+# ---- noise is not ranked ------------------------------------------------------------------------
+def test_what_is_not_clear_has_no_rank() -> None:
+    connection = database(
+        campaign(3.03, within=(0.1, 90), task="math"),
+        campaign(0.97, within=(0.6, 1.6), task="code"),
+        campaign(1.5, within=(1.45, 1.55), task="chat"),
+    )
+
+    listed = [(row.task, row.verdict) for row in read(connection, "best_settings", place="device")]
+
+    assert listed[0] == ("chat", "helps")
+    assert [task for task, _ in listed[1:]] == ["code", "math"]  # as tasks are listed everywhere
+
+
+def test_an_arm_of_which_most_trials_failed_is_no_best_method() -> None:
+    made = campaign(3.0, within=(2.9, 3.1), task=None)
+    (estimate,) = made.summary.estimates
+    estimate = replace(estimate, trials=4, failed_trials=8)
+    failed = entry(made.submission, replace(made.summary, estimates=(estimate,)))
+
+    assert one(database(failed), "select best_method_label from submission_overview") == (None,)
+
+
+def test_the_example_for_duckdb_ranks_clear_settings_by_their_lower_bound() -> None:
+    text = resources.files("pipeline.site").joinpath("templates/data.md.jinja").read_text("utf-8")
+    (where,) = re.findall(r"where task = 'code' .*(?=\")", text)
+    connection = database(
+        campaign(3.99, verdict="never-drafted"),
+        campaign(1.5, within=(0.1, 20), depth=5),
+        campaign(1.4, within=(1.35, 1.45), depth=6),
+        campaign(1.3, within=(1.28, 1.32), depth=7),
+    )
+
+    found = rows(connection, f"select round(speedup, 2) from cell {where}")  # noqa: S608 - ours
+
+    assert found == [(1.4,), (1.3,)]

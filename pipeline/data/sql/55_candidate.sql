@@ -1,6 +1,7 @@
 -- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of single
 -- requests under the usual settings, what an imported file says over its suite's own tasks, or an arm
--- of a submission over all tasks. Settings that never drafted have none. The request of an arm is the
+-- of a submission over all tasks. Settings that never drafted
+-- have none, nor has an arm of which most trials failed. The request of an arm is the
 -- measured one, that of a cell the stated one. `other_engine` is the fastest other engine that wrote
 -- the same task with the same weights on the same device without speculation, at `other_tps`; null
 -- unless it is faster than the setting.
@@ -28,7 +29,7 @@ arms as (
     )
   from evidence
   where role = 'speculation' and task in ('all', 'own') and speedup is not null
-    and verdict <> 'never-drafted'
+    and verdict <> 'never-drafted' and failed_trials <= trials
 ),
 listed as (
   select * from cells
