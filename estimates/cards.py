@@ -1,7 +1,4 @@
-"""Tell which cards of a machine an engine ran on.
-
-The engine may not use every card of the machine, and may use one that the harness did not see.
-"""
+"""Tell which cards of a machine an engine ran on."""
 
 import re
 from collections.abc import Sequence

@@ -123,7 +123,6 @@ class Devices:
 
 @cache
 def devices() -> Devices:
-    """The table of `schemas/devices.json`."""
     table = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
     return Devices(
         bandwidth_gb_per_s={

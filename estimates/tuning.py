@@ -58,7 +58,6 @@ class SpeedRatio:
         return math.log(max(1 / self.interval.low, self.interval.high))
 
     def as_json(self) -> dict[str, Json]:
-        """The estimate and the ends of the interval."""
         low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
         return {"estimate": self.estimate, "low": low, "high": high}
 

@@ -51,7 +51,6 @@ def _by_digest(trial: Trial, baseline: Trial | None) -> Exactness:
 
 
 def count(classes: Iterable[Exactness]) -> ExactnessCounts:
-    """Prompts per class."""
     counts = Counter(classes)
     return ExactnessCounts(
         identical=counts["identical"],

@@ -39,7 +39,6 @@ class NothingMeasuredError(HarnessError):
 
 
 def unreadable(path: Path, error: OSError) -> BadInputError:
-    """The error for a file that cannot be opened."""
     match error:
         case IsADirectoryError():
             step = "name a file in it"

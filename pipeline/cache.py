@@ -1,7 +1,4 @@
-"""Cache what takes long to compute, by a digest of its inputs and of our code.
-
-A build without a folder computes the same. An entry that was cut short is computed again.
-"""
+"""Cache what takes long to compute, by a digest of its inputs and of our code."""
 
 import hashlib
 import platform
@@ -42,7 +39,6 @@ class Cache:
         return None
 
     def put(self, inputs: object, value: bytes) -> None:
-        """Cache the value of these inputs."""
         if path := self._path(inputs):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(zlib.compress(value, level=1))

@@ -130,7 +130,6 @@ def picture_command(
 
 
 def main() -> None:
-    """Run the command line."""
     app()
 
 

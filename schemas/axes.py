@@ -1,7 +1,4 @@
-"""The axes: settings that make a result one of its own, with the names and types of the format.
-
-`schemas/vocabulary/axes.toml` describes each: its option, its words, its argument for a server.
-"""
+"""The axes: settings that make a result one of its own, with the names and types of the format."""
 
 from dataclasses import dataclass
 from typing import Literal

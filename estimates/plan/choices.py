@@ -57,7 +57,6 @@ class PlanOption:
 
     @property
     def fits(self) -> bool:
-        """Whether every place has room for it."""
         return self.found.fits
 
     @property

@@ -116,7 +116,6 @@ class Buffers:
     output: float = 0.0
 
     def total(self) -> float:
-        """The sum of all kinds."""
         return sum(self.by_kind().values())
 
     def by_kind(self) -> dict[str, float]:

@@ -77,17 +77,14 @@ class Projection:
 
     @property
     def device_fits(self) -> bool:
-        """Whether every device has room."""
         return all(map(le, self.devices_need, self.free[:-1]))
 
     @property
     def host_fits(self) -> bool:
-        """Whether main memory has room."""
         return self.host_needs <= self.free[-1]
 
     @property
     def fits(self) -> bool:
-        """Whether every place has room."""
         return self.device_fits and self.host_fits
 
 

@@ -214,7 +214,6 @@ def _experts(shape: Shape) -> int:
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """All rows of the table, in its order."""
     return tuple(Shape(**row) for row in _rows("shapes.csv"))
 
 

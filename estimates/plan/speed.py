@@ -99,7 +99,6 @@ class StepTime:
 
     @property
     def total_ms(self) -> float:
-        """The time of the whole step."""
         return self.device_ms + self.host_ms
 
 

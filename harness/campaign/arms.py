@@ -39,7 +39,6 @@ def takes_draft(method: Method) -> bool:
 
 
 def needs_draft(method: Method) -> bool:
-    """Whether the method requires a draft."""
     return any(METHODS[kind].draft == "required" for kind in method.types)
 
 

@@ -1,7 +1,4 @@
-"""Makes a campaign of the options: loads the suite, fetches and describes the models.
-
-Everything that touches disk or network is here; what follows from it is decided in `build`.
-"""
+"""Makes a campaign of the options: loads the suite, fetches and describes the models."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -61,7 +61,6 @@ def load(id_or_path: str) -> PromptSuite:
 
 
 def known_ids() -> tuple[str, ...]:
-    """The ids of the suites that come with the harness."""
     names = (entry.name for entry in _shipped().iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 

@@ -31,8 +31,6 @@ _EXIT_CODES = {"slower": 1, "failed": 3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builds:
-    """The two builds, and what counts as a change."""
-
     base: str = option("The llama-server before the change.", metavar="BINARY", default=REQUIRED)
     head: str = option("The llama-server with the change.", metavar="BINARY", default=REQUIRED)
     threshold: float = option(
@@ -148,7 +146,6 @@ def _codes_of_a_comparison() -> Iterator[None]:
 
 
 def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> int:
-    """Print the comparison; returns the exit code."""
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
     from harness.report import builds as report  # noqa: PLC0415 - slow to import
 

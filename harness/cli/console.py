@@ -96,7 +96,6 @@ def heard() -> Iterator[None]:
 
 
 def print_json(value: "Json") -> None:
-    """Print the result as JSON."""
     import orjson  # noqa: PLC0415 - most commands print none
 
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())

@@ -29,7 +29,6 @@ _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "
 
 
 def show(found: ModelsOverview, console: Console) -> None:
-    """Print the presets, the pairs, and what the columns mean."""
     _print(_models(found), console, below=["", *map(_below, found.models)])
     console.print()
     _print(_pairs(found), console)
@@ -49,7 +48,6 @@ def show(found: ModelsOverview, console: Console) -> None:
 
 
 def show_comparison(target: str, draft: str, compared: Compatibility, console: Console) -> None:
-    """Print yes or no, each point of the rule, and the first ids that differ."""
     word = "Yes" if compared.fits else "No"
     verb = "can" if compared.fits else "cannot"
     console.print(

@@ -48,7 +48,6 @@ def of_the_month(options: Options, engine: EngineOptions) -> tuple[Options, Engi
 
 
 def print_lines(measured: Iterable[tuple[Submission, Summary]]) -> None:
-    """Print the line of each result."""
     for submission, summary in measured:
         typer.echo(line(submission, summary))
 

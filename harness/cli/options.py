@@ -25,8 +25,6 @@ class Without:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offered:
-    """A field that is offered as an option."""
-
     field: Field[Any]
     type: Any
     option: Option

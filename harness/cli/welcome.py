@@ -35,7 +35,6 @@ def welcome() -> None:
 def lines(
     here: Machine, found: ModelsOverview, *, version: str | None, server: str | None
 ) -> Iterator[str]:
-    """The page, line by line."""
     yield "Draftmap measures whether speculative decoding makes a language model faster here:"
     yield "something cheap writes some tokens ahead, the model checks them all in one step."
     yield ""

@@ -17,7 +17,6 @@ class Check:
 
 
 def ok(name: str, found: str) -> Check:
-    """A check that passed."""
     return Check(name=name, status="ok", found=found)
 
 

@@ -32,7 +32,6 @@ def decode(model: Path) -> Check:
 
 
 def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
-    """Interpret the child's exit code and output."""
     died = death(returncode)
     if died is not None:
         remedy = (
@@ -49,7 +48,6 @@ def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
 
 
 def main(path: str) -> int:
-    """Decode and print the rate."""
     from llama_cpp import Llama  # noqa: PLC0415 - only the child process loads the engine
 
     model = Llama(path, n_ctx=256, n_gpu_layers=-1, verbose=False)

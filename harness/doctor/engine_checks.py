@@ -21,7 +21,6 @@ _GPU_KINDS = ("gpu", "igpu")
 
 
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
-    """Whether this Python is new enough."""
     found = f"{platform.python_version()}"
     if version < _OLDEST_PYTHON:
         return fail("Python", found, "Install Python 3.11 or newer and set the project up with it.")

@@ -20,13 +20,11 @@ _CLOCK_READINGS = 50
 
 
 def processor(machine: Machine) -> Check:
-    """Which processor there is, and how many cores may be used."""
     cores = f"{machine.cpu.physical_cores or '?'} cores, {machine.cpu.logical_cores} threads usable"
     return ok("Processor", f"{machine.cpu.name}, {cores}")
 
 
 def gpu(machine: Machine) -> Check:
-    """Which GPUs the system lists."""
     if not machine.gpus:
         return ok("GPU", "none seen; the CPU will be measured")
     names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
@@ -52,7 +50,6 @@ def disk(free_bytes: int) -> Check:
 
 
 def power(*, on_battery: bool | None) -> Check:
-    """Whether the machine runs on mains."""
     if on_battery:
         return warn("Power", "on battery", "Plug it in: on battery, clocks are lower and vary.")
     return ok("Power", "no battery in use" if on_battery is None else "mains")

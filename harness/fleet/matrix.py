@@ -23,8 +23,6 @@ OptionTable = dict[str, bool | int | float | str | list[str | int | float]]
 
 
 class MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The keys of the file."""
-
     targets: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     methods: tuple[str | list[str], ...] = ()
     backends: tuple[Backend, ...] = ()

@@ -1,7 +1,4 @@
-"""Measure the cells of a matrix on the workers that connect; dask.distributed decides where.
-
-A cell whose result file exists is done, so that an interrupted fleet continues.
-"""
+"""Measure the cells of a matrix on the workers that connect; dask.distributed decides where."""
 
 import asyncio
 import logging
@@ -71,7 +68,6 @@ class Fleet:
         return failed
 
     def _cluster(self, devices: Sequence[OwnedDevice]) -> SpecCluster:
-        """The scheduler and the workers of this machine."""
         options = {"host": self.address, "protocol": "tls", "dashboard_address": "127.0.0.1:0"}
         own = [(each.name, {"device": each, "security": self.security}) for each in devices]
         return SpecCluster(

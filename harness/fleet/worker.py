@@ -1,7 +1,4 @@
-"""A worker of dask.distributed: it owns one device and runs one cell at a time on it.
-
-A cell is `run` in a child process; a nanny restarts a worker that died.
-"""
+"""A worker of dask.distributed: it owns one device and runs one cell at a time on it."""
 
 import logging
 import os
@@ -49,7 +46,6 @@ async def serve(scheduler: str, device: OwnedDevice, security: Security) -> None
 
 
 def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) -> Nanny:
-    """The process that keeps a worker for a device."""
     return Nanny(
         scheduler,
         name=name,

@@ -35,7 +35,6 @@ class Given:
 
     @property
     def stem(self) -> str:
-        """The name without its ending."""
         return self.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 

@@ -51,7 +51,6 @@ class JsonObject:
 
     @property
     def place(self) -> str:
-        """Where this object is, for people."""
         return f"{self.source}: {self.path}"
 
     def text(self, key: str) -> str | None:
@@ -71,7 +70,6 @@ class JsonObject:
         return float(value)
 
     def seconds_as_ms(self, key: str) -> float | None:
-        """A duration in seconds, as milliseconds."""
         seconds = self.number(key)
         return None if seconds is None else seconds * MS_PER_S
 
@@ -116,7 +114,6 @@ class JsonObject:
         return replace(self, path=self.path_of(key), fields=fields, is_list=True)
 
     def child(self, key: str) -> Self | None:
-        """An object inside this one."""
         return None if self.fields.get(key) is None else self.required(key)
 
     def children(self, key: str) -> list[Self]:

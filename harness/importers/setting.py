@@ -36,7 +36,6 @@ def missing(facts: ImportedFacts) -> list[str]:
 
 
 def machine(facts: ImportedFacts) -> Machine:
-    """The machine as far as it is known."""
     return Machine(
         os=OperatingSystem(family=facts.os, version=facts.os_version) if facts.os else None,
         cpu=Cpu(
@@ -70,7 +69,6 @@ def engine(facts: ImportedFacts) -> Engine:
 
 
 def target(facts: ImportedFacts) -> Model:
-    """The target model."""
     name, quantisation = facts.target or "", facts.quantisation or ""
     return Model(
         id=id_of(f"{name}-{quantisation}"),
@@ -84,7 +82,6 @@ def target(facts: ImportedFacts) -> Model:
 
 
 def settings(facts: ImportedFacts) -> Settings:
-    """The settings, as far as they are known."""
     return Settings(
         sampling=facts.sampling or "other",
         max_output_tokens=facts.max_output_tokens,

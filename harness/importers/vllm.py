@@ -1,8 +1,4 @@
-"""Import vLLM's answers with per-request metrics: one answer a line, or the batch runner's.
-
-Answers without an id are paired by their position. Results of serving benchmarks, which list their
-requests, are read by `vllm_bench`.
-"""
+"""Import vLLM's answers with per-request metrics: one answer a line, or the batch runner's."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

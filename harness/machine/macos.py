@@ -20,13 +20,11 @@ def cpu_name() -> str | None:
 
 
 def virtual_machine() -> bool | None:
-    """Whether macOS runs under a hypervisor."""
     text = output("sysctl", "-n", "kern.hv_vmm_present")
     return text.strip() == "1" if text else None
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """The GPUs that macOS lists."""
     text = output("system_profiler", "-json", "SPDisplaysDataType")
     return parse_displays(text) if text else ()
 

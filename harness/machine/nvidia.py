@@ -58,8 +58,6 @@ class GpuState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardId:
-    """The UUID and PCI address of one card."""
-
     uuid: str
     address: str
 

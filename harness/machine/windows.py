@@ -32,7 +32,6 @@ class Parts:
 
 
 def windows_parts() -> Parts:
-    """The parts of this machine."""
     text = output("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUERY)
     return parse_parts(text) if text else Parts()
 

@@ -1,7 +1,4 @@
-"""Describe a file of weights by its header and its digest.
-
-Both take long to read, so they are cached until the file's size or modification time changes.
-"""
+"""Describe a file of weights by its header and its digest."""
 
 import hashlib
 import re

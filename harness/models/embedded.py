@@ -44,7 +44,6 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -27,7 +27,6 @@ _UNKNOWN = "unknown"
 
 
 def is_model_folder(path: Path) -> bool:
-    """Whether a path is a folder with a model's config."""
     return (path / CONFIG).is_file()
 
 

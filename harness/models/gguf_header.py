@@ -42,10 +42,7 @@ def chat_template(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The vocabulary of a model, as far as compatibility with a draft depends on it.
-
-    `bos` and `eos` are `None` where the model has no such token.
-    """
+    """The vocabulary of a model, as far as compatibility with a draft depends on it."""
 
     kind: str
     size: int

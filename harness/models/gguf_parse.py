@@ -99,7 +99,6 @@ class GgufHeader:
         return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
-        """A field that is yes or no."""
         return bool(self.fields.get(key, default))
 
     def texts(self, key: str) -> tuple[bytes, ...]:

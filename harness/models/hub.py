@@ -50,7 +50,6 @@ def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], 
 
 
 def _parts(reference: str) -> tuple[str, str]:
-    """Repository and quantisation."""
     match = REFERENCE.fullmatch(reference)
     if match is None:
         message = f"{reference!r} has the wrong form; write owner/repo:quant"

@@ -77,19 +77,16 @@ class Month:
 
 @cache
 def month() -> Month:
-    """The run of the month."""
     return msgspec.convert(_tables()["month"], Month)
 
 
 @cache
 def presets() -> dict[str, Preset]:
-    """All presets by name, in the table's order."""
     return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
 
 
 @cache
 def pairs() -> tuple[Pair, ...]:
-    """All pairs, in the table's order."""
     return msgspec.convert(_tables()["pairs"], tuple[Pair, ...])
 
 

@@ -1,8 +1,4 @@
-"""Cards as people write them: `dual 3090`, `2x RTX4070ti`, `strix halo`.
-
-The words are those of the site's search, `schemas/vocabulary/spellings.toml`; the names are those
-of `schemas/devices.json`.
-"""
+"""Cards as people write them: `dual 3090`, `2x RTX4070ti`, `strix halo`."""
 
 import difflib
 import re

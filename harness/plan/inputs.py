@@ -138,7 +138,6 @@ def _case(
     own: Computer,
     projector_mib: float,
 ) -> Case:
-    """What is loaded where."""
     # Newer llama.cpp keeps states to undo rejected tokens of these ways of drafting.
     rolls_back = target.facts.recurrent and source in ("own-head", "other-head")
     return Case(

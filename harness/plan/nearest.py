@@ -103,7 +103,6 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
 
 
 def _result(path: Path) -> Submission:
-    """The result in a file. Raises `BadInputError`."""
     found = read(result_bytes(path), file=str(path))
     if isinstance(found, Submission):
         return found

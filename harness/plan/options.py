@@ -42,8 +42,6 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What is planned."""
-
     target: str = _model(f"The model to speed up: {_MODEL}.", metavar="MODEL", default=REQUIRED)
     draft: str | None = _model(
         f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. Default: nothing.",
@@ -61,8 +59,6 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """How the models are loaded."""
-
     context: int = _loaded("Context in tokens.", metavar="N", least=64, most=1 << 24, default=4096)
     slots: int = _loaded(
         "Requests served at once (`-np`).", metavar="N", least=1, most=512, default=1

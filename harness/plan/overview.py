@@ -1,8 +1,4 @@
-"""Decide which presets and pairs fit this machine's memory, by the planner's closed forms.
-
-All buffers count: weights, KV cache, recurrent state, compute. The margin leaves room for the
-system and other programs.
-"""
+"""Decide which presets and pairs fit this machine's memory, by the planner's closed forms."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal

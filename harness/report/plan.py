@@ -25,7 +25,6 @@ _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 
 
 def show(plan: Plan, screen: Console) -> None:
-    """Print the plan for people."""
     screen.print(Text(_title(plan), style="dim"), soft_wrap=True)
     for line in _answer(plan):
         screen.print(Text(line, style="bold"))

@@ -1,7 +1,4 @@
-"""Shows what a campaign will do, then its progress: arm, prompt, tokens/s and the time left.
-
-A log gets a line after each tenth instead, so that it shows that the run is alive.
-"""
+"""Shows what a campaign will do, then its progress: arm, prompt, tokens/s and the time left."""
 
 import time
 from collections import Counter

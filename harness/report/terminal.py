@@ -21,7 +21,6 @@ _UNTIMED = "Whole request: prompt time not recorded."
 
 
 def show(submission: Submission, summary: Summary, console: Console) -> None:
-    """Print the report of a submission."""
     console.print(Text("\n").join(_header(submission)))
     controls = {control.arm for control in summary.controls}
     for arm in submission.arms:

@@ -36,10 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def sound(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """The submission of the facts, without those that break a rule; such a trial is a failed one.
-
-    What remains wrong is in no single fact, such as the name of a model.
-    """
+    """The submission of the facts that break no rule; a trial that breaks one is a failed one."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]

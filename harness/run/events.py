@@ -59,8 +59,6 @@ class ArmFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """A trial of the plan started."""
-
     trial: PlannedTrial
 
 

@@ -1,8 +1,4 @@
-"""The runners by name. Nothing here loads an engine: a runner is imported when it is used.
-
-`runners.toml` says what each can do, and `connect` in its module how it is used. No module of a
-runner imports this.
-"""
+"""The runners by name. Nothing here loads an engine: a runner is imported when it is used."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -29,7 +29,6 @@ class _Properties(ctypes.Structure):
 
 
 def devices() -> tuple[Device, ...]:
-    """All devices in the engine's order."""
     return tuple(
         Device(
             name=properties.name.decode(),

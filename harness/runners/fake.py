@@ -1,8 +1,4 @@
-"""A fake engine with its own clock, for tests and simulations.
-
-Costs, noise, drift, stalls and failures are settable, so that the truth is known. Nothing sleeps:
-every duration is computed, and a campaign of thousands of trials takes a second.
-"""
+"""A fake engine with its own clock, for tests and simulations."""
 
 import hashlib
 import random
@@ -77,7 +73,6 @@ class FakeSession:
         self.clock_ms = 0.0
 
     def report(self) -> base.EngineReport:
-        """A fake engine."""
         asked = self._campaign.settings
         return base.EngineReport(
             engine=submission.Engine(
@@ -138,7 +133,6 @@ class FakeSession:
         return late.given_up_after(limit_s)
 
     def probe(self) -> submission.Probes:
-        """The rig's true costs."""
         depths = [arm.method.n_max or 0 for arm in self._campaign.arms]
         widths = tuple(range(1, max(depths) + 2))
         drafting = tuple(

@@ -32,10 +32,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionOptions(Timeouts):
-    """How to start an engine or connect to it, and how long to wait for it.
-
-    `binary` is the llama-server to start; a command compares several of them, one after the other.
-    """
+    """How to start an engine or connect to it, and how long to wait for it."""
 
     binary: str | None = None
     base_url: str | None = option(

@@ -5,7 +5,7 @@ Each stage is a campaign with its own journal, so that a killed tune continues w
 """
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from estimates import tuning
@@ -171,7 +171,7 @@ class Tuner:
             raise BadInputError(message)
         if not resume:
             journal.make_way(work_file, say=self.say)
-        running = execute.by_blocks(
+        self.stages[name] = execute.measure(
             campaign,
             runner=runner,
             context=replace(
@@ -180,7 +180,6 @@ class Tuner:
             work_file=work_file,
             resume=resume,
         )
-        self.stages[name] = _finished(running)
         return self.stages[name]
 
     def _left_s(self, share: float = 1.0) -> float:
@@ -262,12 +261,3 @@ def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candi
         )
         for depth in depths or [family.deepest]
     ]
-
-
-def _finished(running: Generator[int, None, Submission]) -> Submission:
-    while True:
-        try:
-            next(running)
-        except StopIteration as end:
-            submission: Submission = end.value
-            return submission

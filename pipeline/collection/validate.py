@@ -1,7 +1,4 @@
-"""Validate files: bytes in; accepted documents and findings out.
-
-To the contract of each document come checks of its place: name, canonical form, no duplicates.
-"""
+"""Validate files: bytes in; accepted documents and findings out."""
 
 import re
 from collections.abc import Iterable

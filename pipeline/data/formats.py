@@ -1,7 +1,4 @@
-"""Write a table as CSV, JSON or Parquet: the same rows give the same bytes.
-
-Text in CSV is guarded: what a spreadsheet would run as a formula gets an apostrophe.
-"""
+"""Write a table as CSV, JSON or Parquet: the same rows give the same bytes."""
 
 import csv
 import datetime as dt

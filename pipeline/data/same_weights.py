@@ -1,7 +1,4 @@
-"""Give one file of weights, known by its SHA-256, one name in all results.
-
-Models of different digests, or of an unknown one, are joined by their names.
-"""
+"""Give one file of weights, known by its SHA-256, one name in all results."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,4 @@
-"""Decide whether a pull request may add its results, from git objects, never from a checkout.
-
-First the paths, then the content. A pull request that changes no results is not judged.
-"""
+"""Decide whether a pull request may add its results, from git objects, never from a checkout."""
 
 import re
 import unicodedata

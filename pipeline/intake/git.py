@@ -129,7 +129,6 @@ def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
 
 
 def sizes(repository: Path, blobs: Iterable[str]) -> Mapping[str, int]:
-    """The sizes of blobs in bytes."""
     request = "".join(f"{blob}\n" for blob in blobs).encode()
     if not request:
         return {}

@@ -62,7 +62,6 @@ def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
 
 
 def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
-    """Write the comment, or update it."""
     method, path = (
         ("POST", f"repos/{repository}/issues/{number}/comments")
         if comment is None

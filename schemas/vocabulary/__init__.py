@@ -1,7 +1,4 @@
-"""The words of the project as data: methods, tasks, verdicts, size classes, runners, spellings.
-
-Each is a TOML file in this folder; Python, SQL and the page scripts take these words from here.
-"""
+"""The words of the project as data: methods, tasks, verdicts, size classes, runners, spellings."""
 
 import re
 from collections.abc import Mapping

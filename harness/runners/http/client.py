@@ -71,11 +71,9 @@ class Client:
     key: str | None = field(default=None, repr=False)
 
     def get(self, path: str) -> Json:
-        """The JSON at a path."""
         return _json(self.text(path), path)
 
     def text(self, path: str) -> str:
-        """The text at a path."""
         with self._asked("GET", path, None) as response:
             return _whole(response, path)
 
@@ -85,7 +83,6 @@ class Client:
             return response.getheader("Server")
 
     def post(self, path: str, body: Json) -> Json:
-        """The JSON answer to a JSON question."""
         with self._asked("POST", path, body) as response:
             return _json(_whole(response, path), path)
 

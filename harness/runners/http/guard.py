@@ -34,7 +34,6 @@ class Guard:
 
     @property
     def pid(self) -> int:
-        """The id of the guard's process."""
         return self._process.pid
 
     def dismiss(self) -> None:

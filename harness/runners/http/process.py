@@ -1,8 +1,4 @@
-"""Start a server, wait until it is ready and end it; its log goes to a temporary file.
-
-A server may start further processes, so it gets a process group, which is ended as a whole. If
-this program is killed, the guard ends it.
-"""
+"""Start a server, wait until it is ready and end it; its log goes to a temporary file."""
 
 import os
 import signal
@@ -58,7 +54,6 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
         return self._process.pid
 
     def log(self) -> str:
@@ -67,7 +62,6 @@ class ServerProcess:
         return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
     def running(self) -> bool:
-        """Whether it has not ended."""
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:

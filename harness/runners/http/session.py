@@ -126,7 +126,6 @@ class ServerSession(ABC, Generic[ServerT]):
         return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
-        """Run one generation on the server of this arm and block."""
         found = self._ready(request)
         return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
 
@@ -218,7 +217,6 @@ class ServerSession(ABC, Generic[ServerT]):
         return ServerRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
 
     def _draft(self, arm: ArmPlan) -> str | None:
-        """The name of the arm's draft model."""
         draft = arm.method.draft
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 

@@ -108,7 +108,6 @@ class Context:
         return self.held == length
 
     def clear(self) -> None:
-        """Forget the whole text."""
         llama_cpp.llama_memory_clear(self._memory, True)  # noqa: FBT003 - a C signature
         self.held = 0
 

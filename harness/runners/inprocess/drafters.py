@@ -13,17 +13,11 @@ class NoDrafter:
     """The baseline: nothing is proposed, every round is a single step."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:  # noqa: ARG002
-        """Nothing."""
         return []
 
 
 class PromptLookupDrafter:
-    """Proposes what followed the same tokens the last time. Each generation has its own.
-
-    It indexes where each n-gram of the growing text was seen last. Appending one token costs one
-    dictionary entry per n-gram length, so that drafting costs microseconds however long the text
-    is.
-    """
+    """Proposes what followed the same tokens the last time. Each generation has its own."""
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max

@@ -59,12 +59,10 @@ class IsolatedSession:
             raise MachineError(message) from error
 
     def report(self) -> base.EngineReport:
-        """What was loaded and how it is set up."""
         report: base.EngineReport = self._ask(methodcaller("report"))
         return report
 
     def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
-        """Load what the arm needs and warm it up."""
         try:
             answer: base.PreparedArm | base.Failure = self._ask(methodcaller("prepare", arm))
         except _ChildLostError as error:

@@ -30,7 +30,6 @@ def capture() -> None:
 
 
 def clear() -> None:
-    """Forget the lines so far."""
     _lines.clear()
 
 
@@ -41,7 +40,6 @@ def offloaded_layers() -> int | None:
 
 
 def text() -> str:
-    """The last lines of the log."""
     return "".join(_lines)
 
 
@@ -51,7 +49,6 @@ def last_error() -> str:
 
 
 def out_of_memory() -> bool:
-    """Whether the log reports a failed allocation."""
     return failures.is_out_of_memory(text())
 
 

@@ -58,7 +58,6 @@ class LlamaSession:
         self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
 
     def report(self) -> EngineReport:
-        """What was loaded and how it is set up."""
         return engine_report(
             self._at(self._campaign.settings.gpu_layers).target,
             self._campaign,
@@ -126,11 +125,9 @@ class LlamaSession:
         return Probes(verification=verification, drafting=drafting or None)
 
     def tokens_of(self, prompt: str) -> tuple[int, ...]:
-        """The token ids of a rendered prompt."""
         return tuple(self._prompts[prompt])
 
     def close(self) -> None:
-        """Free everything."""
         if self._loaded is not None:
             self._loaded.close()
             self._loaded = None

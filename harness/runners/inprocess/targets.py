@@ -41,11 +41,9 @@ class ForcedTarget:
         self._held = length
 
     def is_end(self, token: int) -> bool:
-        """Whether the token ends the output."""
         return self._target.is_end(token)
 
     def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
         return self._target.margins(count)
 
 
@@ -91,14 +89,11 @@ class SampledTarget:
         return [self._draws.draw(row, first + at) for at, row in enumerate(rows)]
 
     def truncate(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens of the text."""
         self._target.truncate(length)
         self._held = length
 
     def is_end(self, token: int) -> bool:
-        """Whether the token ends the output."""
         return self._target.is_end(token)
 
     def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
         return self._target.margins(count)

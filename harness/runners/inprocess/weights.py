@@ -46,7 +46,6 @@ class LoadedWeights:
         self._ends: dict[int, bool] = {}
 
     def close(self) -> None:
-        """Free the weights."""
         llama_cpp.llama_model_free(self.model)
 
     @property
@@ -57,12 +56,10 @@ class LoadedWeights:
 
     @property
     def chat_template(self) -> str | None:
-        """The chat template in the file, if there is one."""
         template = llama_cpp.llama_model_chat_template(self.model, None)
         return template.decode() if template else None
 
     def is_end(self, token: int) -> bool:
-        """Whether a token ends the output."""
         known = self._ends.get(token)
         if known is None:
             known = self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))

@@ -34,7 +34,6 @@ class LlamaServerSession(ServerSession[Server]):
         self._prompts: dict[str, tuple[int, ...]] = {}
 
     def report(self) -> EngineReport:
-        """What the binary states of itself."""
         return self._binary.report(self._campaign)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:

@@ -1,7 +1,4 @@
-"""Identify the engine behind a server by its list of models and by pages that only it has.
-
-What the engine does not state is left out.
-"""
+"""Identify the engine behind a server by its list of models and by pages that only it has."""
 
 import re
 from collections.abc import Mapping

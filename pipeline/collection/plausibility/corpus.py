@@ -31,7 +31,6 @@ class Member:
 
     @classmethod
     def of(cls, submission: Submission) -> Self:
-        """A submission with its trials as a member of a corpus."""
         named = identify(submission)
         return cls(
             submission=submission,
@@ -69,17 +68,14 @@ class Corpus:
 
     @classmethod
     def of(cls, submissions: Sequence[Submission]) -> Self:
-        """The corpus of submissions with their trials."""
         return cls(tuple(map(Member.of, submissions)))
 
     @cached_property
     def times(self) -> MarkIndex:
-        """The marks of single times."""
         return MarkIndex.of([each.fingerprint.times for each in self.members])
 
     @cached_property
     def ratios(self) -> MarkIndex:
-        """The marks of ratios of times."""
         return MarkIndex.of([each.fingerprint.ratios for each in self.members])
 
     @cached_property
@@ -106,7 +102,6 @@ class Corpus:
 
     @cached_property
     def chains(self) -> SupersedeChains:
-        """Which submissions each one supersedes."""
         submissions = [each.submission for each in self.members]
         return SupersedeChains(submissions, [each.digest for each in self.members])
 

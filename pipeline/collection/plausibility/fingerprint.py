@@ -27,7 +27,6 @@ class TimingFingerprint:
 
     @classmethod
     def of(cls, submission: Submission) -> Self:
-        """The fingerprint of a submission."""
         timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
         timed.sort(key=lambda pair: pair[0].order)
         exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]

@@ -1,7 +1,4 @@
-"""Draw a chart: query, picture, specification, static SVG, table and words, as `charts.toml` says.
-
-`draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
-"""
+"""Draw a chart as `charts.toml` says: query, picture, specification, SVG, table and words."""
 
 import re
 import tomllib
@@ -103,7 +100,6 @@ class Drawn:
 
 @cache
 def definitions() -> Mapping[str, Definition]:
-    """Every chart by its name."""
     file = resources.files("pipeline.site") / "charts.toml"
     document = tomllib.loads(file.read_text("utf-8"))
     found = {}

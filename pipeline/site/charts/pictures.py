@@ -1,7 +1,4 @@
-"""Draw rows of a chart with Altair. `charts.toml` names these functions and their options.
-
-Each takes the rows and the columns of its tooltip with their headings.
-"""
+"""Draw rows of a chart with Altair. `charts.toml` names these functions and their options."""
 
 from collections.abc import Callable, Mapping
 from itertools import cycle, islice

@@ -20,7 +20,6 @@ USUAL_GB = (2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
 
 
 def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page and the file that it computes with."""
     known = knowledge(connection)
     data = orjson.dumps(known, option=orjson.OPT_SORT_KEYS)
     name = hashlib.sha256(data).hexdigest()[:12]

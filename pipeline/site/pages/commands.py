@@ -1,7 +1,4 @@
-"""The command line that measures a setting and the one that uses it, safe to paste into a shell.
-
-Files are stand-ins: a result names models, never paths.
-"""
+"""The command line that measures a setting and the one that uses it, safe to paste into a shell."""
 
 import re
 import shlex

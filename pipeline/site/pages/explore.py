@@ -48,7 +48,6 @@ AXES = {
 def explore(
     connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
 ) -> Iterator[Page | Asset]:
-    """The pages with their first rows, and the files with all of them."""
     cells = frame(connection, "explore_cells")
     files = cells_files(cells, most_cells) if len(cells) else None
     written = (files.first, files.settings, files.parts, *files.others) if files else ()

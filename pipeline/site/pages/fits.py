@@ -181,7 +181,6 @@ def label(name: str) -> str:
 
 
 def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """The models to choose from, by family."""
     labelled = [(shape.name, label(shape.name)) for shape in shapes()]
     return grouped(
         labelled, lambda each: each[1].rpartition(" ")[0] if FAMILY.match(each[0]) else each[1]

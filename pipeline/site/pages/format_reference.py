@@ -15,7 +15,6 @@ LONGEST_PATTERN = 48
 
 
 def format_reference(site: Site) -> Page:
-    """The page that documents every field of a submission."""
     root = schema(SUBMISSION_SCHEMA)
     listed = tuple(sections(root))
     return render(

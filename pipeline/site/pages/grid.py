@@ -1,8 +1,4 @@
-"""The map of the home page: a row for each device, its backends side by side in every square.
-
-Devices stand in bands of memory that fold, those with measured figures first. `map.py` draws the
-same squares for the page of a device and for a README.
-"""
+"""The map of the home page: a row for each device, its backends side by side in every square."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Fit the planner to all results: the rate of each device's memory, and the planner's own errors.
-
-The file has one address, so that other programs can read it; a copy of it is shipped with the
-harness (`estimates/plan/learned.json`).
-"""
+"""Fit the planner to all results: the rate of each device's memory, and its own errors."""
 
 import math
 import statistics

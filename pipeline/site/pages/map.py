@@ -1,7 +1,4 @@
-"""The map: squares of best speedups, with model sizes across and devices, or tasks, down.
-
-One drawing serves the home page and its switch, the pages of devices and the pictures of a README.
-"""
+"""The map: squares of best speedups, with model sizes across and devices, or tasks, down."""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -74,17 +74,14 @@ def path_of(address: str) -> str:
 
 
 def device_address(device: str) -> str:
-    """The address of a device's page."""
     return f"devices/{_file_stem(device)}/"
 
 
 def target_address(target: str) -> str:
-    """The address of a target's page."""
     return f"models/{_file_stem(target)}/"
 
 
 def submission_address(submission: str) -> str:
-    """The permalink of a submission."""
     return f"submissions/{_file_stem(submission)}/"
 
 

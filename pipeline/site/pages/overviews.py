@@ -56,7 +56,6 @@ class Overview:
 
 
 def overviews(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """Every page of `pages.toml`."""
     text = (resources.files("pipeline.site") / "pages.toml").read_text("utf-8")
     for name, entry in tomllib.loads(text).items():
         yield _page(connection, site, Overview(name=name, **entry))

@@ -32,7 +32,6 @@ MAP = "Map of the best measured speedup on this device by task and model size"
 
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """One page per device."""
     parts = _parts(connection, "device")
     devices = read(connection, "device")
     for device in devices:
@@ -115,7 +114,6 @@ def drawn(*figures: Figure) -> tuple[Figure, ...]:
 
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """One page per target model."""
     parts = _parts(connection, "target")
     targets = read(connection, "target")
     for target in targets:

@@ -1,7 +1,4 @@
-"""The page "Why is it slower?": a visitor's own log or numbers, read in the browser.
-
-The scripts get their patterns, bounds and words from here; the page lists the reasons, too.
-"""
+"""The page "Why is it slower?": a visitor's own log or numbers, read in the browser."""
 
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -37,7 +37,6 @@ def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
 
 
 def speedup(settings: WhatIfInputs, depth: int) -> float:
-    """The speedup at a depth."""
     cost = round_cost(depth, settings.draft_cost, settings.verify_cost)
     return tokens_per_round(settings.acceptance, depth) / cost
 
