@@ -1,14 +1,8 @@
 """Widen intervals of campaigns whose arms are interleaved by whole passes, not by prompt."""
 
+from estimates import repeatability
 from estimates.model import Interval
 from estimates.pairing import pair
-from estimates.repeatability import (
-    block_ratios,
-    blocks_run,
-    by_task,
-    confidence,
-    log_half_width,
-)
 from schemas.submission import Arm, Submission
 
 _LEAST_PASSES = 2
@@ -21,7 +15,7 @@ def by_passes(submission: Submission) -> bool:
 
 def single_pass(submission: Submission) -> bool:
     """Whether each arm had one pass only, so that there is no interval."""
-    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
+    return by_passes(submission) and repeatability.blocks_run(submission) < _LEAST_PASSES
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
@@ -32,6 +26,8 @@ def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Inte
     if interval is None or not by_passes(submission):
         return interval
     # Over all prompts of the arm: a pass is disturbed as a whole.
-    ratios = block_ratios(by_task(pair(submission, arm)))
-    over_blocks = log_half_width(ratios, confidence(submission), least=_LEAST_PASSES)
+    ratios = repeatability.block_ratios(repeatability.by_task(pair(submission, arm)))
+    over_blocks = repeatability.log_half_width(
+        ratios, repeatability.confidence(submission), least=_LEAST_PASSES
+    )
     return None if over_blocks is None else interval.wider(over_blocks)

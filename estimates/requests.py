@@ -16,14 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from estimates.intervals import (
-    Strata,
-    Times,
-    mean_over_tasks,
-    mean_times,
-    ratio_interval,
-    time_ratio,
-)
+from estimates import intervals
 from estimates.model import AnswerLength, Interval
 from estimates.pairing import PromptPairs
 from estimates.ratios import Scope
@@ -48,10 +41,12 @@ class Costs:
 class PromptRequest:
     """One prompt: how long the baseline and the arm read it, and how long the answer is."""
 
-    reading_ms: Times
+    reading_ms: intervals.Times
     output_tokens: float
 
-    def times(self, token_ms: Times, output_tokens: float | None = None) -> Times:
+    def times(
+        self, token_ms: intervals.Times, output_tokens: float | None = None
+    ) -> intervals.Times:
         """Ms of both whole requests, with the measured answer or one of another length."""
         written = (output_tokens or self.output_tokens) - 1
         baseline, own = self.reading_ms
@@ -82,20 +77,22 @@ def request_figures(
     measured = _requests(scope, readings, None)
     stated = _requests(scope, readings, STATED_ANSWER_TOKENS)
     figures: dict[str, Any] = {
-        "mean_output_tokens": mean_over_tasks([[e.output_tokens for e in g] for g in readings]),
+        "mean_output_tokens": intervals.mean_over_tasks(
+            [[e.output_tokens for e in g] for g in readings]
+        ),
     }
     for name, (strata, by_wall) in (("whole_request", measured), ("stated_request", stated)):
-        figures[name] = time_ratio(strata)
-        figures[f"{name}_interval"] = widen(ratio_interval(strata), by_wall)
-    figures["baseline_request_ms"], figures["request_ms"] = mean_times(measured[0])
-    reading_ms = mean_times([[each.reading_ms for each in group] for group in readings])
+        figures[name] = intervals.time_ratio(strata)
+        figures[f"{name}_interval"] = widen(intervals.ratio_interval(strata), by_wall)
+    figures["baseline_request_ms"], figures["request_ms"] = intervals.mean_times(measured[0])
+    reading_ms = intervals.mean_times([[each.reading_ms for each in group] for group in readings])
     figures["baseline_reading_ms"], figures["reading_ms"] = reading_ms
     return {**figures, "mean_prompt_tokens": scope.mean(lambda pairs: pairs.prompt.tokens)}
 
 
 def _requests(
     scope: Scope, readings: Sequence[Sequence[PromptRequest]], output_tokens: float | None
-) -> tuple[list[list[Times]], float | None]:
+) -> tuple[list[list[intervals.Times]], float | None]:
     """Both times of each prompt's request by task, and the ratio by the wall clock."""
     strata = [
         [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
@@ -108,11 +105,11 @@ def _requests(
         [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
         for both in zip(readings, walls, strict=True)
     ]
-    return strata, time_ratio(by_wall)
+    return strata, intervals.time_ratio(by_wall)
 
 
 def pays_from(
-    figures: Mapping[str, float], times: Strata, interval: Interval | None
+    figures: Mapping[str, float], times: intervals.Strata, interval: Interval | None
 ) -> AnswerLength | None:
     """From which answer length on the arm saves time; `None` where reading costs it nothing more.
 
@@ -120,7 +117,7 @@ def pays_from(
     those of the speedup's `interval`. `None`, too, where nothing is saved.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
-    plain_ms, speedup = mean_times(times)[0], time_ratio(times)
+    plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)
     if extra_ms <= 0 or speedup <= 1:
         return None
 
@@ -172,7 +169,7 @@ class Readings:
 
     def _read(
         self, pairs: PromptPairs, baseline: Sequence[Trial], own: Sequence[Trial]
-    ) -> Times | None:
+    ) -> intervals.Times | None:
         """Milliseconds in which the baseline and the arm read the prompt.
 
         If a server does not report how long its draft read, the time before the first token counts

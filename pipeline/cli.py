@@ -7,8 +7,8 @@ from typing import Annotated
 import orjson
 import typer
 
-from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import named, require_results, require_writable
+from pipeline.collection.validate import findings_of
 from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
 from schemas.codec import encode
@@ -51,7 +51,7 @@ def validate_command(
     sources = named(paths or [RESULTS])
     if not sources:
         raise _stopped(NothingFoundError(paths or [RESULTS]))
-    findings = corpus_findings(sources)
+    findings = tuple(findings_of(sources))
     if as_json:
         rows = [encode(finding) for finding in findings]
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

@@ -7,22 +7,10 @@ than it costs plain steps; memory that the draft takes from the target makes eve
 from dataclasses import dataclass
 from typing import Literal
 
+from estimates.plan import speed
 from estimates.plan.measured import nearest
 from estimates.plan.model import LayerPlacement
 from estimates.plan.placement import Case, Projection
-from estimates.plan.speed import (
-    ASSUMED_GB_PER_S,
-    ASSUMED_HOST_GB_PER_S,
-    EFFICIENCY,
-    HOST_EFFICIENCY,
-    MS_PER_LAYER,
-    MachineSpeed,
-    SpeedEstimate,
-    bytes_per_step,
-    plain,
-    reading,
-    step_ms,
-)
 
 # What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
 DraftSource = Literal["model", "own-head", "other-head", "text"]
@@ -108,10 +96,10 @@ def chance_of(tokens: float, depth: int) -> float:
 def speedup(
     case: Case,
     found: Projection,
-    baseline: SpeedEstimate,
-    machine: MachineSpeed,
+    baseline: speed.SpeedEstimate,
+    machine: speed.MachineSpeed,
     speculation: Speculation,
-) -> SpeedEstimate:
+) -> speed.SpeedEstimate:
     """How many times faster than `baseline`, the target alone in the same memory.
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
@@ -119,7 +107,7 @@ def speedup(
     """
     known = nearest(machine.measured, speculation.method, speculation.depth)
     if known is not None:
-        return SpeedEstimate(
+        return speed.SpeedEstimate(
             estimate=known.speedup,
             low=known.low,
             high=known.high,
@@ -127,13 +115,13 @@ def speedup(
             loses=not known.recommended,
         )
     low, usual, high = speculation.chances()
-    alone = plain(case, found, machine)
-    scale = (_MS / alone.estimate) / reading(case, found.placement, machine).total_ms
+    alone = speed.plain(case, found, machine)
+    scale = (_MS / alone.estimate) / speed.reading(case, found.placement, machine).total_ms
     speeds = []
     for accepted in (low, usual, high):
         round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
         speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
-    return SpeedEstimate(
+    return speed.SpeedEstimate(
         estimate=speeds[1] / baseline.estimate,
         # Of a mixture more acceptance can be slower: more tokens in a step touch more experts.
         low=min(speeds) / baseline.estimate,
@@ -149,7 +137,11 @@ def tokens_per_round(accepted: float, depth: int) -> float:
 
 
 def round_time_ms(
-    case: Case, found: Projection, machine: MachineSpeed, speculation: Speculation, accepted: float
+    case: Case,
+    found: Projection,
+    machine: speed.MachineSpeed,
+    speculation: Speculation,
+    accepted: float,
 ) -> float:
     """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
 
@@ -157,23 +149,23 @@ def round_time_ms(
     rejection, and reads the accepted tokens again.
     """
     depth = speculation.depth
-    verify = step_ms(case, found.placement, machine, depth + 1)
+    verify = speed.step_ms(case, found.placement, machine, depth + 1)
     drafting = depth * _draft_ms(case, machine, speculation, found.placement)
     replay = 0.0
     if case.target.recurrent and not case.setting.rollback_states:
         rejected = 1 - accepted**depth
         wide = max(1, round(tokens_per_round(accepted, depth)))
-        replay = rejected * step_ms(case, found.placement, machine, wide)
+        replay = rejected * speed.step_ms(case, found.placement, machine, wide)
     if speculation.source == "text":
         # Most rounds find nothing to propose and are plain steps.
-        plain_ms = step_ms(case, found.placement, machine, 1)
+        plain_ms = speed.step_ms(case, found.placement, machine, 1)
         verify = plain_ms + accepted * (verify - plain_ms)
         replay *= accepted
     return verify + drafting + replay
 
 
 def _draft_ms(
-    case: Case, machine: MachineSpeed, speculation: Speculation, placement: LayerPlacement
+    case: Case, machine: speed.MachineSpeed, speculation: Speculation, placement: LayerPlacement
 ) -> float:
     """Milliseconds of one drafted token."""
     draft = case.draft
@@ -185,11 +177,13 @@ def _draft_ms(
         launches = max(1, len(head))
         on_host = placement.layers == 0
     else:
-        read, _ = bytes_per_step(draft.facts, LayerPlacement(layers=draft.facts.placed_layers), 1)
+        read, _ = speed.bytes_per_step(
+            draft.facts, LayerPlacement(layers=draft.facts.placed_layers), 1
+        )
         launches = len(draft.facts.layers)
         on_host = draft.on_host or not case.devices
     rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
-    assumed = ASSUMED_HOST_GB_PER_S if on_host else ASSUMED_GB_PER_S
-    efficiency = EFFICIENCY * (HOST_EFFICIENCY if on_host else 1.0)
-    overhead = 0.0 if on_host else launches * MS_PER_LAYER
+    assumed = speed.ASSUMED_HOST_GB_PER_S if on_host else speed.ASSUMED_GB_PER_S
+    efficiency = speed.EFFICIENCY * (speed.HOST_EFFICIENCY if on_host else 1.0)
+    overhead = 0.0 if on_host else launches * speed.MS_PER_LAYER
     return read / ((rate or assumed) * efficiency * _GB) * _MS + overhead

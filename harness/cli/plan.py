@@ -6,21 +6,16 @@ import typer
 
 from harness.cli import console
 from harness.cli.options import offers_fields
-from harness.plan.options import (
-    ComputerOptions,
-    LoadOptions,
-    ModelOptions,
-    SpeedOptions,
-)
+from harness.plan import options
 
 
 @console.reports_errors
 @offers_fields
 def plan(
-    models: ModelOptions,
-    load: LoadOptions,
-    computer: ComputerOptions,
-    speed: SpeedOptions,
+    models: options.ModelOptions,
+    load: options.LoadOptions,
+    computer: options.ComputerOptions,
+    speed: options.SpeedOptions,
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:

@@ -5,16 +5,7 @@ from typing import Any
 from estimates.chips import known_vendor
 from harness.importers.facts import ImportedFacts
 from harness.importers.ids import id_of
-from schemas.submission import (
-    Cpu,
-    Engine,
-    Gpu,
-    Machine,
-    Model,
-    OperatingSystem,
-    Placement,
-    Settings,
-)
+from schemas import submission
 from schemas.vocabulary.axes import AXES
 from schemas.weights import active_size_in, parameters_of, size_in
 
@@ -35,17 +26,19 @@ def missing(facts: ImportedFacts) -> list[str]:
     return [key for key, value in needed.items() if value is None]
 
 
-def machine(facts: ImportedFacts) -> Machine:
-    return Machine(
-        os=OperatingSystem(family=facts.os, version=facts.os_version) if facts.os else None,
-        cpu=Cpu(
+def machine(facts: ImportedFacts) -> submission.Machine:
+    return submission.Machine(
+        os=submission.OperatingSystem(family=facts.os, version=facts.os_version)
+        if facts.os
+        else None,
+        cpu=submission.Cpu(
             name=facts.cpu,
             architecture=facts.cpu_architecture,
             logical_cores=facts.cpu_cores,
         ),
         ram_mib=facts.ram_mib,
         gpus=tuple(  # with the same memory and driver
-            Gpu(
+            submission.Gpu(
                 name=name,
                 vendor=known_vendor(name),
                 vram_mib=facts.vram_mib,
@@ -56,9 +49,9 @@ def machine(facts: ImportedFacts) -> Machine:
     )
 
 
-def engine(facts: ImportedFacts) -> Engine:
+def engine(facts: ImportedFacts) -> submission.Engine:
     """The engine; another tool measured it."""
-    return Engine(
+    return submission.Engine(
         runner="imported",
         name=facts.engine or "",
         version=facts.engine_version,
@@ -68,9 +61,9 @@ def engine(facts: ImportedFacts) -> Engine:
     )
 
 
-def target(facts: ImportedFacts) -> Model:
+def target(facts: ImportedFacts) -> submission.Model:
     name, quantisation = facts.target or "", facts.quantisation or ""
-    return Model(
+    return submission.Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
@@ -81,8 +74,8 @@ def target(facts: ImportedFacts) -> Model:
     )
 
 
-def settings(facts: ImportedFacts) -> Settings:
-    return Settings(
+def settings(facts: ImportedFacts) -> submission.Settings:
+    return submission.Settings(
         sampling=facts.sampling or "other",
         max_output_tokens=facts.max_output_tokens,
         context_tokens=facts.context,
@@ -94,10 +87,10 @@ def settings(facts: ImportedFacts) -> Settings:
     )
 
 
-def placement(facts: ImportedFacts) -> Placement | None:
+def placement(facts: ImportedFacts) -> submission.Placement | None:
     """How many layers of the target were asked onto the GPU, if that is known."""
     layers = facts.gpu_layers
-    return None if layers is None else Placement(target_gpu_layers_requested=layers)
+    return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)
 
 
 def _axes(facts: ImportedFacts) -> dict[str, Any]:

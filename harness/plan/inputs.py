@@ -18,15 +18,9 @@ from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
 from harness.models.compatibility import SIZE_DIFFERENCE, compare
 from harness.models.gguf_header import vocabulary_and_tokens
+from harness.plan import options
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
-from harness.plan.options import (
-    NGRAM,
-    ComputerOptions,
-    LoadOptions,
-    ModelOptions,
-    SpeedOptions,
-)
 from harness.plan.sources import find
 
 # What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
@@ -54,11 +48,11 @@ class PlanInputs:
 
 
 def plan_inputs(
-    models: ModelOptions,
+    models: options.ModelOptions,
     *,
-    load: LoadOptions,
-    computer: ComputerOptions,
-    speed: SpeedOptions,
+    load: options.LoadOptions,
+    computer: options.ComputerOptions,
+    speed: options.SpeedOptions,
     say: Callable[[str], None],
 ) -> PlanInputs:
     """The facts behind the options; of models only headers are read.
@@ -125,14 +119,14 @@ def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
     own, text, model = (methods_by(source) for source in ("own-head", "text", "model"))
     if draft.lower() in own:
         return "own-head"
-    if draft.lower() in (*text, NGRAM):
+    if draft.lower() in (*text, options.NGRAM):
         return "text"
     return "model" if kind is None or kind in model else "other-head"
 
 
 def _case(
     source: DraftSource | None,
-    load: LoadOptions,
+    load: options.LoadOptions,
     target: PlannedModel,
     draft: PlannedModel | None,
     own: Computer,
@@ -155,7 +149,7 @@ def _case(
 
 def _speculation(
     source: DraftSource | None,
-    models: ModelOptions,
+    models: options.ModelOptions,
     target: PlannedModel,
     depth: int,
     acceptance: float | None,

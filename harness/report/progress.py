@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from threading import Timer
 from typing import Self, assert_never
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
@@ -103,19 +95,19 @@ class ProgressDisplay:
 
     def __init__(self, console: Console, *, expected: Expected | None = None) -> None:
         """Without an expected duration the display never says that the run is late."""
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[whole]}"),
+        self._progress = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=None),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[rate]}"),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[whole]}"),
             console=console,
             transient=True,
             refresh_per_second=2,  # each is work next to what is measured
             disable=not console.is_terminal,
         )
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, progress.TaskID] = {}
         self._printed: set[str] = set()
         self._expected, self._corrected = expected, False
         self._began_s = time.monotonic()
@@ -192,7 +184,7 @@ class ProgressDisplay:
             case _:
                 update(task, description=prefix + _what(event))
 
-    def _log(self, task: Task, prefix: str, left_s: float | None) -> None:
+    def _log(self, task: progress.Task, prefix: str, left_s: float | None) -> None:
         """Print a line after each tenth of the trials where no bar is shown."""
         if self._progress.disable and task.total:
             tenths = int(10 * task.completed / task.total)

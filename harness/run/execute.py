@@ -33,15 +33,7 @@ from harness.run.journal import (
 from harness.run.passes import Answered, answers
 from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
-from harness.runners.base import (
-    ByClientClock,
-    Failure,
-    Generation,
-    PreparedArm,
-    Resting,
-    Runner,
-    Session,
-)
+from harness.runners import base
 from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Warmup
 
 TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
@@ -76,7 +68,7 @@ class RunContext:
 
 
 def measure(
-    campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
+    campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Submission:
     """Run a campaign and return what was measured. Progress is written to `work_file`.
 
@@ -94,7 +86,7 @@ def measure(
 
 
 def by_blocks(
-    campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
+    campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Generator[int, None, Submission]:
     """Run a campaign, with a pause between two passes in which others can use the machine.
 
@@ -133,7 +125,7 @@ class _Run:
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
-    def everything(self, runner: Runner) -> Generator[int, None, Early | None]:
+    def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
         """Run what the journal lacks; returns why it ended before all blocks, if it did."""
         left = self._stopping.left()
         self._stopping.announce(left)
@@ -157,7 +149,7 @@ class _Run:
         return early
 
     def _blocks(
-        self, session: Session, left: Blocks, before: int | None = None
+        self, session: base.Session, left: Blocks, before: int | None = None
     ) -> Generator[int, None, Early | None]:
         turns = passes(
             (item for items in left.values() for item in items), self._campaign.interleaved
@@ -165,7 +157,7 @@ class _Run:
         for turn in turns:
             block = turn[0].block
             if before is not None:
-                if isinstance(session, Resting):
+                if isinstance(session, base.Resting):
                     session.rest()
                 yield turn[0].order
             if before not in {None, block}:
@@ -183,15 +175,15 @@ class _Run:
                     yield following
         return None
 
-    def _ask_for_one_token(self, session: Session) -> None:
-        if not isinstance(session, ByClientClock):
+    def _ask_for_one_token(self, session: base.Session) -> None:
+        if not isinstance(session, base.ByClientClock):
             return
         for arm in self._campaign.arms:
             if arm.concurrency > 1 or not session.compares_requests(arm.id):
                 continue
             for asked in one_token.requests(self._journal.facts, arm.id):
                 answer = session.generate(asked)
-                if isinstance(answer, Generation) and answer.output_tokens == 1:
+                if isinstance(answer, base.Generation) and answer.output_tokens == 1:
                     fact = OneTokenFact(
                         arm=asked.arm,
                         prompt=asked.prompt,
@@ -229,13 +221,13 @@ class _Run:
         return any(item.arm not in self._failed_arms for item in left)
 
     def _require_writable(self, item: PlannedTrial) -> None:
-        failed = self._failed(item, Failure(reason="other", detail=""), order=0)
+        failed = self._failed(item, base.Failure(reason="other", detail=""), order=0)
         breaches.require_writable(failed, self._journal.facts, self._assembled)
 
     def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
         self._journal.add(SnapshotFact(snapshot=self._context.snapshot(moment)))
 
-    def _prepare(self, session: Session) -> None:
+    def _prepare(self, session: base.Session) -> None:
         report = session.report()
         self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
         for arm in self._campaign.arms:
@@ -249,15 +241,15 @@ class _Run:
             if probes is not None:
                 self._journal.add(ProbesFact(probes=probes))
 
-    def _record_arm(self, arm: ArmPlan, prepared: PreparedArm | Failure) -> None:
-        if isinstance(prepared, Failure):
+    def _record_arm(self, arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> None:
+        if isinstance(prepared, base.Failure):
             if arm.role == "baseline":
                 message = f"the baseline cannot run: {prepared.detail} [{prepared.reason}]"
                 raise MachineError(message)
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(ArmFact(arm=_arm(arm, prepared)))
-        if not isinstance(prepared, Failure):
+        if not isinstance(prepared, base.Failure):
             tokens = prepared.warm_up.output_tokens
             decode_ms = round(prepared.warm_up.decode_ms, 3)
             warmup = Warmup(arm=arm.id, output_tokens=tokens, decode_ms=decode_ms)
@@ -268,7 +260,7 @@ class _Run:
     def _record(self, answered: Answered) -> None:
         item, result = answered.trial, answered.result
         order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
-        if isinstance(result, Failure):
+        if isinstance(result, base.Failure):
             self._record_failure(item, result, order)
             return
         trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
@@ -281,7 +273,7 @@ class _Run:
         )
         broken = breaches.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
-            failure = Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
+            failure = base.Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
             self._record_failure(item, failure, order)
             return
         self._failures_in_a_row[item.arm] = 0
@@ -289,18 +281,18 @@ class _Run:
         ms = decode_ms_per_token(trial)
         self._observe(events.TrialEnded(trial=item, tps=1000 / ms if ms else None))
 
-    def _record_failure(self, item: PlannedTrial, failure: Failure, order: int) -> None:
+    def _record_failure(self, item: PlannedTrial, failure: base.Failure, order: int) -> None:
         self._failures_in_a_row[item.arm] += 1
         if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
             self._failed_arms.add(item.arm)
         self._journal.add(self._failed(item, failure, order))
         self._observe(events.TrialEnded(trial=item, failure=failure))
 
-    def _failed(self, item: PlannedTrial, failure: Failure, order: int) -> TrialFact:
+    def _failed(self, item: PlannedTrial, failure: base.Failure, order: int) -> TrialFact:
         trial = failed_trial(item, failure, order=order)
         return TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
 
-    def _prompt(self, name: str, result: Generation | None) -> Prompt:
+    def _prompt(self, name: str, result: base.Generation | None) -> Prompt:
         prompt = next(item for item in self._campaign.suite.prompts if item.id == name)
         return Prompt(
             id=name,
@@ -310,7 +302,7 @@ class _Run:
         )
 
 
-def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
+def _arm(arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> Arm:
     recorded = Arm(
         id=arm.id,
         role=arm.role,
@@ -319,7 +311,7 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
         concurrency=None if arm.concurrency == 1 else arm.concurrency,
         outcome="ok",
     )
-    if isinstance(prepared, Failure):
+    if isinstance(prepared, base.Failure):
         return replace(recorded, outcome="failed", reason=prepared.reason)
     return replace(
         recorded,

@@ -17,18 +17,8 @@ from harness.errors import NothingMeasuredError
 from harness.run import journal, one_token
 from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
+from schemas import submission
 from schemas.codec import text_digest, token_digest
-from schemas.submission import (
-    Design,
-    Machine,
-    Measured,
-    Prompt,
-    Settings,
-    Submission,
-    Suite,
-    Tool,
-    Trial,
-)
 
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
@@ -38,9 +28,11 @@ MS_DECIMALS = 3
 _MOST_ENTRIES = 64
 
 
-def failed_trial(planned: PlannedTrial | Trial, failure: Failure, *, order: int) -> Trial:
+def failed_trial(
+    planned: PlannedTrial | submission.Trial, failure: Failure, *, order: int
+) -> submission.Trial:
     """The trial of a request that got no answer, or one that cannot be used."""
-    return Trial(
+    return submission.Trial(
         arm=planned.arm,
         prompt=planned.prompt,
         block=planned.block,
@@ -53,15 +45,15 @@ def failed_trial(planned: PlannedTrial | Trial, failure: Failure, *, order: int)
 
 def trial_of(
     generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
-) -> Trial:
+) -> submission.Trial:
     """The trial of a generation: counters, histograms and medians of its rounds.
 
     `started_ms` is set where it was one of several requests in flight.
     """
     measured: dict[str, Any] = {
-        each.name: _known(getattr(generation, each.name)) for each in fields(Measured)
+        each.name: _known(getattr(generation, each.name)) for each in fields(submission.Measured)
     }
-    trial = Trial(
+    trial = submission.Trial(
         arm=planned.arm,
         prompt=planned.prompt,
         block=planned.block,
@@ -81,7 +73,7 @@ def trial_of(
     return _with_rounds(trial, generation.rounds)
 
 
-def _with_rounds(trial: Trial, rounds: Sequence[Round]) -> Trial:
+def _with_rounds(trial: submission.Trial, rounds: Sequence[Round]) -> submission.Trial:
     by_drafted = _by_drafted(rounds)
     return replace(
         trial,
@@ -102,11 +94,11 @@ def assemble(
     campaign: Campaign,
     facts: Sequence[journal.Fact],
     *,
-    machine: Machine,
+    machine: submission.Machine,
     commit: str | None = None,
     part_s: float,
     ended: Ended,
-) -> Submission:
+) -> submission.Submission:
     """The submission that the facts of a journal make up.
 
     `part_s` are the seconds since the campaign was started or last resumed.
@@ -122,12 +114,12 @@ def assemble(
     engine = _of(facts, journal.EngineFact)[-1]
     probes = _of(facts, journal.ProbesFact)
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
-    return Submission(
+    return submission.Submission(
         tier="measured",
         profile=campaign.profile,
         measured_from=parts[0].measured_from,
         measured_until=later(parts[-1].measured_from, part_s),
-        tool=Tool(name="draftmap", version=__version__, commit=commit),
+        tool=submission.Tool(name="draftmap", version=__version__, commit=commit),
         machine=machine,
         engine=engine.engine,
         target=campaign.target.model,
@@ -153,7 +145,9 @@ def utc(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
+def compared(
+    campaign: Campaign, facts: Sequence[journal.TrialFact]
+) -> tuple[submission.Trial, ...]:
     """The trials, each compared with the first baseline output of its prompt.
 
     That is token by token, or word by word where a server gives no token ids.
@@ -168,7 +162,7 @@ def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Tr
     return tuple(_compare(fact, first.get(fact.trial.prompt)) for fact in facts)
 
 
-def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> Trial:
+def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> submission.Trial:
     if reference is None or fact is reference:
         return fact.trial
     if reference.tokens is None or fact.tokens is None:
@@ -199,10 +193,10 @@ def _design(
     campaign: Campaign,
     facts: Sequence[journal.Fact],
     ended: Ended,
-) -> Design:
+) -> submission.Design:
     rule, trials = campaign.stopping, (fact.trial for fact in _of(facts, journal.TrialFact))
     again = disagreeing(trials, campaign.blocks, rule.repeat_beyond)
-    design = Design(
+    design = submission.Design(
         blocks=campaign.blocks,
         order=order_name(sum(arm.gpu_layers is None for arm in campaign.arms)),
         planned_trials=len(plan(campaign, again)),
@@ -219,20 +213,22 @@ def _design(
     return replace(design, plan_sha256=digest)
 
 
-def _settings(stated: Settings, trials: Sequence[journal.TrialFact]) -> Settings:
+def _settings(
+    stated: submission.Settings, trials: Sequence[journal.TrialFact]
+) -> submission.Settings:
     """The settings; a model that nobody can ask not to think is known to think by its answers."""
     thinks = stated.thinking or any(fact.trial.reasoning_tokens for fact in trials)
     return replace(stated, thinking=True) if thinks else stated
 
 
-def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> Suite:
+def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
     """The suite with the prompts that were answered, as most answers state them, in its order."""
-    stated: dict[str, Counter[Prompt]] = {}
+    stated: dict[str, Counter[submission.Prompt]] = {}
     for fact in trials:  # a failed trial does not record how its prompt was rendered
         known = fact.prompt.tokens is not None
         stated.setdefault(fact.prompt.id, Counter())[fact.prompt] += known
     prompts = [prompt.id for prompt in campaign.suite.prompts if prompt.id in stated]
-    return Suite(
+    return submission.Suite(
         id=campaign.suite.id,
         version=campaign.suite.version,
         sha256=campaign.suite.sha256,

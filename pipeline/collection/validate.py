@@ -1,7 +1,7 @@
 """Validate files: bytes in; accepted documents and findings out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -58,6 +58,19 @@ def validate(sources: Iterable[Source]) -> Validated:
     return combined((source, checked(source)) for source in sources)
 
 
+def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
+    """What `validate` finds in files of the corpus, one after the other: none is kept."""
+    first_by_digest: dict[str, Source] = {}
+    for source in sources:
+        result = checked(source)
+        if isinstance(result, tuple):
+            yield from result
+        elif isinstance(result, Accepted) and source.place == "corpus":
+            twin = first_by_digest.setdefault(result.digest, source)
+            if twin != source:
+                yield _duplicate_finding(source, twin)
+
+
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
     """The results of all files; of those with the same content the first is accepted."""
     validated = Validated()
@@ -67,7 +80,7 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
         if isinstance(result, Accepted):
             twin = first_by_digest.setdefault(result.digest, source)
             if twin != source:  # a preview of what the corpus has adds nothing
-                result = () if source.place == "preview" else (duplicate_finding(source, twin),)
+                result = () if source.place == "preview" else (_duplicate_finding(source, twin),)
         match result:
             case Accepted():
                 validated.submissions.append(result)
@@ -171,7 +184,7 @@ def _status_findings(source: Source, data: bytes) -> Found:
     return (_finding(source, "lifecycle-status", message, "$.status"),)
 
 
-def duplicate_finding(source: Source, twin: Source) -> Finding:
+def _duplicate_finding(source: Source, twin: Source) -> Finding:
     """The finding on a file whose content another file of the corpus has."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
     return _finding(source, DUPLICATE, message)

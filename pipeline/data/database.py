@@ -15,20 +15,11 @@ from estimates.flags import in_order
 from estimates.model import Flag, Summary
 from estimates.verdicts import after_flags
 from pipeline.cache import Cache
+from pipeline.collection import validate
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, Member
-from pipeline.collection.validate import (
-    DUPLICATE,
-    Accepted,
-    AcceptedText,
-    Found,
-    Validated,
-    checked,
-    combined,
-    current_text,
-)
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, members_of
 from pipeline.data.load import AcceptedSubmission, load
@@ -68,25 +59,27 @@ def open_database(
 
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
-) -> tuple[Mapping[Source, Member], Validated]:
+) -> tuple[Mapping[Source, Member], validate.Validated]:
     """What comparisons need of each submission, and the files that can be shown together."""
     submissions = [source for source in sources if source.kind == "submission"]
     members, refused = members_of(cache, submissions, jobs=jobs)
 
-    def result(source: Source) -> Accepted | AcceptedText | Found:
+    def result(source: Source) -> validate.Accepted | validate.AcceptedText | validate.Found:
         if source.kind != "submission":
-            return checked(source)
+            return validate.checked(source)
         if source in refused:
             return refused[source]
         each = members[source]
-        return Accepted(source=source, submission=each.submission, digest=each.digest or "")
+        return validate.Accepted(
+            source=source, submission=each.submission, digest=each.digest or ""
+        )
 
-    return members, _compatible(combined((source, result(source)) for source in sources))
+    return members, _compatible(validate.combined((source, result(source)) for source in sources))
 
 
 def _with_flags(
     cache: Cache,
-    submissions: Iterable[Accepted],
+    submissions: Iterable[validate.Accepted],
     members: Mapping[Source, Member],
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
@@ -94,7 +87,7 @@ def _with_flags(
     for each in submissions:
         source = each.source
         known, named = cached_submission(cache, source), members[source]
-        text = current_text(source.path.read_bytes())
+        text = validate.current_text(source.path.read_bytes())
         if named.submission != known.member.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
@@ -117,13 +110,13 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
     return msgspec.json.encode(replace(summary, flags=flags, estimates=estimates))
 
 
-def _compatible(files: Validated) -> Validated:
+def _compatible(files: validate.Validated) -> validate.Validated:
     """The files without those that contradict others; each of those is logged and left out.
 
     Two pull requests that pass the gate one by one may contradict each other once both are merged.
     That must not stop the build of everybody else's results. Anything else that is wrong does.
     """
-    if wrong := [each for each in files.findings if each.rule != DUPLICATE]:
+    if wrong := [each for each in files.findings if each.rule != validate.DUPLICATE]:
         raise RejectedError(wrong)
     compatible, left_out = without_contradictions(files)
     for each in (*files.findings, *left_out):
@@ -132,7 +125,7 @@ def _compatible(files: Validated) -> Validated:
 
 
 def _corpus_flags(
-    members: Mapping[Source, Member], files: Validated
+    members: Mapping[Source, Member], files: validate.Validated
 ) -> dict[Source, tuple[Flag, ...]]:
     """The flags from the others that count; a correction and its original are no copies."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.collection import corpus
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validate import findings_of, validate
 from tests.pipeline.tables import put
 from tests.samples import sample, sample_bytes
 
@@ -44,22 +43,11 @@ def results(tmp_path: Path) -> Path:
 def test_the_findings_are_those_of_the_authority(results: Path) -> None:
     sources = discover(results)
 
-    found = corpus.corpus_findings(sources)
+    found = tuple(findings_of(sources))
 
     assert sorted(found) == sorted(validate(sources).findings)
     assert len({each.file for each in found}) == 7
 
 
-def test_more_than_one_process_finds_the_same(
-    results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(corpus, "_WORTH_A_PROCESS", 1)
-    sources = discover(results)
-
-    found = corpus.corpus_findings(sources)
-
-    assert sorted(found) == sorted(validate(sources).findings)
-
-
 def test_a_missing_corpus_is_sound() -> None:
-    assert corpus.corpus_findings(()) == ()
+    assert not tuple(findings_of(()))

@@ -5,15 +5,8 @@ from collections.abc import Sequence
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
-from harness.runners.inprocess import log
+from harness.runners.inprocess import drafters, log
 from harness.runners.inprocess.context import Context, with_usual_attention
-from harness.runners.inprocess.drafters import (
-    ModelDrafter,
-    NoDrafter,
-    OracleDrafter,
-    PromptLookupDrafter,
-    ScriptDrafter,
-)
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.weights import LoadedWeights, vocabulary_mismatch
@@ -78,22 +71,26 @@ class LoadedModels:
             message = f"the in-process runner has no method {method.type}; use a server runner"
             raise BadInputError(message)
         if entry.control:
-            return NoDrafter()
+            return drafters.NoDrafter()
         if method.acceptance is not None:
             seed = self._campaign.seed
-            return OracleDrafter(reference, n_max=n_max, acceptance=method.acceptance, seed=seed)
+            return drafters.OracleDrafter(
+                reference, n_max=n_max, acceptance=method.acceptance, seed=seed
+            )
         if method.ngram_min is not None and method.ngram_max is not None:
-            return PromptLookupDrafter(
+            return drafters.PromptLookupDrafter(
                 n_max=n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
             )
         script = None
         if method.length is not None:
-            script = ScriptDrafter(reference, n_max=n_max, length=method.length)
+            script = drafters.ScriptDrafter(reference, n_max=n_max, length=method.length)
             if method.draft is None:
                 return script
         context = self.drafts[method.draft or ""]
         prompt_ms = self._states.ensure_prompt_state(context, prompt).prompt_ms
-        return ModelDrafter(context, prompt, n_max=n_max, prompt_ms=prompt_ms, script=script)
+        return drafters.ModelDrafter(
+            context, prompt, n_max=n_max, prompt_ms=prompt_ms, script=script
+        )
 
     def close(self) -> None:
         """Free every context, then its weights: the drafts first."""

@@ -11,14 +11,8 @@ from pathlib import Path
 from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.machine import forms
+from harness.machine import engines, forms
 from harness.machine.detect import clean_name
-from harness.machine.engines import (
-    INSTALL_SERVER,
-    SERVER_PROGRAM,
-    server_environment,
-    server_program,
-)
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import default_threads
@@ -58,7 +52,7 @@ class Binary:
             if _LIBRARY.search(file.name) and file.is_file()
         )
         digest = hashlib.sha256(f"{self.digest()} {libraries}".encode()).hexdigest()
-        return f"{SERVER_PROGRAM} sha256:{digest}"
+        return f"{engines.SERVER_PROGRAM} sha256:{digest}"
 
     def devices(self) -> tuple[Device, ...]:
         """The devices that it lists; the processor is not among them."""
@@ -96,7 +90,7 @@ class Binary:
 
     def _settings(self, campaign: Campaign) -> Settings:
         settings, threads = campaign.settings, campaign.settings.threads or default_threads()
-        stated = recorded(settings, SERVER_PROGRAM)
+        stated = recorded(settings, engines.SERVER_PROGRAM)
         takes_mode = "-fa" in self.abilities.takes_value
         return replace(
             stated,
@@ -115,14 +109,14 @@ class Binary:
 
 def find(path: str | None) -> Binary:
     """The binary at a path, or the usual one. Raises `HarnessError` if it is not a llama-server."""
-    found = shutil.which(path) if path else server_program()
+    found = shutil.which(path) if path else engines.server_program()
     if found is None:
         raise BadInputError(_not_found(path))
     abilities = read_help(_output(Path(found), "--help"))
     if "--port" not in abilities.flags:
         message = (
             f"{found} does not answer --help as a llama-server does; "
-            f"name the {SERVER_PROGRAM} of a llama.cpp build with --server-binary"
+            f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
         raise BadInputError(message)
     return Binary(path=Path(found).resolve(), abilities=abilities)
@@ -131,11 +125,11 @@ def find(path: str | None) -> Binary:
 def _not_found(path: str | None) -> str:
     if path is None:
         return (
-            f"no {SERVER_PROGRAM} on PATH; name the binary with --server-binary, or "
-            f"{INSTALL_SERVER}"
+            f"no {engines.SERVER_PROGRAM} on PATH; name the binary with --server-binary, or "
+            f"{engines.INSTALL_SERVER}"
         )
     if Path(path).is_dir():
-        return f"{path} is a folder; name the {SERVER_PROGRAM} in it with --server-binary"
+        return f"{path} is a folder; name the {engines.SERVER_PROGRAM} in it with --server-binary"
     if Path(path).is_file():
         return f"{path} may not be run; make it executable (chmod +x), or name another binary"
     return f"no program at {path}; name the binary with --server-binary"
@@ -180,7 +174,7 @@ def _output(program: Path, flag: str) -> str:
             capture_output=True,
             timeout=_LIMIT_S,
             check=False,
-            env=server_environment(program),
+            env=engines.server_environment(program),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         message = f"{program} {flag} gave no answer: {error}"

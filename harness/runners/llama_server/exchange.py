@@ -9,17 +9,10 @@ from msgspec import Meta, Struct
 from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
+from harness.runners.http import values
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from harness.runners.http.session import Sampling, ServerRequest
-from harness.runners.http.values import (
-    BadAnswerError,
-    Count,
-    Milliseconds,
-    TokenId,
-    margins,
-    read_as,
-)
 from schemas.codec import Json, token_digest
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
@@ -28,11 +21,11 @@ _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 class Timings(Struct, frozen=True, kw_only=True):
     """What the engine counted and timed; without drafts its answer does not speak of them."""
 
-    prompt_ms: Milliseconds
-    predicted_ms: Milliseconds
-    predicted_n: Count
-    draft_n: Count = 0
-    draft_n_accepted: Count = 0
+    prompt_ms: values.Milliseconds
+    predicted_ms: values.Milliseconds
+    predicted_n: values.Count
+    draft_n: values.Count = 0
+    draft_n_accepted: values.Count = 0
 
 
 class Completion(Struct, frozen=True, kw_only=True):
@@ -44,21 +37,21 @@ class Completion(Struct, frozen=True, kw_only=True):
     """
 
     timings: Timings
-    tokens: tuple[TokenId, ...] = ()
+    tokens: tuple[values.TokenId, ...] = ()
     stop_type: str | None = None
     stopped_limit: bool = False
 
 
 def read_completion(answer: Json) -> Completion:
     """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
-    done = read_as(Completion, answer, what="the answer is not a completion")
+    done = values.read_as(Completion, answer, what="the answer is not a completion")
     listed, stated = len(done.tokens), done.timings.predicted_n
     if not listed:
         message = "the answer has no tokens; this server may not know return_tokens"
-        raise BadAnswerError(message)
+        raise values.BadAnswerError(message)
     if not listed <= stated <= listed + done.timings.draft_n_accepted:
         message = f"the answer has {listed} tokens, but its timings speak of {stated}"
-        raise BadAnswerError(message)
+        raise values.BadAnswerError(message)
     return done
 
 
@@ -67,7 +60,7 @@ class _Rendered(Struct, frozen=True):
 
 
 class _Tokenized(Struct, frozen=True):
-    tokens: Annotated[tuple[TokenId, ...], Meta(min_length=1)]
+    tokens: Annotated[tuple[values.TokenId, ...], Meta(min_length=1)]
 
 
 def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
@@ -77,7 +70,7 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
         "chat_template_kwargs": {**arguments(thinking=thinking)},
     }
     answer = client.post("/apply-template", body)
-    return read_as(_Rendered, answer, what="the server rendered no prompt").prompt
+    return values.read_as(_Rendered, answer, what="the server rendered no prompt").prompt
 
 
 def require_switch(client: Client) -> None:
@@ -91,13 +84,13 @@ def require_switch(client: Client) -> None:
             "this llama-server cannot switch the model's thinking off; take a newer build, or "
             "measure with --thinking"
         )
-        raise BadAnswerError(message)
+        raise values.BadAnswerError(message)
 
 
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
     """Token ids of a text with its special tokens."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
-    return read_as(_Tokenized, answer, what="the server made no tokens of the prompt").tokens
+    return values.read_as(_Tokenized, answer, what="the server made no tokens of the prompt").tokens
 
 
 def completion_request(
@@ -130,7 +123,7 @@ def completion_request(
 def margins_in(answer: Json) -> tuple[float, ...] | None:
     """How sure the model was of each token; `None` where a token has no runner-up."""
     listed = answer.get("completion_probabilities") if isinstance(answer, dict) else None
-    return margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
+    return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
 def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> Counted:

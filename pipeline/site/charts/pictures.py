@@ -6,16 +6,7 @@ from operator import itemgetter
 
 import altair as alt
 
-from pipeline.site.charts import marks, theme
-from pipeline.site.charts.axes import (
-    BETWEEN,
-    LINE_PX,
-    SpeedupAxis,
-    iso_lines,
-    lines_of_words,
-    speedup_axis,
-    unity,
-)
+from pipeline.site.charts import axes, marks, theme
 from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
 
 SERIES_PX = 18
@@ -40,9 +31,9 @@ def bands(
     """One band per `line` in the order of the rows, one point with its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
-    span = speedup_axis(rows)
+    span = axes.speedup_axis(rows)
     base = marks.base(rows, columns).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=lines_of_words(lines)),
+        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=axes.lines_of_words(lines)),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=marks.channel(alt.Color, series, title, colours),
     )
@@ -53,9 +44,9 @@ def bands(
         x=alt.X("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
         shape=marks.channel(alt.Shape, series, title, shapes),
     )
-    words_px = (max(name.count(BETWEEN) for name in lines) + 2) * LINE_PX
+    words_px = (max(name.count(axes.BETWEEN) for name in lines) + 2) * axes.LINE_PX
     band_px = max(theme.BAND_PX, SERIES_PX * len(colours[0]), words_px)
-    return marks.layered([unity(axis="x"), bars, points], height=len(lines) * band_px)
+    return marks.layered([axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
 def methods_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -92,7 +83,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     drawn = marks.upright(
         rows, base, lines=base.mark_line(strokeWidth=1.5, aria=False), shape=shape
     )
-    y = alt.Y("speedup:Q", scale=speedup_axis(rows).scale)
+    y = alt.Y("speedup:Q", scale=axes.speedup_axis(rows).scale)
     best = base.transform_filter("datum.best").encode(y=y)
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
     word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
@@ -187,14 +178,14 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
         color=marks.channel(alt.Color, "method_label", "Method", colours),
         shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
     )
-    return marks.layered([*iso_lines(ends, x, y), points], height=420)
+    return marks.layered([*axes.iso_lines(ends, x, y), points], height=420)
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Both axes alike and logarithmic; on the dashed line a prediction is right."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
-    span = SpeedupAxis(low=ends[0], high=ends[1])
+    span = axes.SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     styles = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
@@ -241,8 +232,8 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
     values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
     names = [row["bar_label"] for row in rows]
     ends = [1.0, *(row["end"] for row in values)]
-    span = SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
-    axis = lines_of_words(names, between="|", skipped=1)
+    span = axes.SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
+    axis = axes.lines_of_words(names, between="|", skipped=1)
     y = alt.Y("bar_label:N", title=None, sort=names, axis=axis)
     base = marks.base(values, columns).encode(y=y)
     bars = base.mark_bar(height=BAR_PX).encode(
@@ -254,8 +245,8 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
     most = max(name.count("|") for name in names)
     x = alt.X("label_x:Q", scale=span.scale)
     return marks.layered(
-        [unity(axis="x"), bars, words.encode(x=x, text="words:N")],
-        height=len(rows) * (most * LINE_PX + BETWEEN_BARS_PX),
+        [axes.unity(axis="x"), bars, words.encode(x=x, text="words:N")],
+        height=len(rows) * (most * axes.LINE_PX + BETWEEN_BARS_PX),
     )
 
 

@@ -24,19 +24,8 @@ from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
 from pipeline.site.rows import Row
-from schemas.vocabulary import (
-    ALL_TASKS,
-    DOUBTS,
-    FIXED_TASKS,
-    HELPS_ABOVE,
-    HURTS_BELOW,
-    METHODS,
-    OWN_TASKS,
-    TASKS,
-    VERDICTS,
-    as_json,
-    say,
-)
+from schemas import vocabulary
+from schemas.vocabulary import say
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
@@ -137,16 +126,16 @@ def environment() -> Environment:
     )
     built.filters |= _filters()
     built.globals |= {
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
+        "helps_above": vocabulary.HELPS_ABOVE,
+        "hurts_below": vocabulary.HURTS_BELOW,
         "interval": say.interval,
-        "verdicts": VERDICTS,
-        "doubts": DOUBTS,
-        "methods": tuple(METHODS.values()),
-        "own_tasks": OWN_TASKS,
+        "verdicts": vocabulary.VERDICTS,
+        "doubts": vocabulary.DOUBTS,
+        "methods": tuple(vocabulary.METHODS.values()),
+        "own_tasks": vocabulary.OWN_TASKS,
         "stated_tokens": STATED_ANSWER_TOKENS,
         "commands": commands,
-        "fixed_tasks": FIXED_TASKS,
+        "fixed_tasks": vocabulary.FIXED_TASKS,
         "levels_of": LEVELS,
         "table_rows": TABLE_ROWS,
         "vocabulary_path": vocabulary_file().path,
@@ -169,7 +158,7 @@ def _filters() -> dict[str, Callable[..., object]]:
         "gib": gib,
         "plain": plain,
         "task": task,
-        "verdict": lambda name: VERDICTS[name].label,
+        "verdict": lambda name: vocabulary.VERDICTS[name].label,
         "words": words,
         "coded": coded,
         "compact_json": compact_json,
@@ -186,7 +175,7 @@ def _filters() -> dict[str, Callable[..., object]]:
 @cache
 def vocabulary_file() -> Asset:
     """The words that page scripts need, under a name that changes with the content."""
-    data = json.dumps(as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    data = json.dumps(vocabulary.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/vocabulary.{name}.json", data=data)
 
@@ -194,8 +183,8 @@ def vocabulary_file() -> Asset:
 def task(name: str | None) -> str:
     """The label of a task; without one, or for all of them, that of all tasks."""
     if name == "own":
-        return OWN_TASKS
-    return TASKS[name].label if name in TASKS else ALL_TASKS
+        return vocabulary.OWN_TASKS
+    return vocabulary.TASKS[name].label if name in vocabulary.TASKS else vocabulary.ALL_TASKS
 
 
 def day(moment: datetime | str | None) -> str:

@@ -12,15 +12,9 @@ from typing import TypeAlias
 import duckdb
 import orjson
 
+from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment
 from pipeline.site.pages.home import headline_of
-from pipeline.site.pages.model import (
-    Asset,
-    Site,
-    device_address,
-    submission_address,
-    target_address,
-)
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 
@@ -31,7 +25,7 @@ LONGEST = 50
 EPOCH = "1980-01-01T00:00:00Z"
 
 
-def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
+def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
     """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     yield atom("feed.xml", "Draftmap: new results", new, site)
@@ -44,13 +38,13 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
     if site.address:
         value |= {"home_page_url": site.address, "feed_url": f"{site.address}feed.json"}
     feed = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    yield Asset(path="feed.json", data=feed)
+    yield model.Asset(path="feed.json", data=feed)
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
     yield atom("builds.xml", "Draftmap: steps between engine builds", steps, site)
     yield from badges(connection)
 
 
-def atom(path: str, title: str, items: Sequence[Item], site: Site) -> Asset:
+def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
     """A feed after RFC 4287."""
     text = (
         environment()
@@ -63,15 +57,15 @@ def atom(path: str, title: str, items: Sequence[Item], site: Site) -> Asset:
             items=items,
         )
     )
-    return Asset(path=path, data=text.encode())
+    return model.Asset(path=path, data=text.encode())
 
 
-def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
+def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     """One badge over everything, one per device and one per target, as shields.io reads it."""
     headline = headline_of(connection)
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
-    for place, address_of in (("device", device_address), ("target", target_address)):
+    for place, address_of in (("device", model.device_address), ("target", model.target_address)):
         gains = _gains(connection, place)
         for row in read(connection, f"{place}_tally"):
             name, label = getattr(row, place), getattr(row, f"{place}_label")
@@ -89,7 +83,7 @@ def _gains(connection: duckdb.DuckDBPyConnection, place: str) -> dict[str, float
     }
 
 
-def badge(name: str, label: str, at_least: float | None, losing: int, cells: int) -> Asset:
+def badge(name: str, label: str, at_least: float | None, losing: int, cells: int) -> model.Asset:
     """Blue for a clear gain, orange where settings only lose; never a colour alone."""
     colour = "blue" if at_least else "orange" if losing else "lightgrey"
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
@@ -99,21 +93,21 @@ def badge(name: str, label: str, at_least: float | None, losing: int, cells: int
         "message": f"{gain}, {losing} of {cells} lose" if cells else "not measured",
         "color": colour if cells else "lightgrey",
     }
-    return Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
+    return model.Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
 
 
-def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: Site) -> Item:
+def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: model.Site) -> Item:
     """One item as the JSON feed has it."""
     return {
         "id": _name(about),
-        "url": _link(submission_address(of.submission), site),
+        "url": _link(model.submission_address(of.submission), site),
         "title": title,
         "content_text": text,
         "date_published": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
     }
 
 
-def _submission(row: Row, site: Site) -> Item:
+def _submission(row: Row, site: model.Site) -> Item:
     title = f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}"
     text = f"{_best(row)}. Measured by {row.contributor or 'anonymous'} ({row.tier})."
     return _item(row.submission, title, text, row, row.measured_until, site)
@@ -132,7 +126,7 @@ def _best(row: Row) -> str:
     return f"{row.best_method_label}: {found} over all tasks, {verdict}, {chosen}"
 
 
-def _step(row: Row, site: Site) -> Item:
+def _step(row: Row, site: model.Site) -> Item:
     depth = "" if row.depth is None else f" at depth {row.depth}"
     title = f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}"
     text = (
@@ -148,5 +142,5 @@ def _name(about: str) -> str:
     return f"urn:uuid:{uuid.uuid5(NAMESPACE, about)}"
 
 
-def _link(address: str, site: Site) -> str:
+def _link(address: str, site: model.Site) -> str:
     return f"{site.address or ''}{address}"

@@ -6,18 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import duckdb
 
 from pipeline.site.pages import machine
+from pipeline.site.pages import map as maps
 from pipeline.site.pages.environment import environment, render, with_cards
 from pipeline.site.pages.grid import caption, grid
-from pipeline.site.pages.map import (
-    SHOWN,
-    WIDE,
-    Drawing,
-    MapFilter,
-    by_device,
-    choices,
-    draw,
-    opening,
-)
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import TASKS, say
@@ -51,7 +42,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         )
         return
     listed = map_choices(connection)
-    first = opening(listed)
+    first = maps.opening(listed)
     printed = read(connection, "printed_headline", place="all")
     newest = read(connection, "newest")
     yield render(
@@ -71,7 +62,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         grid=grid(first),
         tiers=devices_by_tier(first.squares),
         tries=TRIES,
-        shown=SHOWN,
+        shown=maps.SHOWN,
         caption=caption(first),
         newest=newest[:NEWEST],
         machine_path=machine.PATH,
@@ -113,17 +104,17 @@ def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
     return next(row for row in read(connection, "headline") if row.tier == "measured")
 
 
-def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[MapFilter, ...]:
+def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[maps.MapFilter, ...]:
     """Every map that the home page can show."""
-    return tuple(choices(read(connection, "map_square"), read(connection, "map_claims")))
+    return tuple(maps.choices(read(connection, "map_square"), read(connection, "map_claims")))
 
 
-def drawing(choice: MapFilter) -> Drawing:
+def drawing(choice: maps.MapFilter) -> maps.Drawing:
     """The map of a choice as a picture for a README."""
-    return draw(by_device(choice.squares), WIDE, MAP)
+    return maps.draw(maps.by_device(choice.squares), maps.WIDE, MAP)
 
 
-def _choice_file(choice: MapFilter) -> Asset:
+def _choice_file(choice: maps.MapFilter) -> Asset:
     """The finished map of one choice, with links as seen from the home page."""
     page = environment().get_template("map_choice.html.jinja")
     text = page.render(

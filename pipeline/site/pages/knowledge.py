@@ -6,17 +6,7 @@ import duckdb
 
 from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
-from pipeline.site.advice import (
-    Configuration,
-    Knowledge,
-    KnownDevice,
-    KnownModel,
-    PastError,
-    Pool,
-    Spread,
-    depth_word,
-    key,
-)
+from pipeline.site import advice
 from pipeline.site.pages import commands
 from pipeline.site.pages.model import device_address, submission_address
 from pipeline.site.rows import Row, read
@@ -25,7 +15,7 @@ from schemas.vocabulary import METHODS, TASKS
 DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 
 
-def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
+def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
     tasks = {task for (task,) in connection.table("advice_observation").select("task").fetchall()}
     pools = read(connection, "advice_pool")
@@ -33,23 +23,23 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     behind = {name: number for number, name in enumerate(names)}
     spreads = read(connection, "advice_spreads")
     setups = {row.submission: row for row in read(connection, "setup")}
-    return Knowledge(
+    return advice.Knowledge(
         devices=tuple(
-            KnownDevice(**row._asdict(), address=device_address(row.id))
+            advice.KnownDevice(**row._asdict(), address=device_address(row.id))
             for row in read(connection, "advised_devices")
         ),
         models=tuple(
-            KnownModel(**row._asdict(), file=commands.file_of(row.label))
+            advice.KnownModel(**row._asdict(), file=commands.file_of(row.label))
             for row in read(connection, "advised_models")
         ),
         tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(
-            Configuration(**row._asdict(), command=_command(row))
+            advice.Configuration(**row._asdict(), command=_command(row))
             for row in read(connection, "advised_choices")
         ),
         pools={row.advice_pool: _pool(row, behind) for row in pools},
         spreads={
-            f"{row.level}|{row.method}": Spread(
+            f"{row.level}|{row.method}": advice.Spread(
                 variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
             )
             for row in spreads
@@ -59,14 +49,14 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for freedom in sorted({row.freedom for row in spreads})
         },
         errors={
-            key(row.cost_level, row.yield_level): _error(row)
+            advice.key(row.cost_level, row.yield_level): _error(row)
             for row in read(connection, "advice_error")
         },
         submissions=tuple(_link(setups[name]) for name in behind),
         measured={
-            key(
+            advice.key(
                 *(row.device, row.backend, row.target, row.quantisation_slug),
-                *(row.draft_slug, row.method, depth_word(row.depth), row.task),
+                *(row.draft_slug, row.method, advice.depth_word(row.depth), row.task),
             ): (
                 round(row.speedup, DIGITS),
                 _rounded(row.interval_low),
@@ -76,9 +66,9 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for row in read(connection, "advised_cells")
         },
         steps={
-            key(row.device, row.backend, row.target, row.quantisation_slug, row.width): round(
-                row.step_ratio, 3
-            )
+            advice.key(
+                row.device, row.backend, row.target, row.quantisation_slug, row.width
+            ): round(row.step_ratio, 3)
             for row in read(connection, "advised_steps")
         },
     )
@@ -99,8 +89,8 @@ def _command(choice: Row) -> str | None:
     )
 
 
-def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
-    return Pool(
+def _pool(row: Row, behind: Mapping[str, int]) -> advice.Pool:
+    return advice.Pool(
         votes=row.votes,
         mean=round(row.mean_log, DIGITS),
         nearest=tuple(behind[name] for name in row.nearest),
@@ -114,8 +104,8 @@ def _link(row: Row) -> tuple[str, str]:
     return submission_address(row.submission), label
 
 
-def _error(row: Row) -> PastError:
-    return PastError(
+def _error(row: Row) -> advice.PastError:
+    return advice.PastError(
         predictions=row.predictions,
         voters=row.voters,
         median_error=round(row.median_error, DIGITS),

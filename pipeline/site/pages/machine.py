@@ -16,15 +16,8 @@ import orjson
 from estimates.model import ESTIMATOR
 from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
-from pipeline.site.pages import commands
+from pipeline.site.pages import commands, model
 from pipeline.site.pages.environment import vocabulary_file
-from pipeline.site.pages.model import (
-    Asset,
-    device_address,
-    published_address,
-    submission_address,
-    target_address,
-)
 from pipeline.site.rows import Row, grouped, read
 
 PATH = "assets/machine.json"
@@ -69,7 +62,7 @@ PRINTED = {
 LONGEST_CAPITALS = 3
 
 
-def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
+def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model.Asset:
     """The file; `knowledge` is the path of the advisor's file."""
     rows = read(connection, "machine_rows")
     listed = (*known_devices(rows), *unmeasured(rows))
@@ -107,7 +100,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
         "columns": COLUMNS,
         "rows": tuple(_row(row, *places) for row in rows),
     }
-    return Asset(path=PATH, data=orjson.dumps(document))
+    return model.Asset(path=PATH, data=orjson.dumps(document))
 
 
 def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
@@ -120,7 +113,7 @@ def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
             "kind": own[0].device_kind,
             "memory": own[0].vram_gib or devices().memory_gib.get(normalised(label)),
             "backends": sorted({row.backend for row in own}),
-            "address": device_address(name),
+            "address": model.device_address(name),
             "bandwidth": bandwidth_of(label),
         }
 
@@ -195,7 +188,7 @@ def _model(row: Row) -> Mapping[str, object]:
         "size": row.size_order,
         "parameters": row.parameters,
         "active": row.active_parameters,
-        "address": target_address(row.model),
+        "address": model.target_address(row.model),
         "plan": shape and shape.name,
         "mixture": bool(shape and shape.experts),
     }
@@ -231,7 +224,7 @@ def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers
         "device": devices_by[row.device],
         "model": models_by[row.model],
         "setting": settings_by[_words(row)],
-        "evidence": submission_address(own) if own else published_address(row.source),
+        "evidence": model.submission_address(own) if own else model.published_address(row.source),
         "needs_gib": needed_gib(row),
     }
     for name in ROUNDED:

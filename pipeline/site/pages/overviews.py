@@ -10,14 +10,8 @@ from markupsafe import Markup
 
 from pipeline.site import rows
 from pipeline.site.charts import definitions
+from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment, figure, render
-from pipeline.site.pages.model import (
-    Figure,
-    Page,
-    Site,
-    address_of,
-    relative,
-)
 from pipeline.site.pages.places import drawn
 from pipeline.site.rows import Row, read
 
@@ -55,21 +49,21 @@ class Overview:
     command: str = ""
 
 
-def overviews(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+def overviews(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
     text = (resources.files("pipeline.site") / "pages.toml").read_text("utf-8")
     for name, entry in tomllib.loads(text).items():
         yield _page(connection, site, Overview(name=name, **entry))
 
 
-def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> Page:
+def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overview) -> model.Page:
     found = rows.read(connection, page.rows)
     printed = _printed(connection, page, found)
-    here = address_of(page.path)
+    here = model.address_of(page.path)
 
     def filled(prose: str) -> Markup:
         """Prose with its figures filled in."""
         made = environment().from_string(prose)
-        return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
+        return Markup(made.render(rows=found, url=lambda address: model.relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
     own, foreign = _figures(connection, site, page)
     figures = (*own, *foreign)
@@ -101,8 +95,8 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
 
 
 def _figures(
-    connection: duckdb.DuckDBPyConnection, site: Site, page: Overview
-) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+    connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overview
+) -> tuple[tuple[model.Figure, ...], tuple[model.Figure, ...]]:
     """The charts of a page, and those of them that imported figures have, too."""
     charts = [name for name in (page.chart, *page.charts) if name is not None]
     foreign = [(name, definitions()[name].foreign) for name in charts]

@@ -6,18 +6,10 @@ from typing import TypeAlias
 
 import duckdb
 
-from pipeline.site.pages import commands
+from pipeline.site.pages import commands, model
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.grid import target_grid
 from pipeline.site.pages.map import LOW, NARROW, by_task, draw, losses
-from pipeline.site.pages.model import (
-    Figure,
-    Page,
-    Site,
-    device_address,
-    path_of,
-    target_address,
-)
 from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
@@ -31,7 +23,7 @@ DEVICE_CHARTS = {
 MAP = "Map of the best measured speedup on this device by task and model size"
 
 
-def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+def device_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
     parts = _parts(connection, "device")
     devices = read(connection, "device")
     for device in devices:
@@ -41,13 +33,13 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
 
 
 def _device_page(
-    connection: duckdb.DuckDBPyConnection, site: Site, device: Row, parts: Parts
-) -> Page:
+    connection: duckdb.DuckDBPyConnection, site: model.Site, device: Row, parts: Parts
+) -> model.Page:
     own = {name: rows[device.device] for name, rows in parts.items()}
     lines = by_task(own.pop("squares"))
     return render(
         "device.md.jinja",
-        path=path_of(device_address(device.device)),
+        path=model.path_of(model.device_address(device.device)),
         site=site,
         figures=drawn(
             *(figure(connection, site, name, device=device.device) for name in DEVICE_CHARTS)
@@ -63,13 +55,13 @@ def _device_page(
 
 
 def _printed_page(
-    connection: duckdb.DuckDBPyConnection, site: Site, name: str, parts: Parts
-) -> Page:
+    connection: duckdb.DuckDBPyConnection, site: model.Site, name: str, parts: Parts
+) -> model.Page:
     """The page of a device of which only others published figures."""
     pairs = parts["pairs"][name]
     return render(
         "published_device.md.jinja",
-        path=path_of(device_address(name)),
+        path=model.path_of(model.device_address(name)),
         site=site,
         figures=_depths(connection, site, name, pairs),
         title=plain(pairs[0].device_label),
@@ -80,8 +72,8 @@ def _printed_page(
 
 
 def _depths(
-    connection: duckdb.DuckDBPyConnection, site: Site, device: str, pairs: Iterable[Row]
-) -> tuple[Figure, ...]:
+    connection: duckdb.DuckDBPyConnection, site: model.Site, device: str, pairs: Iterable[Row]
+) -> tuple[model.Figure, ...]:
     """The chart of published depths, for which a device needs figures at two of them."""
     if len({pair.depth for pair in pairs} - {None}) <= 1:
         return ()
@@ -108,12 +100,12 @@ def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(best, key=lambda pair: (bool(pair.also_differs), -pair.speedup)))
 
 
-def drawn(*figures: Figure) -> tuple[Figure, ...]:
+def drawn(*figures: model.Figure) -> tuple[model.Figure, ...]:
     """The charts that have something to show."""
     return tuple(each for each in figures if not each.chart.empty)
 
 
-def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+def target_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
     parts = _parts(connection, "target")
     targets = read(connection, "target")
     for target in targets:
@@ -123,12 +115,12 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
 
 
 def _target_page(
-    connection: duckdb.DuckDBPyConnection, site: Site, target: Row, parts: Parts
-) -> Page:
+    connection: duckdb.DuckDBPyConnection, site: model.Site, target: Row, parts: Parts
+) -> model.Page:
     own = {name: rows[target.target] for name, rows in parts.items()}
     return render(
         "target.md.jinja",
-        path=path_of(target_address(target.target)),
+        path=model.path_of(model.target_address(target.target)),
         site=site,
         figures=drawn(figure(connection, site, "depths", device="all", target=target.target)),
         target=target,
@@ -139,13 +131,13 @@ def _target_page(
     )
 
 
-def _printed_target(site: Site, name: str, parts: Parts) -> Page:
+def _printed_target(site: model.Site, name: str, parts: Parts) -> model.Page:
     """The page of a model about which only others published figures."""
     every = parts["pairs"][name]
     pairs = best_by_device(every)
     return render(
         "published_target.md.jinja",
-        path=path_of(target_address(name)),
+        path=model.path_of(model.target_address(name)),
         site=site,
         title=plain(every[0].target_label),
         grid=target_grid(parts["squares"][name]),

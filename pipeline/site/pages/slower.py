@@ -14,13 +14,7 @@ from estimates.intervals import t_reach
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
 from pipeline.site.rows import Row, grouped, read
-from schemas.vocabulary import (
-    CLEAR_OF_ONE,
-    HELPS_ABOVE,
-    HURTS_BELOW,
-    SERVER_LOG,
-    VERDICTS,
-)
+from schemas import vocabulary
 
 FOLDER = "assets/examples"
 MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
@@ -58,15 +52,15 @@ def reasons() -> dict[str, Any]:
 def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     """The patterns, bounds and words that the scripts use."""
     return {
-        "patterns": dict(SERVER_LOG),
+        "patterns": dict(vocabulary.SERVER_LOG),
         "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
-        "clear_of_one": CLEAR_OF_ONE,
+        "helps_above": vocabulary.HELPS_ABOVE,
+        "hurts_below": vocabulary.HURTS_BELOW,
+        "clear_of_one": vocabulary.CLEAR_OF_ONE,
         "bounds": document["bounds"] | {"rarely_fires": RARELY_FIRES},
         "verdicts": {
             name: {"label": verdict.label, "tile": verdict.tile}
-            for name, verdict in VERDICTS.items()
+            for name, verdict in vocabulary.VERDICTS.items()
         },
         "reasons": {
             name: {"title": reason["title"], "says": reason["says"]}
