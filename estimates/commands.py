@@ -142,10 +142,7 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetting:
-    """What `run` is asked to measure: files, a method, and the options beyond the usual ones.
-
-    `runner` and `options` are words of the command line; no tasks stand for all of them.
-    """
+    """What `run` is asked to measure: files, a method, and the options beyond the usual ones."""
 
     target: str
     draft: str | None = None

@@ -10,7 +10,6 @@ from itertools import pairwise
 from statistics import fmean
 
 from estimates import decomposition as parts
-from estimates.decomposition import expected_tokens
 from estimates.pairing import pair
 from schemas.submission import Arm, Probes, Submission, Trial
 
@@ -106,7 +105,7 @@ def forecast(
     found: list[float] = []
     for depth in range(1, len(costs)):
         rounds = [(min(length, depth), count) for length, count in enumerate(lengths) if count]
-        tokens = sum(count * expected_tokens(chances, length) for length, count in rounds)
+        tokens = sum(count * parts.expected_tokens(chances, length) for length, count in rounds)
         found.append(tokens / sum(count * costs[length] for length, count in rounds))
     return tuple(found)
 
@@ -125,7 +124,7 @@ def chances_like(tokens_per_round: float, depth: int) -> tuple[float, ...]:
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = (low + high) / 2
-        yielded = expected_tokens((middle,) * depth, depth)
+        yielded = parts.expected_tokens((middle,) * depth, depth)
         low, high = (middle, high) if yielded < tokens_per_round else (low, middle)
     return (low,) * depth
 

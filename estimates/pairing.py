@@ -27,7 +27,6 @@ _BLOCKS_WITH_A_PACE = 3
 
 
 def is_timed(trial: Trial) -> bool:
-    """Whether the trial finished with at least one token after the first, in measurable time."""
     return bool(trial.decode_ms) and _steps(trial) is not None
 
 

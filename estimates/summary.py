@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from estimates import client_clock, ratios, repeatability, verdicts
 from estimates import decomposition as parts
-from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import FlagEvidence, repeats
 from estimates.intervals import ratio_interval, reaching, time_ratio
@@ -85,6 +84,7 @@ def estimate(
         return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=doubt)
     speedup = time_ratio(scope.times)
     predicted = _predicted(scope, predict)
+    on_cpu = scope.submission.engine.backend == "cpu"
     return replace(
         estimate,
         **_decomposition(scope),
@@ -98,7 +98,7 @@ def estimate(
         repeatable_within=repeatability.repeatable_within(
             scope.groups, repeatability.confidence(scope.submission)
         ),
-        cpu_speedup=_cpu_speedup(scope),
+        cpu_speedup=ratio_by(scope, lambda pairs: pairs.cpu_ms) if on_cpu else None,
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )
@@ -159,12 +159,6 @@ def published(scope: Scope, by_wall: float | None) -> Interval | None:
 def wall_speedup(scope: Scope) -> float | None:
     """The speedup by the plain clock, with every stall in it."""
     return ratio_by(scope, lambda pairs: pairs.wall_ms)
-
-
-def _cpu_speedup(scope: Scope) -> float | None:
-    """The speedup by processor time; `None` unless the target ran on the CPU."""
-    on_cpu = scope.submission.engine.backend == "cpu"
-    return ratio_by(scope, lambda pairs: pairs.cpu_ms) if on_cpu else None
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
@@ -236,7 +230,7 @@ def _judged(submission: Submission) -> Submission:
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
     """A function that predicts speedups from the probes, which time one request at a time."""
     return lambda pairs: (
-        predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
+        parts.predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
         if (pairs.arm.concurrency or 1) == 1
         else None
     )

@@ -36,14 +36,11 @@ SAME = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedRatio:
-    """How many times as fast one arm is as another; without an interval where nothing has a spread.
-
-    `error` is the standard error of its logarithm.
-    """
+    """How many times as fast one arm is as another; without an interval if nothing has a spread."""
 
     estimate: float
     interval: Interval | None
-    error: float | None = None
+    error: float | None = None  # the standard error of its logarithm
 
     @property
     def slower(self) -> bool:

@@ -98,10 +98,7 @@ def written(path: Path) -> Iterator[Path]:
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` when the disk of a folder has no room for this many bytes.
-
-    The folder is the cache unless another is given; `variable` is the one that sets it.
-    """
+    """Raise `MachineError` when the disk of a folder has no room for this many bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         message = (

@@ -106,10 +106,7 @@ def facts_of(
     file_bytes: float | None = None,
     with_head: bool = False,
 ) -> Facts:
-    """A model's facts from its shape.
-
-    `file_bytes` are all its weights, where known; otherwise the quantisation gives them.
-    """
+    """A model's facts from its shape."""
     bits = quantisation or _quantisations()[_USUAL]
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))

@@ -36,6 +36,11 @@ _MOST_ARMS = 32  # the format's bound of $.arms
 _FEWER_PROMPTS = 4  # of each task, where a result file does not hold all
 # Drafted tokens take up context before they are verified; engines reserve it in such steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
+# The options with which a campaign keeps its profile.
+_OF_ANY_PROFILE = (
+    *("target", "drafts", "threads", "gpu_layers", "draft_gpu_layers", "quick", "seed"),
+    *("precision", "budget_min", "control"),
+)
 
 
 def build(
@@ -91,18 +96,7 @@ def profile(options: Options) -> model.Profile:
     result file records it, and it stays comparable. So does one that is measured for longer or
     shorter, or together with controls.
     """
-    usual = Options(
-        target=options.target,
-        drafts=options.drafts,
-        threads=options.threads,
-        gpu_layers=options.gpu_layers,
-        draft_gpu_layers=options.draft_gpu_layers,
-        quick=options.quick,
-        seed=options.seed,
-        precision=options.precision,
-        budget_min=options.budget_min,
-        control=options.control,
-    )
+    usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
     if options != usual:
         return "custom"
     return "quick" if options.quick else "default"

@@ -152,8 +152,4 @@ def _check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str
         draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
     )
     if not compared.fits:
-        message = (
-            f"{draft.model.name} cannot draft for {target.model.name}: {compared.reason}. "
-            "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
-        )
-        raise BadInputError(message)
+        raise compatibility.refusal(target.model.name, draft.model.name, compared.reason)

@@ -108,7 +108,6 @@ def _word(value: str) -> str:
 
 
 def _model(value: str) -> str:
-    """The name of a repository of the hub."""
     usual = _HUB_NAME.fullmatch(value) and len(value) <= _LONGEST and not private.personal(value)
     return value if usual and not _SECRET.search(value) and not Path(value).exists() else _HIDDEN
 

@@ -112,7 +112,6 @@ def _exit_code(
 
 
 def _defaults(options: Options) -> Options:
-    """The options with the lengths of a comparison where none are given."""
     if options.precision is not None:
         message = "a comparison has a fixed number of blocks; give --blocks, not --precision"
         raise UsageError(message)

@@ -13,13 +13,7 @@ from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.suitability import require_suited
 from harness.errors import HarnessError, MachineError, UsageError, suggestion
-from harness.machine.engines import (
-    INSTALL_ENGINE,
-    SERVER_PROGRAM,
-    chosen_devices,
-    package_version,
-    server_program,
-)
+from harness.machine import engines as installed
 from harness.options import option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
@@ -55,11 +49,12 @@ class EngineOptions(ConnectionOptions):
     def engines(self) -> "tuple[ChosenEngine, ...]":
         """The engines that were named, else the one that is here. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
-        if runner is None and package_version() is not None:
+        if runner is None and installed.package_version() is not None:
             runner = DEFAULT_RUNNER
-        program = server_program() if runner is None else None
+        program = installed.server_program() if runner is None else None
         if runner is None and program is None:
-            message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
+            program = installed.SERVER_PROGRAM
+            message = f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
             raise MachineError(message)
         if program is not None:
             console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {program}.")
@@ -69,10 +64,7 @@ class EngineOptions(ConnectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenEngine:
-    """A runner by its name, how to connect to its engine, and a depth of context.
-
-    `name` distinguishes the engines of one command; it is empty where there is only one.
-    """
+    """A runner by its name, how to connect to its engine, and a depth of context."""
 
     runner: str
     connection: ConnectionOptions
@@ -96,7 +88,6 @@ class ChosenEngine:
             raise UsageError(message)
 
     def adapter(self) -> Adapter:
-        """The engine. Raises `UsageError` when the options do not lead to it."""
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
@@ -124,7 +115,9 @@ class ChosenEngine:
             message = f"{self.name}: {error}"
             raise type(error)(message) from error
         # A journal is resumed with the same runner, engine and devices only.
-        identity = " ".join(filter(None, (self.name, program, chosen_devices(os.environ))))
+        identity = " ".join(
+            filter(None, (self.name, program, installed.chosen_devices(os.environ)))
+        )
         return replace(campaign, engine=identity)
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:

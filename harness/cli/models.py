@@ -14,7 +14,6 @@ from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
-from harness.models.compatibility import FIRST_COMPARED, Compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import on_disk, resolve
@@ -47,7 +46,9 @@ def show(found: ModelsOverview, console: Console) -> None:
     )
 
 
-def show_comparison(target: str, draft: str, compared: Compatibility, console: Console) -> None:
+def show_comparison(
+    target: str, draft: str, compared: compatibility.Compatibility, console: Console
+) -> None:
     word = "Yes" if compared.fits else "No"
     verb = "can" if compared.fits else "cannot"
     console.print(
@@ -60,7 +61,7 @@ def show_comparison(target: str, draft: str, compared: Compatibility, console: C
     if not compared.differing:
         return
     more = compared.differing
-    console.print(f"  {more} ids from {FIRST_COMPARED} up differ; the first:")
+    console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")
     for each in compared.differences:
         text = f"    {each.token}: target {each.target!r}, draft {each.draft!r}"
         console.print(text, markup=False, soft_wrap=True)

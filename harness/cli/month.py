@@ -6,7 +6,7 @@ from dataclasses import replace
 import typer
 
 from estimates.identity import identify
-from estimates.model import Estimate, Summary
+from estimates.model import Summary
 from harness import __version__
 from harness.campaign.methods import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
@@ -63,11 +63,7 @@ def line(submission: Submission, summary: Summary) -> str:
         named.device_label,
         f"{named.target_label} {submission.target.quantisation or ''}".strip(),
         f"{METHODS[method.type].label} {method.n_max or ''}".strip(),
-        ", ".join(map(_on, tasks)),
+        ", ".join(f"{say.times(task.speedup)} {task.task}" for task in tasks),
         f"draftmap {__version__}",
     )
     return " · ".join(parts)
-
-
-def _on(task: Estimate) -> str:
-    return f"{say.times(task.speedup)} {task.task}"

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 import typer
 
@@ -58,7 +58,10 @@ def measured_interleaved(
     runs = _runs(request)
     campaigns = [run.campaign for run in runs.values()]
     shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns))
-    with console.heard(), _own_device(), shown as display:
+    # An earlier run must have left the device that a fleet's worker owns.
+    device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
+    left = only_one(f"device-{device}") if device else nullcontext()
+    with console.heard(), left, shown as display:
         pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
         orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
@@ -78,12 +81,6 @@ def measured_interleaved(
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
     return measured, errors
-
-
-def _own_device() -> AbstractContextManager[None]:
-    """Wait until an earlier run has left the device that a fleet's worker owns."""
-    device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
-    return only_one(f"device-{device}") if device else nullcontext()
 
 
 def nothing_drafted(submission: Submission) -> bool:

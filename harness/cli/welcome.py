@@ -5,14 +5,8 @@ from collections.abc import Iterator
 from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
+from harness.machine import engines
 from harness.machine.detect import machine
-from harness.machine.engines import (
-    INSTALL_ENGINE,
-    PACKAGE,
-    SERVER_PROGRAM,
-    package_version,
-    server_program,
-)
 from harness.models.hub import default_client
 from harness.models.presets import presets
 from harness.plan.overview import ModelEntry, ModelsOverview, assess, memory_of
@@ -28,7 +22,9 @@ def welcome() -> None:
     here = machine()
     found = assess(memory_of(here), DEFAULT_CONTEXT_TOKENS, client=default_client())
     screen = console.result_console()
-    for line in lines(here, found, version=package_version(), server=server_program()):
+    for line in lines(
+        here, found, version=engines.package_version(), server=engines.server_program()
+    ):
         screen.print(line, markup=False, soft_wrap=True)
 
 
@@ -40,12 +36,13 @@ def lines(
     yield ""
     cards = say.listed([card.name for card in here.gpus]) if here.gpus else "no GPU seen"
     yield f"Machine  {here.cpu.name}, {cards}"
-    engines = " and ".join(filter(None, (version and f"{PACKAGE} {version}", server)))
-    yield f"Engine   {engines or f'none: no {PACKAGE}, and no {SERVER_PROGRAM} on PATH'}"
+    known = " and ".join(filter(None, (version and f"{engines.PACKAGE} {version}", server)))
+    none = f"none: no {engines.PACKAGE}, and no {engines.SERVER_PROGRAM} on PATH"
+    yield f"Engine   {known or none}"
     yield f"Models   {_fitting(found)}"
     yield ""
     if version is None and server is None:
-        yield f"Next     {INSTALL_ENGINE}"
+        yield f"Next     {engines.INSTALL_ENGINE}"
         return
     yield "Next     a first verdict, with a small model that is fetched:"
     yield f"           {PROGRAM} run --quick"

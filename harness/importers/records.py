@@ -51,10 +51,7 @@ class ArmRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What belongs into one result: one rig, one target, one baseline.
-
-    With `needs_concurrency` a person must say how many requests were in flight.
-    """
+    """What belongs into one result: one rig, one target, one baseline."""
 
     name: str
     suite: str

@@ -10,6 +10,7 @@ since models keep their special tokens there. Builds from 2026 on refuse any oth
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.errors import BadInputError
 from harness.models.gguf_header import Vocabulary
 
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
@@ -65,6 +66,14 @@ class Compatibility:
     def reason(self) -> str | None:
         """The first condition that does not hold, which is where llama.cpp stops."""
         return next((point.found for point in self.points if not point.holds), None)
+
+
+def refusal(target: str, draft: str, reason: str | None) -> BadInputError:
+    """The error for a draft that cannot draft for this target."""
+    return BadInputError(
+        f"{draft} cannot draft for {target}: {reason}. "
+        "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
+    )
 
 
 def compare(

@@ -12,7 +12,6 @@ import orjson
 from harness import files
 from harness.models import gguf_header
 from harness.models.embedded import sha256_of
-from harness.models.gguf_header import Header
 from harness.models.model_file import ModelFile
 from harness.models.presets import presets
 from schemas.codec import slug
@@ -43,7 +42,7 @@ class WeightsFile:
 class CachedFacts:
     """The cached header and digest of a file."""
 
-    header: Header
+    header: gguf_header.Header
     sha256: str
 
 
@@ -126,7 +125,7 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 
-def _name(header: Header, path: Path) -> str:
+def _name(header: gguf_header.Header, path: Path) -> str:
     """The name in the header; else the file's, without its quantisation."""
     name = header.general_name or _QUANTISATION_TAIL.sub("", path.stem)
     return _clean(_FORBIDDEN.sub("", name).strip().replace(" ", "-"))

@@ -96,7 +96,6 @@ def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
 
 
 def tokens(path: Path) -> tuple[bytes, ...]:
-    """The text of every token of the vocabulary, by id."""
     return _tokens(opened(part_paths(path)[0]), path)
 
 

@@ -32,9 +32,8 @@ _SHARING = re.compile(
     r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris)\b.*|arc( 1\d\d\w)?|"
 )
 _SHARED = 0.75
-_NEVER_USED = re.compile(
-    r"(u?hd\b|.*\bintegrated\b).*"
-)  # slower than the processor that they are part of
+# These are slower than the processor that they are part of.
+_NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _ASSUMED_GIB = 8  # of a card whose memory is not known
 
 
@@ -113,12 +112,12 @@ def bandwidth_of(name: str) -> float | None:
     if exact is not None:
         return exact
     text = f" {re.sub(r'[^a-z0-9.]+', ' ', name.lower())} "
-    known = [key for key in devices().bandwidth_gb_per_s if f" {key} " in text]
-    if not known:
-        words = set(re.sub(r"[^a-z0-9.]+", " ", _SIZE.sub("", name).lower()).split())
-        known = [key for key in devices().bandwidth_gb_per_s if words and words <= set(key.split())]
-        return devices().bandwidth_gb_per_s[min(known, key=len)] if known else None
-    return devices().bandwidth_gb_per_s[max(known, key=len)]
+    table = devices().bandwidth_gb_per_s
+    if within := [key for key in table if f" {key} " in text]:
+        return table[max(within, key=len)]
+    words = set(re.sub(r"[^a-z0-9.]+", " ", _SIZE.sub("", name).lower()).split())
+    around = [key for key in table if words and words <= set(key.split())]
+    return table[min(around, key=len)] if around else None
 
 
 def without_size(name: str) -> str:

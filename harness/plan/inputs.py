@@ -16,7 +16,7 @@ from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program
-from harness.models.compatibility import SIZE_DIFFERENCE, compare
+from harness.models.compatibility import SIZE_DIFFERENCE, compare, refusal
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.plan import options
 from harness.plan.computer import Computer, computer_of
@@ -91,11 +91,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:
     """Raise `BadInputError` for a draft of another vocabulary than the target's."""
     reason = _other_vocabulary(target, draft)
     if reason is not None:
-        message = (
-            f"{draft.facts.name} cannot draft for {target.facts.name}: {reason}. "
-            "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
-        )
-        raise BadInputError(message)
+        raise refusal(target.facts.name, draft.facts.name, reason)
 
 
 def _other_vocabulary(target: PlannedModel, draft: PlannedModel) -> str | None:
@@ -168,10 +164,8 @@ def _speculation(
 def _curve(target: PlannedModel, method: str) -> YieldCurve | None:
     """What was published about this very model with this method."""
     names = {_plain(target.facts.name), _plain(target.server_name)}
-    for curve in learned().curves:
-        if curve.method == method and any(_plain(curve.target) in name for name in names):
-            return curve
-    return None
+    curves = (curve for curve in learned().curves if curve.method == method)
+    return next((each for each in curves if any(_plain(each.target) in n for n in names)), None)
 
 
 def _plain(name: str) -> str:

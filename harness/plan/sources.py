@@ -14,7 +14,6 @@ from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import GgufHeader, parse_header
-from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import Preset, presets
 from harness.models.resolve import preset_path, refuse_unknown
 from schemas.vocabulary import model_name
@@ -45,10 +44,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
-    """The facts that the tables give about a preset; `None` where they have no such model.
-
-    `file_bytes` is the size of its file on this disk; otherwise the table's counts.
-    """
+    """The facts that the tables give about a preset; `None` where they have no such model."""
     shape = None if preset.head else shape_of(preset.model)
     if shape is None:
         return None
@@ -60,7 +56,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
 
 
 def _from_file(path: Path) -> PlannedModel:
-    return PlannedModel(facts=facts_of_file(path), path=path, server_name=str(path))
+    return PlannedModel(facts=gguf_shape.facts_of_file(path), path=path, server_name=str(path))
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
@@ -70,7 +66,9 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
     if match is not None:
         local = hub.cached(match["repository"], match["quantisation"], client=client)
     if local is not None:
-        return PlannedModel(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
+        return PlannedModel(
+            facts=gguf_shape.facts_of_file(local), path=local, server_name=f"-hf {reference}"
+        )
     say(f"Reading the header of {reference} …")
     headers = {
         name: parse_header(name, read)

@@ -154,10 +154,7 @@ class ProgressDisplay:
         self._print(f"{text}{more}. Ctrl-C ends it and keeps what was measured.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show what happened to the campaign `name`; each has a bar of its own.
-
-        `left_s` is what all campaigns together still take, where that is known.
-        """
+        """Show what happened to the campaign `name`; each has a bar of its own."""
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
                 f"{name} starting", total=None, rate="", whole=""

@@ -72,7 +72,6 @@ def predicted(estimates: Sequence[Estimate]) -> str:
 
 
 def by_processor(estimate: Estimate) -> str:
-    """The speedup by processor time."""
     if estimate.cpu_speedup is None:
         return ""
     found = say.times(estimate.cpu_speedup)

@@ -18,7 +18,6 @@ from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.plan import passes
 from harness.errors import MachineError
 from harness.run import breaches, events, one_token
-from harness.run.events import Observer
 from harness.run.journal import (
     ArmFact,
     EngineFact,
@@ -62,7 +61,7 @@ class RunContext:
     commit: str | None = None
     now: Callable[[], str] = utc_now
     clock: Callable[[], float] = time.monotonic
-    observe: Observer = lambda _event: None
+    observe: events.Observer = lambda _event: None
     prune: Prune | None = None
     pause: Pause = "pass"
 

@@ -7,7 +7,6 @@ from itertools import groupby
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError
 from harness.run import events
-from harness.run.events import Observer
 from harness.runners.base import ConcurrentSession, Failure, Generation, Session, TrialRequest
 
 
@@ -26,7 +25,7 @@ def answers(
     session: Session,
     *,
     skip: Callable[[str], bool],
-    observe: Observer,
+    observe: events.Observer,
 ) -> Iterator[Answered]:
     """Every trial with its result, as soon as it is there; `skip(arm)` is asked before each.
 
@@ -36,7 +35,10 @@ def answers(
     levels = {arm.id: arm.concurrency for arm in campaign.arms}
     limit = campaign.settings.max_output_tokens
     for arm, turn in groupby(trials, key=lambda trial: trial.arm):
-        asked = {_request(trial, limit): trial for trial in turn}
+        asked = {
+            TrialRequest(arm=arm, prompt=t.prompt, max_output_tokens=limit, block=t.block): t
+            for t in turn
+        }
         if levels[arm] == 1:
             for request, trial in asked.items():
                 if not skip(arm):
@@ -50,9 +52,3 @@ def answers(
             for done in session.generate_together(tuple(asked), levels[arm]):
                 trial, started_ms = asked[done.request], done.started_ms
                 yield Answered(trial=trial, result=done.result, started_ms=started_ms)
-
-
-def _request(trial: PlannedTrial, limit: int) -> TrialRequest:
-    return TrialRequest(
-        arm=trial.arm, prompt=trial.prompt, max_output_tokens=limit, block=trial.block
-    )

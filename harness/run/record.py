@@ -46,10 +46,7 @@ def failed_trial(
 def trial_of(
     generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
 ) -> submission.Trial:
-    """The trial of a generation: counters, histograms and medians of its rounds.
-
-    `started_ms` is set where it was one of several requests in flight.
-    """
+    """The trial of a generation: counters, histograms and medians of its rounds."""
     measured: dict[str, Any] = {
         each.name: _known(getattr(generation, each.name)) for each in fields(submission.Measured)
     }
@@ -148,10 +145,7 @@ def utc(time: datetime) -> str:
 def compared(
     campaign: Campaign, facts: Sequence[journal.TrialFact]
 ) -> tuple[submission.Trial, ...]:
-    """The trials, each compared with the first baseline output of its prompt.
-
-    That is token by token, or word by word where a server gives no token ids.
-    """
+    """The trials, each compared with the first baseline output of its prompt."""
     if campaign.settings.temperature is not None:  # another text is no other answer
         return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}

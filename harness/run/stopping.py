@@ -9,7 +9,6 @@ from estimates.repeats import disagreeing
 from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.plan import plan
 from harness.run import events
-from harness.run.events import Observer
 from harness.run.journal import DroppedFact, Journal, TrialFact
 from schemas.submission import Submission, Trial
 
@@ -62,7 +61,7 @@ class StopController:
         journal: Journal,
         *,
         clock: Callable[[], float],
-        observe: Observer,
+        observe: events.Observer,
         so_far: Callable[[], Submission],
         prune: Prune | None = None,
     ) -> None:

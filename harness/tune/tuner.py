@@ -10,13 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from estimates import tuning
 from estimates.forecast import Candidate, of_family, shortlist
-from estimates.tuning import Standing, Times
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
 from harness.run import execute, journal
 from harness.run.events import Event
-from harness.run.execute import RunContext
 from harness.run.stopping import PruneDecision
 from harness.runners.base import Runner
 from harness.tune.outcome import Contender, Outcome, State
@@ -41,7 +39,7 @@ class Tuner:
     families: Sequence[Family]
     prompts: Prompts
     search: SearchOptions
-    context: RunContext
+    context: execute.RunContext
     observe: Observe
     say: Callable[[str], None]
     resume: bool = False
@@ -64,7 +62,6 @@ class Tuner:
         return self._outcome(candidates, ranked)
 
     def forget(self) -> None:
-        """Delete the journals: nothing is left to resume."""
         for campaign in self.campaigns.values():
             journal.path_of(campaign).unlink(missing_ok=True)
 
@@ -101,7 +98,7 @@ class Tuner:
         """The arms that are left, fastest first."""
         predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
 
-        def standing(so_far: Submission) -> Standing | None:
+        def standing(so_far: Submission) -> tuning.Standing | None:
             times = tuning.times_of(so_far)
             running = self._running(so_far, times)
             if not running:
@@ -126,7 +123,7 @@ class Tuner:
         last = standing(ended)
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
-    def _running(self, so_far: Submission, times: Times) -> list[str]:
+    def _running(self, so_far: Submission, times: tuning.Times) -> list[str]:
         """The arms that ran in the last block that has any trial of a speculating arm."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
@@ -232,7 +229,7 @@ class Tuner:
         )
 
     def _contender(
-        self, candidate: Candidate, race: Times, fresh: Times, ranked: Sequence[str]
+        self, candidate: Candidate, race: tuning.Times, fresh: tuning.Times, ranked: Sequence[str]
     ) -> Contender:
         state: State = "forecast"
         if candidate.id in race:

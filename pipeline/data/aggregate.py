@@ -40,12 +40,10 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def drop_steps(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let go of the tables that only others are made of."""
     connection.execute(DROP_STEPS)
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create what the queries share: the tables of the vocabulary, and macros."""
     hand_over_vocabulary(connection)
     connection.register("incoming_t_quantile", t_quantiles(()))
     connection.execute(macros())
@@ -66,7 +64,6 @@ def view_queries() -> dict[str, str]:
 
 
 def macros() -> str:
-    """The words that queries share."""
     return _text("macros")
 
 

@@ -105,7 +105,6 @@ def _in_all_formats(
 
 
 def _versioned(table: pa.Table) -> bytes:
-    """Rows for programs, under a version that changes when a name or a meaning does."""
     known = metrics()
     dated = "last_measured" in table.column_names
     value = {

@@ -14,7 +14,6 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, gate, host, neighbours, reply
-from pipeline.intake.gate import is_data, is_result
 from pipeline.intake.sending import Sending
 from schemas.finding import shown
 
@@ -142,7 +141,7 @@ def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
 
 def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
     """The text of the comment; `None` for a pull request that changes no results."""
-    if paths is not None and not any(map(is_data, paths)):
+    if paths is not None and not any(map(gate.is_data, paths)):
         return None
     if paths is None or any(path.casefold().startswith(CHECKS) for path in paths):
         return f"## Not checked\n\n{_OWN_CHECKS}\n"
@@ -152,7 +151,7 @@ def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
         typer.echo(error, err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
     nothing = answer.decision == "no-result"
-    if nothing and paths is not None and not any(map(is_result, paths)):
+    if nothing and paths is not None and not any(map(gate.is_result, paths)):
         return None
     if answer.head != head or nothing:
         typer.echo("verdict.json is about another commit", err=True)

@@ -13,7 +13,6 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
-from pipeline.intake.git import Change
 from pipeline.intake.sending import UNKNOWN, Sending, sending_findings, twin_findings
 from pipeline.intake.withdrawals import FOLDER, LIFECYCLE, is_new, withdrawal_findings
 from schemas import contract
@@ -52,7 +51,7 @@ def _is_below(folder: str, path: str) -> bool:
     return folded == folder or folded.startswith(f"{folder}/")
 
 
-def outside_findings(changes: Iterable[Change]) -> Iterator[Finding]:
+def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
     """Everything that is changed besides results: the first few, and the number of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = "a pull request with results must change nothing else; move this to another one"
@@ -62,7 +61,7 @@ def outside_findings(changes: Iterable[Change]) -> Iterator[Finding]:
         yield _finding(path, "path-outside", message + rest)
 
 
-def curated_findings(changes: Iterable[Change]) -> Found:
+def curated_findings(changes: Iterable[git.Change]) -> Found:
     """Data that only maintainers change, in a pull request without results or a label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
@@ -72,7 +71,7 @@ def curated_findings(changes: Iterable[Change]) -> Found:
     return tuple(_finding(path, "path-curated", message) for path in touched[:MAX_OUTSIDE])
 
 
-def result_findings(results: Sequence[Change], taken: Iterable[str]) -> Iterator[Finding]:
+def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
     """The first thing that is wrong with each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
@@ -87,7 +86,7 @@ def result_findings(results: Sequence[Change], taken: Iterable[str]) -> Iterator
             there.setdefault(name.casefold(), name)
 
 
-def size_findings(results: Iterable[Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
+def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
     """The findings on files that are too large to be read; `sizes` are those of their blobs."""
     for each in results:
         if (size := sizes[each.blob]) > MAX_BYTES:
@@ -95,7 +94,7 @@ def size_findings(results: Iterable[Change], sizes: Mapping[str, int]) -> Iterat
             yield _finding(each.path, "path-size", message)
 
 
-def _elsewhere(change: Change) -> Finding | None:
+def _elsewhere(change: git.Change) -> Finding | None:
     """The finding on a folder that is not the one of the results, or not that of their month."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
@@ -111,7 +110,7 @@ def _elsewhere(change: Change) -> Finding | None:
     return _finding(change.path, "path-outside", message)
 
 
-def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Finding | None:
+def _finding_of(change: git.Change, there: dict[str, str], digests: set[str]) -> Finding | None:
     path, name = change.path, change.path.rpartition("/")[2]
     twin = there.get(name.casefold())
     if change.status != "A":
@@ -213,7 +212,7 @@ def _examined(
     return tuple(found), submissions
 
 
-def _without(found: Iterable[Finding], changes: Iterable[Change]) -> list[Change]:
+def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
     """The changes that no finding is about."""
     wrong = {finding.file for finding in found}
     return [change for change in changes if change.path not in wrong]

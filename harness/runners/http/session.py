@@ -51,10 +51,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
-
-    `draft` is the name of the arm's draft model.
-    """
+    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
 
     arm: ArmPlan
     text: str
@@ -268,10 +265,7 @@ def together(
 
 
 def failure_of(error: Exception, client: Client, *, offers: str) -> Failure:
-    """What an exchange that went wrong means: of the server, the request or the time.
-
-    `offers` is the advice for a server without such a page or model.
-    """
+    """What an exchange that went wrong means: of the server, the request or the time."""
     match error:
         case ServerSilentError(late=True):
             return Failure(reason="timed-out", detail=str(error))

@@ -67,7 +67,6 @@ class Context:
         self._open_batch()
 
     def close(self) -> None:
-        """Free the context; its weights stay."""
         llama_cpp.llama_batch_free(self._batch)
         llama_cpp.llama_free(self.ctx)
 

@@ -10,7 +10,6 @@ from harness.machine.command_line import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Client, ServerAddress, ServerSilentError
-from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find
 
@@ -29,11 +28,8 @@ def start(
     *,
     limit_s: float,
     port: Callable[[], int] = process.free_port,
-) -> ServerProcess | Failure:
-    """Start a server and wait until it is ready; on a failure no process is left.
-
-    `port` finds a port that is free now.
-    """
+) -> process.ServerProcess | Failure:
+    """Start a server and wait until it is ready; on a failure no process is left."""
     failure = Failure(reason="load-failed", detail="no port is free")
     for _ in range(_PORTS_TO_TRY):
         at = port()
@@ -53,7 +49,7 @@ def start(
 
 def _start(
     binary: Binary, argv: Sequence[str], port: int, limit_s: float
-) -> ServerProcess | Failure:
+) -> process.ServerProcess | Failure:
     # Another server may answer at the port: only ours lists this name.
     name = f"draftmap-{secrets.token_hex(8)}"
     ask = partial(_is_ours, port, name)

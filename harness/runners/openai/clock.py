@@ -6,6 +6,7 @@ chunk were written in the time after it; how long a chunk was held back is not k
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai.answer import Answer, ServerTimes
@@ -112,9 +113,7 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
     """
     if answer.tokens is not None or not answer.text or not baseline.text:
         return
-    pairs = enumerate(zip(answer.text, baseline.text, strict=False))
-    alike = min(len(answer.text), len(baseline.text))
-    alike = next((at for at, (own, other) in pairs if own != other), alike)
+    alike = len(commonprefix([answer.text, baseline.text]))  # noqa: RUF071 - no paths
     other = (len(answer.text) - alike) * baseline.output_tokens / len(baseline.text)
     expected = _tokens_within(baseline, alike) + other
     # Tokens are of 4 ± 2 characters or so; the last one has none.

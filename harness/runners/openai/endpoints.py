@@ -92,10 +92,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, one line for each arm; none where they run.
-
-    Raises `UsageError` when the servers are not those that the arms need.
-    """
+    """The commands that start a campaign's servers, one line for each arm; none where they run."""
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
     commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]

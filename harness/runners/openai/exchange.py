@@ -243,11 +243,7 @@ def check_drafts(sums: Totals, *, speculates: bool) -> None:
 
 
 def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
-    """Raise `BadAnswerError` when the server drafts deeper than the method says.
-
-    `stated` is the depth that it says it was started with; else its rounds must not have drafted
-    more than the method's on average.
-    """
+    """Raise `BadAnswerError` when the server drafts deeper than the method says."""
     sums = generation.rounds
     if asked is None or not isinstance(sums, Totals):
         return

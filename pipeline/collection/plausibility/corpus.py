@@ -9,7 +9,6 @@ from typing import Self, TypeAlias
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
-from pipeline.collection.plausibility.peers import BaselineSpeed, PeerSpeeds
 from pipeline.collection.plausibility.supersedes import SupersedeChains
 from schemas.submission import Submission
 
@@ -26,7 +25,7 @@ class Member:
     submission: Submission
     identity: Identity
     fingerprint: TimingFingerprint
-    speed: BaselineSpeed | None
+    speed: peers.BaselineSpeed | None
     digest: str | None = None
 
     @classmethod
@@ -36,7 +35,7 @@ class Member:
             submission=submission,
             identity=named,
             fingerprint=TimingFingerprint.of(submission),
-            speed=BaselineSpeed.of(submission, named),
+            speed=peers.BaselineSpeed.of(submission, named),
         )
 
     @property
@@ -89,14 +88,13 @@ class Corpus:
 
     @cached_property
     def windows(self) -> dict[str, list[tuple[int, Window]]]:
-        """By voter: when each of their submissions was measured, by position."""
         found: dict[str, list[tuple[int, Window]]] = {}
         for position, each in enumerate(self.members):
             found.setdefault(each.identity.voter, []).append((position, each.window))
         return found
 
     @cached_property
-    def speeds(self) -> dict[peers.Place, PeerSpeeds]:
+    def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
         """What was measured on each device with each target, and with any."""
         return peers.peer_speeds(each.speed for each in self.members)
 

@@ -44,10 +44,7 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
 
 
 def opening(known: Knowledge) -> Mapping[str, object] | None:
-    """The question that the page opens with, and its answers.
-
-    It is about the first device that a model was measured on, with that model and the first task.
-    """
+    """The question that the page opens with, and its answers."""
     for device, model in product(known.devices, known.models):
         for backend in device.backends:
             place = key(device.id, backend, model.target, model.quantisation)

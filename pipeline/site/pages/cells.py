@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
 
 import orjson
 import polars as pl
@@ -30,11 +29,6 @@ SETTING = (
     *("target_label", "quantisation", "draft_label", "method", "depth"),
     *("engine_label", "concurrency", "measured_with"),
 )
-
-
-def _command(row: Mapping[str, Any]) -> str:
-    """The line that measures a setting, but for its tasks."""
-    return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
 
 
 def _rate(column: str) -> pl.Expr:
@@ -145,7 +139,9 @@ LINKS = (
             (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
         ),
         label=pl.struct(SETTING),
-        printed=_command,
+        printed=lambda row: commands.measure(
+            [commands.setting_of(SimpleNamespace(**row, task="all"))]
+        ),
     ),
 )
 # What Compare names places and settings by.

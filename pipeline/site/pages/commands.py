@@ -19,10 +19,7 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSetting:
-    """One target with one way of drafting, by the names in results; without `tasks` on all of them.
-
-    `conditions` are the options of the settings that are not the usual ones.
-    """
+    """One target with one way of drafting, by the names in results; no `tasks`: on all."""
 
     target: str
     draft: str | None

@@ -26,7 +26,6 @@ EPOCH = "1980-01-01T00:00:00Z"
 
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
-    """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     yield atom("feed.xml", "Draftmap: new results", new, site)
     value: dict[str, object] = {
@@ -97,7 +96,6 @@ def badge(name: str, label: str, at_least: float | None, losing: int, cells: int
 
 
 def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: model.Site) -> Item:
-    """One item as the JSON feed has it."""
     return {
         "id": _name(about),
         "url": _link(model.submission_address(of.submission), site),

@@ -16,24 +16,13 @@ import duckdb
 import orjson
 
 from estimates.commands import drafting
-from estimates.plan import alternatives, memory, placement, speed
+from estimates.plan import alternatives, memory, placement, shapes, speed
 from estimates.plan.choices import PlannedModel, PlanOption
 from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
-from estimates.plan.placement import Case, fit
-from estimates.plan.shapes import (
-    WEIGHTS_ERROR,
-    Quantisation,
-    Shape,
-    facts_of,
-    quantisation_of,
-    shapes,
-)
 from estimates.plan.speculation import DraftSource
-from pipeline.site.pages import learned
+from pipeline.site.pages import learned, machine
 from pipeline.site.pages.environment import render, vocabulary_file
-from pipeline.site.pages.machine import PATH as MACHINE_PATH
-from pipeline.site.pages.machine import PLAN_PATH
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.rows import grouped
 from schemas.codec import Json
@@ -57,7 +46,7 @@ DIGITS = 4
 LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
 # A page plans no projector.
 KINDS = {kind: label for kind, label in KIND_LABELS.items() if kind != "projector"}
-ONE_BYTE = Quantisation(name="one byte", body=8, embedding=8, output=8)
+ONE_BYTE = shapes.Quantisation(name="one byte", body=8, embedding=8, output=8)
 
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -67,14 +56,14 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     own_errors = tuple(learned.own_errors(errors))
     known = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
     data = {**known, "own_error": "; ".join(own_errors)}
-    yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
+    yield Asset(path=machine.PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        machine_path=MACHINE_PATH,
-        plan_path=PLAN_PATH,
+        machine_path=machine.PATH,
+        plan_path=machine.PLAN_PATH,
         families=families(),
         quantisations=QUANTISATIONS,
         contexts=CONTEXTS,
@@ -93,7 +82,9 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
 def document() -> Mapping[str, object]:
     """What `plan.js` computes with. It depends on no result, so a process makes it once."""
     words: dict[str, int] = {}
-    others = {shape.name: [_others(shape, gib, words) for gib in MEMORIES] for shape in shapes()}
+    others = {
+        shape.name: [_others(shape, gib, words) for gib in MEMORIES] for shape in shapes.shapes()
+    }
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -102,10 +93,10 @@ def document() -> Mapping[str, object]:
         "quantisations": {
             name: (bits.body, bits.embedding, bits.output)
             for name in QUANTISATIONS
-            if (bits := quantisation_of(name))
+            if (bits := shapes.quantisation_of(name))
         },
         "usual": {"quantisation": USUAL, "context": USUAL_CONTEXT, "ram": USUAL_RAM},
-        "models": tuple(map(model, shapes())),
+        "models": tuple(map(model, shapes.shapes())),
         "memories": MEMORIES,
         "words": tuple(words),
         "alternatives": others,
@@ -117,7 +108,7 @@ def rules() -> Mapping[str, object]:
     return {
         "margin": placement.DEFAULT_MARGIN_MIB,
         "runtime": memory.RUNTIME_MIB,
-        "weights_error": WEIGHTS_ERROR,
+        "weights_error": shapes.WEIGHTS_ERROR,
         "taken_share": placement.TAKEN_SHARE,
         "taken": placement.TAKEN_MIB,
         "system": placement.SYSTEM_MIB,
@@ -143,13 +134,13 @@ def _drafting(source: DraftSource) -> str:
     return shlex.join(drafting(method_of(speculation_by(source, HEAD_DEPTH))) or ())
 
 
-def model(shape: Shape) -> Mapping[str, object]:
+def model(shape: shapes.Shape) -> Mapping[str, object]:
     """One model: its layers by kind, and its buffers that do not depend on the context."""
-    facts = facts_of(shape, ONE_BYTE, with_head=shape.head_layers > 0)
+    facts = shapes.facts_of(shape, ONE_BYTE, with_head=shape.head_layers > 0)
     kinds = {_kind(layer): None for layer in facts.all_layers}
     numbers = {kind: number for number, kind in enumerate(kinds)}
     setting = Setting(context=0)
-    same = [each for each in shapes() if _family(each) == _family(shape)]
+    same = [each for each in shapes.shapes() if _family(each) == _family(shape)]
     least = min(same, key=attrgetter("parameters"))
     return {
         "id": shape.name,
@@ -181,7 +172,7 @@ def label(name: str) -> str:
 
 
 def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    labelled = [(shape.name, label(shape.name)) for shape in shapes()]
+    labelled = [(shape.name, label(shape.name)) for shape in shapes.shapes()]
     return grouped(
         labelled, lambda each: each[1].rpartition(" ")[0] if FAMILY.match(each[0]) else each[1]
     )
@@ -190,11 +181,11 @@ def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
 def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
     """The table: for each model and memory the layers on the card, of how many, whether it fits."""
     found = []
-    for shape in shapes():
+    for shape in shapes.shapes():
         facts = _facts(shape, USUAL)
         row = []
         for gib in SHOWN_MEMORIES:
-            best = fit(case_of(facts, gib))
+            best = placement.fit(case_of(facts, gib))
             experts = best.placement.cpu_experts
             layers = best.placement.layers if not (facts.mixture and experts) else -experts
             row.append((layers, facts.placed_layers, best.fits))
@@ -202,9 +193,9 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
     return tuple(found)
 
 
-def case_of(facts: Facts, gib: float) -> Case:
+def case_of(facts: Facts, gib: float) -> placement.Case:
     """A model alone on a card of this size, with the usual context."""
-    return Case(
+    return placement.Case(
         target=facts,
         setting=Setting(context=USUAL_CONTEXT),
         devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
@@ -212,14 +203,14 @@ def case_of(facts: Facts, gib: float) -> Case:
     )
 
 
-def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
+def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json]:
     """What else a memory could hold, as times the plain speed, fastest first."""
     facts = _facts(shape, USUAL)
     case, machine = (
         case_of(facts, gib),
         speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None),
     )
-    found = fit(case)
+    found = placement.fit(case)
     source = PlannedModel(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
     alone = PlanOption(
         changes="",
@@ -243,8 +234,10 @@ def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
     return listed
 
 
-def _facts(shape: Shape, quantisation: str) -> Facts:
-    return facts_of(shape, quantisation_of(quantisation), with_head=shape.head_layers > 0)
+def _facts(shape: shapes.Shape, quantisation: str) -> Facts:
+    return shapes.facts_of(
+        shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
+    )
 
 
 def _kind(layer: Layer) -> tuple[float, ...]:
@@ -253,7 +246,7 @@ def _kind(layer: Layer) -> tuple[float, ...]:
     return round(weights, DIGITS), round(experts, DIGITS), width, window, round(state, DIGITS)
 
 
-def _family(shape: Shape) -> str:
+def _family(shape: shapes.Shape) -> str:
     """What comes before the size; all of Llama 3 have one vocabulary."""
     found = FAMILY.match(shape.name)
     return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else shape.name

@@ -154,7 +154,9 @@ def _shown(choice: MapFilter, found: list[Row]) -> str:
         )
     if choice.shown == "worst":
         least = min(hurts, key=attrgetter("speedup"), default=None)
-        lowest = f"; the lowest is {_figure(least)}" if least else ""
+        lowest = (
+            f"; the lowest is {say.times(least.speedup)} on {least.device_label}" if least else ""
+        )
         return f"some setting clearly loses in {len(hurts)} of {number}{lowest}."
     best = choice.claim
     if best is None or best.at_least is None:
@@ -163,10 +165,6 @@ def _shown(choice: MapFilter, found: list[Row]) -> str:
         f"the surest gain is at least {say.times(best.at_least)} on {best.device_label},"
         f" {say.best_of(best.choices)} in {number}."
     )
-
-
-def _figure(square: Row) -> str:
-    return f"{say.times(square.speedup)} on {square.device_label}"
 
 
 def _other_tiers(squares: Iterable[Row]) -> str:
@@ -263,7 +261,6 @@ def _address(row: Row, choice: MapFilter) -> str:
 
 
 def _words(row: Row, shown: str) -> str:
-    """What a square says when it is pointed at."""
     backend = f"backend {UNSTATED}" if row.backend == UNSTATED else row.backend
     if row.speedup is None:
         return f"{backend}: no speedup could be measured"

@@ -73,10 +73,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
 
 
 def tally_of(squares: Iterable[Row]) -> Mapping[str, str]:
-    """How the measured settings behind the squares of a map came out, as its caption has them.
-
-    In per cent only where there are enough for that.
-    """
+    """How the measured settings behind the squares of a map came out, as its caption has them."""
     own = [row for row in squares if row.tier == "measured"]
     failed, total = sum(row.failed_cells for row in own), sum(row.cells for row in own)
     found = {

@@ -194,7 +194,6 @@ def losses(lines: tuple[Line, ...]) -> str:
 
 
 def measured(squares: Iterable[Row]) -> list[Row]:
-    """The squares with a figure."""
     return [square for square in squares if square.speedup is not None]
 
 

@@ -101,7 +101,6 @@ def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def drawn(*figures: model.Figure) -> tuple[model.Figure, ...]:
-    """The charts that have something to show."""
     return tuple(each for each in figures if not each.chart.empty)
 
 
