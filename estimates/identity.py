@@ -1,6 +1,5 @@
 """Name the device, rig, voter, target and arms of a submission.
 
-The terminal, pull-request comments, plausibility checks, SQL tables and pages use these names.
 A label is for readers; a slug (`device`, `target`, `rig`, `place`, `setting`) is for addresses.
 """
 

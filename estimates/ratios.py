@@ -37,7 +37,6 @@ class Scope:
 
     @property
     def prompts(self) -> tuple[PromptPairs, ...]:
-        """The paired prompts of all groups."""
         return tuple(pairs for group in self.groups for pairs in group)
 
     @property

@@ -2,8 +2,7 @@
 
 A step takes the bytes on the devices over their bandwidth plus the bytes in host memory over the
 host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). A measurement of
-the same machine (an anchor) replaces the efficiencies. A round of speculation takes one step of
-several tokens and the drafting; it pays when it yields more tokens than it costs steps.
+the same machine (an anchor) replaces the efficiencies.
 """
 
 from collections.abc import Iterator, Sequence

@@ -111,7 +111,6 @@ def result_console() -> "Console":
 
 
 def progress_console() -> "Console":
-    """Standard error, where progress is drawn."""
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
     return Console(stderr=True, highlight=False)

@@ -96,7 +96,6 @@ class RunRequest:
         results.require_writable(self.result.output)
 
     def write(self, submission: Submission) -> Path:
-        """Write a result as it was asked for, and return where."""
         given = self.result
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
         return results.write(submission, given.output)

@@ -12,8 +12,6 @@ _DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyOptions:
-    """How scheduler and workers trust each other."""
-
     tls: Path = option(
         "Folder of the fleet's key and certificate. `fleet run` makes them; copy the folder to "
         "the other machines.",
@@ -24,8 +22,6 @@ class KeyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions(KeyOptions):
-    """Where workers are, and where the results go."""
-
     output: Path = option("Folder for the results.", short="-o", default=Path("results"))
     listen: str = option("Where the scheduler listens.", default="127.0.0.1:8786")
     devices: tuple[str, ...] = option(
@@ -40,8 +36,6 @@ class FleetOptions(KeyOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions(KeyOptions):
-    """Which device a worker owns, and for which scheduler it works."""
-
     scheduler: str = option(
         "The scheduler, such as tls://192.0.2.7:8786.", metavar="ADDRESS", default=REQUIRED
     )

@@ -103,7 +103,6 @@ def _plain(address: str) -> str:
 
 
 def visible(environment: Mapping[str, str] = os.environ) -> Visible:
-    """The cards that a program with this environment may use."""
     return _visible(environment.get(_VISIBLE))
 
 

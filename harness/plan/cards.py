@@ -2,7 +2,6 @@
 
 import difflib
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from estimates.roofline import devices
@@ -22,16 +21,8 @@ _GLUED = re.compile(
 _VARIANT = re.compile(_ANY_OF["variants"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCards:
-    """A card of the table of devices, and how many of it."""
-
-    name: str
-    count: int
-
-
-def cards_named(text: str) -> NamedCards | None:
-    """The card that a text names, whatever stands around it; `None` for one that is not known."""
+def cards_named(text: str) -> tuple[str, int] | None:
+    """The card of the table that a text names, and how many of it; `None` for no known one."""
     plain, count = _counted(_in_plain_words(text))
     asked = frozenset(_words(plain))
     several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
@@ -40,7 +31,7 @@ def cards_named(text: str) -> NamedCards | None:
     sized = [
         name for name in fitting if set(_SIZE.findall(name)) & set(_SIZE.findall(text.lower()))
     ]
-    return NamedCards(name=(sized or fitting)[0], count=count) if fitting else None
+    return ((sized or fitting)[0], count) if fitting else None
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:

@@ -163,11 +163,11 @@ def _sharing(
 
 def _named(name: str, options: ComputerOptions) -> list[Memory]:
     """The cards that a text names, each with the size in it, or the only one it was sold with."""
-    size, known = _SIZE.search(name), cards_named(name)
+    size, (known, count) = _SIZE.search(name), cards_named(name) or (None, 1)
     gib = options.vram if options.vram is not None else float(size[1]) if size else None
     if gib is None and known is not None:
-        gib = devices().memory_gib.get(known.name)
-    called = known.name if known else name
+        gib = devices().memory_gib.get(known)
+    called = known or name
     if gib is None and options.free is None and not shares_memory(called):
         near = () if known else nearest_cards(name)
         hint = f" Names that are known: {', '.join(near)}." if near else ""
@@ -176,7 +176,7 @@ def _named(name: str, options: ComputerOptions) -> list[Memory]:
     if shares_memory(called) and size is not None:
         name = f"{called} {size[0]}"  # "dgx spark 128 GB" is a GB10 with as much
     card = _card(name, (gib or 0) * _GIB, options, called)
-    return [card] * (known.count if known else 1)
+    return [card] * count
 
 
 def _card(name: str, mib: float, options: ComputerOptions, known: str | None = None) -> Memory:

@@ -141,8 +141,6 @@ class ComputerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
-    """What is known about the machine's speed, and about the draft."""
-
     anchors: tuple[Anchor, ...] = _speed(
         "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
         "LAYERS:TOKENS/S. Given two, speeds in between are interpolated.",

@@ -87,8 +87,6 @@ class PairEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsOverview:
-    """All presets and pairs, seen from one machine."""
-
     memory: MachineMemory
     context_tokens: int
     models: tuple[ModelEntry, ...]

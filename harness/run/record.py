@@ -133,7 +133,6 @@ def assemble(
 
 
 def later(time: str, seconds: float) -> str:
-    """A time in the format's form, so many seconds after another."""
     return utc(datetime.fromisoformat(time) + timedelta(seconds=seconds))
 
 

@@ -10,8 +10,6 @@ _SERVERS = "Servers (--runner openai)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """How long to wait for an engine."""
-
     startup_limit_s: float = option(
         "How long a server may take to start.",
         name="startup-timeout",

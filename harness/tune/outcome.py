@@ -66,7 +66,6 @@ class Outcome:
 
     @property
     def trials(self) -> int:
-        """How many trials all stages ran."""
         return sum(len(each.trials) for each in self.stages.values())
 
     @property

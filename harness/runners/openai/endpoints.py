@@ -100,7 +100,6 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
-    """The endpoint of an arm."""
     return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
 
 
@@ -186,5 +185,4 @@ def words(command: str, *, option: str) -> tuple[str, ...]:
 
 
 def with_port(command: Sequence[str], port: int) -> tuple[str, ...]:
-    """The words as they are run."""
     return tuple(word.replace(PORT, str(port)) for word in command)

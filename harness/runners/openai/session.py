@@ -16,8 +16,6 @@ from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer
 from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.device import computed_on
-from harness.runners.openai.endpoints import Endpoint
-from harness.runners.openai.exchange import DRAFTS_BY_REQUEST
 from harness.runners.openai.models import difference, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
@@ -71,7 +69,7 @@ class OpenAiSession(ServerSession[Connection]):
     def _start(self, arm: ArmPlan) -> Connection | Failure:
         return connect(self._endpoint(arm), self._options, key=self._key)
 
-    def _endpoint(self, arm: ArmPlan) -> Endpoint:
+    def _endpoint(self, arm: ArmPlan) -> reading.Endpoint:
         return reading.endpoint_of(arm, self._endpoints, self._campaign)
 
     def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
@@ -127,7 +125,7 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
             f"this server offers {found.served.id}, the baseline's {base.served.id} ({apart}); "
             "start both with the same weights, under the same name"
         )
-    if ours.name in DRAFTS_BY_REQUEST:
+    if ours.name in exchange.DRAFTS_BY_REQUEST:
         known = draft is None or any(model.id == draft for model in ours.models)
         offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
         return None if known else Failure(reason="load-failed", detail=offered)

@@ -53,7 +53,6 @@ def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Cha
 
 
 def layered(layers: Sequence[alt.Chart], *, height: int) -> Picture:
-    """One picture of several layers."""
     picture: Picture = alt.LayerChart(layer=list(layers)).properties(height=height)
     return picture
 

@@ -1,9 +1,8 @@
 """Colours and shapes of methods and backends, and the Vega-Lite config of light and dark pages.
 
 Every colour keeps a contrast of at least 3:1 on both grounds, so that one specification serves
-both; only text and lines differ (`CONFIGS`). A page themes the interactive chart with
-`CONFIGS["light"]` or `CONFIGS["dark"]`; the static pictures come in both. Grounds are transparent.
-No red against green, and a shape or a number with every colour.
+both; only text and lines differ (`CONFIGS`). Grounds are transparent. No red against green, and a
+shape or a number with every colour.
 """
 
 from collections.abc import Iterable

@@ -37,7 +37,6 @@ MEASURED = (
 def data_page(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Page:
-    """The page of everything that can be downloaded."""
     first, last = _days(connection)
     return render(
         "data.md.jinja",

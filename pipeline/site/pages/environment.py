@@ -144,7 +144,6 @@ def environment() -> Environment:
 
 
 def _filters() -> dict[str, Callable[..., object]]:
-    """What templates print values with."""
     return {
         "ratio": say.times,
         "number": say.number,

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pipeline.site.pages.environment import interval_kind, request_words, task
 from pipeline.site.pages.map import ALL, MapFilter, colour_strength, style_of
 from pipeline.site.pages.model import device_address
-from pipeline.site.rows import Row
+from pipeline.site.rows import Row, grouped
 from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
 
 MEASURED, PUBLISHED = "measured", "published"
@@ -62,8 +62,6 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A map, ready to be printed by the template."""
-
     columns: tuple[str, ...]
     bands: tuple[Band, ...]
 
@@ -71,36 +69,29 @@ class Grid:
 def grid(choice: MapFilter) -> Grid:
     """The map of a choice: only sizes that somebody has a figure for have a column."""
     occurring = {row.size_class for row in choice.squares}
-    columns = tuple(size.label for size in SIZES.values() if size.label in occurring)
+    columns = (size.label for size in SIZES.values() if size.label in occurring)
     return _grid(
-        columns,
         {
             column: [_square(row, choice) for row in choice.squares if row.size_class == column]
             for column in columns
-        },
+        }
     )
 
 
 def target_grid(squares: Iterable[Row]) -> Grid:
     """The map of one target: a column for each task, the best setting of each backend."""
-    rows = tuple(squares)
-    columns = {task(name): name for name in (ALL, *TASKS) if any(r.task == name for r in rows)}
-    return _grid(
-        tuple(columns),
-        {
-            words: [_target_square(row) for row in rows if row.task == name]
-            for words, name in columns.items()
-        },
-    )
+    by_task = grouped(squares, attrgetter("task"))
+    found = (name for name in (ALL, *TASKS) if by_task[name])
+    return _grid({task(name): [_target_square(row) for row in by_task[name]] for name in found})
 
 
-def _grid(columns: tuple[str, ...], squares: Mapping[str, list[Square]]) -> Grid:
+def _grid(squares: Mapping[str, list[Square]]) -> Grid:
     found = sorted({each.row.device for listed in squares.values() for each in listed})
     rows = [
         _device(
             tuple(
-                (column, tuple(each for each in squares[column] if each.row.device == device))
-                for column in columns
+                (column, tuple(each for each in listed if each.row.device == device))
+                for column, listed in squares.items()
             )
         )
         for device in found
@@ -113,7 +104,7 @@ def _grid(columns: tuple[str, ...], squares: Mapping[str, list[Square]]) -> Grid
     opened = _opened([rows for _, rows in bands])
     first = max(1, PHONE_ROWS // max(len(opened), 1))
     return Grid(
-        columns=columns,
+        columns=tuple(squares),
         bands=tuple(
             Band(
                 label=label,

@@ -102,7 +102,6 @@ def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
 
 
 def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[maps.MapFilter, ...]:
-    """Every map that the home page can show."""
     return tuple(maps.choices(read(connection, "map_square"), read(connection, "map_claims")))
 
 

@@ -66,8 +66,6 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A line with the places of its squares."""
-
     line: Line
     y: float
     tiles: tuple[Tile, ...]
@@ -75,8 +73,6 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """A map, ready to be printed by the template."""
-
     label: str
     layout: Layout
     height: float

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.plan.cards import NamedCards, cards_named, nearest_cards
+from harness.plan.cards import cards_named, nearest_cards
 from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 
@@ -16,7 +16,7 @@ SPELLINGS = tomllib.loads(Path("tests/data/cards.toml").read_text("utf-8"))["car
 def test_a_spelling_names_its_card_and_how_many(text: str) -> None:
     meant = SPELLINGS[text]
 
-    assert cards_named(text) == (NamedCards(name=meant[0], count=meant[1]) if meant else None)
+    assert cards_named(text) == (tuple(meant) if meant else None)
 
 
 def test_an_unknown_card_gets_the_three_nearest_names() -> None:
