@@ -30,9 +30,9 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
         ("0.9", "0.98", "no-clear-difference"),
         ("0.5", "2.0", "no-clear-difference"),
         ("null", "1.5", "too-few-prompts"),
-        # A quarter of the half-width: (1.5 / 1.05) ^ (1 / 8) = 1.0456.
-        ("1.05", "1.5", "helps"),
-        ("1.04", "1.5", "no-clear-difference"),
+        # A third of the half-width: (1.5 / 1.07) ^ (1 / 6) = 1.0579, and with 1.05 it is 1.0612.
+        ("1.07", "1.5", "helps"),
+        ("1.05", "1.5", "no-clear-difference"),
     ],
 )
 def test_the_whole_interval_of_a_cell_must_lie_clear_of_one(
