@@ -1,11 +1,7 @@
 """The page scripts compute what Python computes, on a thousand random inputs each."""
 
-import json
 import random
-import shutil
-import subprocess
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,18 +14,15 @@ from pipeline.site.advice import (
     answers,
 )
 from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
+from tests import scripts
 from tests.pipeline.random_advice import random_knowledge, random_question
 
-SCRIPT = Path("site_src/assets/javascripts/arithmetic.js")
 INPUTS = 1000
 RUN = """
-import { readFileSync } from "node:fs";
-import * as arithmetic from "./arithmetic.mjs";
+import * as arithmetic from "./arithmetic.js";
 const { answers, breakEvenTokens, roundCost, speedup } = arithmetic;
 const { tokensPerRound, wholeRequest } = arithmetic;
-const { known, questions, settings, requests } = JSON.parse(readFileSync(0, "utf8"));
-const ask = (question) => answers(known, { ...question, method: "any" });
-const advised = questions.map((question) => ask(question).map((each) => ({
+const advised = (known, question) => answers(known, { ...question, method: "any" }).map((each) => ({
   choice: known.choices.indexOf(each.choice),
   figures: [each.speedup, each.low, each.high, each.roundCost, each.tokensPerRound],
   levels: [each.cost.level, each.gain.level],
@@ -37,16 +30,20 @@ const advised = questions.map((question) => ask(question).map((each) => ({
   nearest: each.nearest,
   error: each.error,
   measured: each.measured,
-})));
-const computed = settings.map((each) => [
+}));
+const computed = (each) => [
   tokensPerRound(each.acceptance, each.depth),
   roundCost(each, each.depth),
   speedup(each, each.depth),
-]);
-const whole = requests.map(({ costs, prompt, answer }) => [
+];
+const whole = ({ costs, prompt, answer }) => [
   wholeRequest(costs, prompt, answer), breakEvenTokens(costs, prompt),
-]);
-process.stdout.write(JSON.stringify({ advised, computed, whole }));
+];
+const answer = ({ known, questions, settings, requests }) => ({
+  advised: questions.map((question) => advised(known, question)),
+  computed: settings.map(computed),
+  whole: requests.map(whole),
+});
 """
 
 
@@ -110,20 +107,12 @@ def script(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[Any]]:
     """What the page scripts make of the same inputs."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("NO NODE FOUND: the arithmetic of the page scripts was not run")
-    folder = tmp_path_factory.mktemp("script")
-    shutil.copy(SCRIPT, folder / "arithmetic.mjs")
-    (folder / "run.mjs").write_text(RUN)
     asked = [dict(zip(("costs", "prompt", "answer"), each, strict=True)) for each in requests]
     given = orjson.dumps(
         {"known": known, "questions": questions, "settings": settings, "requests": asked}
     )
-    done = subprocess.run(
-        [node, folder / "run.mjs"], input=given, capture_output=True, check=True, timeout=120
-    )
-    answered: dict[str, list[Any]] = json.loads(done.stdout)
+    folder = tmp_path_factory.mktemp("script")
+    answered: dict[str, list[Any]] = scripts.run(folder, RUN, orjson.loads(given))
     return answered
 
 

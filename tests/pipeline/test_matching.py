@@ -3,14 +3,11 @@
 import json
 import math
 import re
-import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import playwright
 import pytest
 
 from estimates.choices import choice_factor
@@ -19,35 +16,30 @@ from schemas.vocabulary import as_json
 from tests import scripts
 from tests.pipeline.tables import real_database
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "site_src" / "assets" / "javascripts"
-SPELLINGS = tomllib.loads((ROOT / "tests/data/spellings.toml").read_text("utf-8"))
-# Playwright brings its own Node.
-(NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
+SPELLINGS = tomllib.loads((Path(__file__).parents[1] / "data/spellings.toml").read_text("utf-8"))
 RUN = """
-import { readFileSync } from "node:fs";
 import { devicesFor, memoryOf, modelsFor, parse } from "./matching.js";
 import { decode, reply, understand } from "./reply.js";
-const given = JSON.parse(readFileSync(0, "utf8"));
-const { file, words, devices, memories, sizes, models, questions } = given;
-const rules = words.spellings;
-const data = decode(file, words);
-const size = (text) => parse(rules, text).size;
 const said = (row) => !row ? null : [row.tier, row.device.label, row.model.label];
-const replies = questions.map((asked) => {
+const replied = (data, asked) => {
   const answer = reply(data, null, understand(data, asked));
   const { limits, commands } = answer;
   const { settings, row } = answer.found ?? {};
   const claim = row && [settings, row.verdict, row.at_least];
   return { found: said(answer.found?.row), claim, close: answer.close.map(said), limits, commands };
-});
-process.stdout.write(JSON.stringify({
-  devices: devices.map((text) => devicesFor(rules, file.devices, text)[0]?.device.label ?? null),
-  memories: memories.map((text) => memoryOf(rules, text)),
-  sizes: sizes.map(size).map((found) => found && (found.parameters ?? [found.from, found.below])),
-  models: models.map((text) => modelsFor(rules, file.models, text).models[0]?.label ?? null),
-  replies,
-}));
+};
+const answer = ({ file, words, devices, memories, sizes, models, questions }) => {
+  const rules = words.spellings;
+  const data = decode(file, words);
+  const size = (text) => parse(rules, text).size;
+  return {
+    devices: devices.map((text) => devicesFor(rules, file.devices, text)[0]?.device.label ?? null),
+    memories: memories.map((text) => memoryOf(rules, text)),
+    sizes: sizes.map(size).map((found) => found && (found.parameters ?? [found.from, found.below])),
+    models: models.map((text) => modelsFor(rules, file.models, text).models[0]?.label ?? null),
+    replies: questions.map((asked) => replied(data, asked)),
+  };
+};
 """
 
 
@@ -60,23 +52,11 @@ def file() -> dict[str, Any]:
 
 def run(folder: Path, file: dict[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """What the scripts answer to lists of texts and of questions."""
-    for name in ("matching", "reply", "arithmetic", "plan", "say"):
-        shutil.copy(SCRIPTS / f"{name}.js", folder)
-    (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "run.js").write_text(RUN)
     empty: dict[str, list[str]] = {
         name: [] for name in ("devices", "memories", "sizes", "models", "questions")
     }
-    done = subprocess.run(
-        [NODE, "run.js"],
-        cwd=folder,
-        input=json.dumps({**empty, **asked, "file": file, "words": as_json()}),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    answered: dict[str, Any] = json.loads(done.stdout)
+    given = {**empty, **asked, "file": file, "words": as_json()}
+    answered: dict[str, Any] = scripts.run(folder, RUN, given)
     return answered
 
 
