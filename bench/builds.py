@@ -117,10 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Simulate and print a line for each machine and slowdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
-    _simulate(parser.parse_args(arguments).comparisons)
-
-
-def _simulate(count: int) -> None:
+    count = parser.parse_args(arguments).comparisons
     names = ("slower", "no-difference", "unclear", "faster")
     heads = "".join(f"{name:>15}" for name in names)
     _say(f"{'':24}{'slowdown':>10}{heads}")

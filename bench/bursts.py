@@ -1,11 +1,10 @@
 """Simulate a busy neighbour: take a core in bursts, with pauses in between.
 
-`python -m bench.bursts --seed 1` does so until the process that started it ends.
+`python -m bench.bursts SEED` does so until the process that started it ends.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import subprocess
@@ -25,7 +24,7 @@ LONGEST_S = 2.0
 @contextmanager
 def running(seed: int) -> Iterator[None]:
     """A busy neighbour for as long as the block runs."""
-    command = [sys.executable, "-m", "bench.bursts", "--seed", str(seed)]
+    command = [sys.executable, "-m", "bench.bursts", str(seed)]
     with subprocess.Popen(command) as neighbour:
         try:
             yield
@@ -35,9 +34,7 @@ def running(seed: int) -> Iterator[None]:
 
 def main() -> None:
     """Burn and rest in turns."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    rng = random.Random(parser.parse_args().seed)  # noqa: S311 - a disturbance, not a secret
+    rng = random.Random(int(sys.argv[1]))  # noqa: S311 - a disturbance, not a secret
     parent = os.getppid()
     while os.getppid() == parent:
         _burn(rng.uniform(SHORTEST_S, LONGEST_S))

@@ -35,23 +35,13 @@ class Peer:
 
     def __init__(self, model: Path, settings: RunSettings, draft: Sequence[str] = ()) -> None:
         """Start it. `draft` are the words of `llama-server` for a draft model."""
-        numbers = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
-        numbers |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
-        numbers |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}
-        words = [str(word) for pair in numbers.items() for word in pair]
+        shared = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
+        shared |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
+        shared |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}
+        shared |= {"--host": "127.0.0.1", "-a": "peer"}
+        words = [str(word) for pair in shared.items() for word in pair]
         self._process = subprocess.Popen(
-            [
-                sys.executable,
-                _SERVER,
-                "-m",
-                model,
-                "--host",
-                "127.0.0.1",
-                "-a",
-                "peer",
-                *words,
-                *draft,
-            ],
+            [sys.executable, _SERVER, "-m", model, *words, *draft],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

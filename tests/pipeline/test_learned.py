@@ -15,6 +15,7 @@ from estimates.plan.learned import logged_memory_error
 from estimates.summary import summarize
 from pipeline.data.database import open_database
 from pipeline.site.pages import learned
+from tests.harness.plan.test_nearest import rate
 from tests.pipeline.tables import RESULTS, Example, database, entry
 from tests.samples import sample
 
@@ -96,23 +97,11 @@ def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate,
     assert "from other results of it: within a factor of 1.25 for " in words[3]
 
 
-def speed_rate(gb: float, gb_per_s: float, device: str = "card") -> learned.Rate:
-    return learned.Rate(
-        device=device,
-        on_cpu=False,
-        model="any",
-        tps=gb_per_s / gb,
-        gb_per_token=gb,
-        gb_per_s=gb_per_s,
-        source="test",
-    )
-
-
 def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
     # 200 is predicted as 240 and 240 as 200: 1.2 times off. 100 is 2.4 times off from 240, and
     # a single result of a card has no other.
-    pair = [speed_rate(4, 200), speed_rate(4, 240)]
-    far = [speed_rate(4, 100, "b"), speed_rate(4, 240, "b"), speed_rate(4, 1, "alone")]
+    pair = [rate(4, 200), rate(4, 240)]
+    far = [rate(4, 100, "b"), rate(4, 240, "b"), rate(4, 1, "alone")]
 
     good, all_of = learned.leave_one_out(pair), learned.leave_one_out([*pair, *far])
 

@@ -1,23 +1,16 @@
 """Does a page's script print a figure as Python does?"""
 
-import json
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import playwright
-
 from schemas.vocabulary import say
+from tests import scripts
 
-SCRIPT = Path(__file__).parents[2] / "site_src" / "assets" / "javascripts" / "say.js"
 PRINT = """
-const asked = JSON.parse(await new Response(process.stdin).text());
-console.log(JSON.stringify(asked.map(([name, ...values]) => printers[name](...values))));
+import * as printers from "./say.js";
+const answer = (asked) => asked.map(([name, ...values]) => printers[name](...values));
 """
-# Playwright brings its own Node.
-(NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
-NAMES = ("about", "count", "number", "percent", "rate", "times", "bound", "interval", "withArticle")
 
 
 def questions() -> list[tuple[Any, ...]]:
@@ -37,18 +30,20 @@ def questions() -> list[tuple[Any, ...]]:
     return asked
 
 
-def test_the_script_prints_what_python_prints() -> None:
+def test_the_script_prints_what_python_prints(tmp_path: Path) -> None:
     asked = questions()
 
     expected = [getattr(say, name)(*values) for name, *values in asked]
     assert [
         (question, found, wanted)
-        for question, found, wanted in zip(asked, printed(asked), expected, strict=True)
+        for question, found, wanted in zip(
+            asked, scripts.run(tmp_path, PRINT, asked), expected, strict=True
+        )
         if found != wanted
     ] == []
 
 
-def test_a_number_has_the_article_of_its_sound() -> None:
+def test_a_number_has_the_article_of_its_sound(tmp_path: Path) -> None:
     expected = [
         "an 8B model",
         "an 80B model",
@@ -63,19 +58,5 @@ def test_a_number_has_the_article_of_its_sound() -> None:
         "a draft",
     ]
 
-    assert printed([("withArticle", each.partition(" ")[2]) for each in expected]) == expected
-
-
-def printed(asked: list[tuple[Any, ...]]) -> list[str]:
-    exports = f"const printers = {{ {', '.join(NAMES)} }};"
-    program = f"{SCRIPT.read_text(encoding='utf-8')}\n{exports}\n{PRINT}"
-    done = subprocess.run(
-        [NODE, "--input-type=module", "--eval", program],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    answers: list[str] = json.loads(done.stdout)
-    return answers
+    asked = [("withArticle", each.partition(" ")[2]) for each in expected]
+    assert scripts.run(tmp_path, PRINT, asked) == expected
