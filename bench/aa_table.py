@@ -6,29 +6,21 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from bench.aa_campaign import SUITE, Part
 from schemas.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal
 
     from bench.aa_campaign import Outcome
     from schemas.submission import Submission
 
 
-if TYPE_CHECKING:
-    Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
-
+# What each is, `Outcome` says.
+Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
 DECIMALS = 5
-ESTIMATORS: dict[Estimator, str] = {
-    "ratio": "paired, interleaved, medians of rounds",
-    "processor": "the same by processor time",
-    "naive_interleaved": "interleaved, unpaired means",
-    "naive_sequential": "one arm after the other, unpaired means",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +48,18 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
         _row(part, estimator, [each for each in outcomes if each.part == part])
         for part in get_args(Part)
         if any(each.part == part for each in outcomes)
-        for estimator in ESTIMATORS
+        for estimator in get_args(Estimator)
     ]
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """The lines of the table."""
     heads = ("lowest", "highest", "error", "worst", "covered", "half-width")
-    yield f"{'':48}" + "".join(f"{head:>11}" for head in heads)
+    yield f"{'':25}" + "".join(f"{head:>11}" for head in heads)
     for row in rows(outcomes):
         shares = (row.error_median, row.error_worst, row.coverage, row.half_width_median)
         shown = "".join(f"{'' if each is None else f'{each:.1%}':>11}" for each in shares)
-        yield (
-            f"{row.part:7}{ESTIMATORS[row.estimator]:41}{row.lowest:>11.3f}{row.highest:>11.3f}{shown}"
-        )
+        yield f"{row.part:7}{row.estimator:18}{row.lowest:>11.3f}{row.highest:>11.3f}{shown}"
 
 
 def document(outcomes: Sequence[Outcome], last: Submission, command: str) -> str:

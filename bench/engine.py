@@ -33,7 +33,7 @@ from harness.runners.inprocess.session import LlamaSession
 from schemas.method import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from harness.campaign.model import Campaign
     from harness.models.model_file import ModelFile
@@ -149,9 +149,10 @@ def _compared(session: LlamaSession, peer: Peer, campaign: Campaign, arm: str) -
     limit = campaign.settings.max_output_tokens
     for block in range(campaign.blocks + 1):
         for number, prompt in enumerate(campaign.suite.prompts):
-            ours = lambda: _ours(session, arm, prompt.id, limit)  # noqa: B023, E731
-            theirs = lambda: peer.complete(session.tokens_of(prompt.id), limit)  # noqa: B023, E731
-            (our_tps, our_tokens), answer = _in_turn(ours, theirs, swap=(block + number) % 2 == 1)
+            first = (block + number) % 2 == 0
+            ours = _ours(session, arm, prompt.id, limit) if first else None
+            answer = peer.complete(session.tokens_of(prompt.id), limit)
+            our_tps, our_tokens = ours or _ours(session, arm, prompt.id, limit)
             if block:  # the first pass warms both sides up
                 logs.append(math.log(our_tps / answer.tps))
                 same += our_tokens == answer.tokens
@@ -167,13 +168,6 @@ def _compared(session: LlamaSession, peer: Peer, campaign: Campaign, arm: str) -
         if arm == "baseline"
         else "\N{GREATER-THAN OR EQUAL TO} 1.00",
     )
-
-
-def _in_turn(ours: Callable[[], object], theirs: Callable[[], object], *, swap: bool) -> tuple:  # type: ignore[type-arg]
-    if swap:
-        second = theirs()
-        return ours(), second
-    return ours(), theirs()
 
 
 def _ours(

@@ -31,7 +31,7 @@ from bench.synthetic_campaign import submission_of
 from bench.synthetic_rigs import models, visits
 from estimates.summary import summarize
 from schemas.submission import Arm, Gpu, Placement, Snapshot, Trial
-from tests.sample_trials import in_order
+from tests.sample_trials import in_order, slowed
 from tests.samples import sample
 
 if TYPE_CHECKING:
@@ -181,29 +181,18 @@ def by_harness(seed: int) -> Submission:
     return interleaved(known.rig, trouble, known.draw(random.Random(seed)), seed)  # noqa: S311 - a simulation
 
 
-def _timed(made: Submission, factor: Callable[[Trial], float]) -> Submission:
-    def changed(trial: Trial) -> Trial:
-        by = factor(trial)
-        medians = trial.round_ms_median and tuple(ms * by for ms in trial.round_ms_median)
-        return replace(
-            trial, decode_ms=trial.decode_ms and trial.decode_ms * by, round_ms_median=medians
-        )
-
-    return replace(made, trials=tuple(map(changed, made.trials)))
-
-
 def scaled(
     made: Submission, _: random.Random, *, arms: float = 1.0, plain: float = 1.0
 ) -> Submission:
     """Every time of the arms, or of the baseline, times a factor."""
-    return _timed(made, lambda trial: plain if trial.arm == "baseline" else arms)
+    return slowed(made, lambda trial: plain if trial.arm == "baseline" else arms)
 
 
 def cached(made: Submission, rng: random.Random) -> Submission:
     """The arms' answers to a quarter of the prompts come from a cache."""
     prompts = [prompt.id for prompt in made.suite.prompts]
     known = set(rng.sample(prompts, len(prompts) // 4))
-    return _timed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)
+    return slowed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)
 
 
 def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submission:

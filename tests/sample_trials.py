@@ -1,10 +1,11 @@
 """What do the trials of the samples look like? Counters that follow from a handful of costs."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from estimates.running_order import running_order
-from schemas.submission import Arm, Prompt, Trial
+from schemas.submission import Arm, Prompt, Submission, Trial
 
 OUTPUT_TOKENS = 41
 DEPTH = 4
@@ -37,6 +38,18 @@ def trials_of(
                     trial = replace(trial, compared_tokens=None)
                 trials.append(replace(trial, prompt=prompt.id, block=block, order=len(trials)))
     return tuple(trials)
+
+
+def slower(each: Trial, by: float) -> Trial:
+    """The trial with what its tokens took multiplied."""
+    medians = each.round_ms_median and tuple(ms * by for ms in each.round_ms_median)
+    decode_ms = None if each.decode_ms is None else each.decode_ms * by
+    return replace(each, decode_ms=decode_ms, round_ms_median=medians)
+
+
+def slowed(made: Submission, factor: Callable[[Trial], float]) -> Submission:
+    """The submission with every trial's times multiplied."""
+    return replace(made, trials=tuple(slower(each, factor(each)) for each in made.trials))
 
 
 def in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:

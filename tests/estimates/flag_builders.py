@@ -18,12 +18,13 @@ from tests.estimates.campaigns import (
     trial,
 )
 from tests.estimates.flag_machines import CLEAN
+from tests.sample_trials import slowed
 from tests.samples import Costs, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from schemas.submission import Arm, Submission, Trial
+    from schemas.submission import Arm, Submission
 
 
 RELEASED = suites()["core"]["1.0.0"]
@@ -108,26 +109,15 @@ def single_step(ms: float) -> Submission:
 def mispredicted(factor: float) -> Submission:
     """A clean campaign whose arms measured so many times slower than the probes say."""
     clean = sample(costs=Costs(noise=0.001))
-    return replace(clean, trials=tuple(slower(each, factor) for each in clean.trials))
-
-
-def slower(each: Trial, factor: float) -> Trial:
-    if each.arm != "draft-model-n4" or each.round_ms_median is None:
-        return each
-    medians = tuple(ms * factor for ms in each.round_ms_median)
-    return replace(each, round_ms_median=medians, decode_ms=(each.decode_ms or 0.0) * factor)
+    return slowed(clean, lambda each: factor if each.arm == "draft-model-n4" else 1.0)
 
 
 def costly(factor: float, prompts: Sequence[str] = PROMPTS[3:4]) -> Submission:
     """The arm's rounds take so many times as long on these prompts."""
     clean = by_position(lambda _order, _block, _prompt: 1.0)
-    trials = tuple(
-        replace(each, decode_ms=(each.decode_ms or 0.0) * factor)
-        if each.arm == "spec" and each.prompt in prompts
-        else each
-        for each in clean.trials
+    return slowed(
+        clean, lambda each: factor if each.arm == "spec" and each.prompt in prompts else 1.0
     )
-    return replace(clean, trials=trials)
 
 
 def stalling(ms: float) -> Submission:

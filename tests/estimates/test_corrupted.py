@@ -16,6 +16,7 @@ from bench.population import campaign, population
 from bench.rigs import drift, heavy_tails, quiet
 from estimates.summary import summarize
 from harness.runners.fake import FakeSession
+from tests.sample_trials import slowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,23 +43,13 @@ def corrupted(change: Callable[[Trial], Trial]) -> Submission:
     return replace(CLEAN, trials=tuple(change(each) for each in CLEAN.trials))
 
 
-def slower(each: Trial, factor: float) -> Trial:
-    assert each.decode_ms is not None
-    assert each.round_ms_median is not None
-    return replace(
-        each,
-        decode_ms=each.decode_ms * factor,
-        round_ms_median=tuple(ms * factor for ms in each.round_ms_median),
-    )
-
-
 def test_a_clean_campaign_shows_nothing() -> None:
     assert flagged(CLEAN) == {}
 
 
 def test_a_baseline_prompt_that_is_slow_in_every_block_is_an_uneven_baseline() -> None:
-    slow = corrupted(
-        lambda each: slower(each, 1.6) if (each.arm, each.prompt) == ("baseline", STALLED) else each
+    slow = slowed(
+        CLEAN, lambda each: 1.6 if (each.arm, each.prompt) == ("baseline", STALLED) else 1.0
     )
 
     # Round costs follow from it and are not named again.
@@ -98,7 +89,7 @@ def test_arms_swapped_in_one_block_are_seen_too() -> None:
 
 def test_a_control_that_ran_otherwise_than_the_baseline_is_told_apart() -> None:
     # The same arm again, 5 % slower throughout: 1 / 1.05 = 0.952.
-    slow = corrupted(lambda each: slower(each, 1.05) if each.arm == "control" else each)
+    slow = slowed(CLEAN, lambda each: 1.05 if each.arm == "control" else 1.0)
 
     (control,) = summarize(slow).controls
     assert control.ratio == pytest.approx(1 / 1.05, abs=0.002)

@@ -12,13 +12,12 @@ from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 from tests.estimates.flag_builders import by_position, control
 from tests.estimates.flag_examples import RAISING
 from tests.estimates.flag_machines import CLEAN
+from tests.sample_trials import slowed
 from tests.samples import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from estimates.model import Flag
-    from schemas.submission import Submission, Trial
+    from schemas.submission import Submission
 
 
 def raised(submission: Submission) -> dict[str, Flag]:
@@ -27,21 +26,6 @@ def raised(submission: Submission) -> dict[str, Flag]:
     by_name = {flag.name: flag for flag in flags}
     assert len(by_name) == len(flags)
     return by_name
-
-
-def slowed(submission: Submission, factor: Callable[[Trial], float]) -> Submission:
-    """The submission with every trial's times multiplied."""
-
-    def times(each: Trial) -> Trial:
-        by = factor(each)
-        rounds = None if each.round_ms_median is None else [ms * by for ms in each.round_ms_median]
-        return replace(
-            each,
-            decode_ms=None if each.decode_ms is None else each.decode_ms * by,
-            round_ms_median=None if rounds is None else tuple(rounds),
-        )
-
-    return replace(submission, trials=tuple(times(each) for each in submission.trials))
 
 
 def test_the_serious_ones_come_first_and_notes_last() -> None:
