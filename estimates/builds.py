@@ -270,7 +270,6 @@ class _Paired:
 
     @property
     def times(self) -> Strata:
-        """Both times of each prompt, by task."""
         return [
             [(each.baseline_ms, each.arm_ms) for each in group] for group in by_task(self.pairs)
         ]

@@ -43,10 +43,7 @@ def counted(choices: int) -> int:
 
 
 def corrected(interval: Interval, speedup: float, choices: int, freedom: int = FREEDOM) -> Interval:
-    """The interval of the best of `choices` figures: its lower bound allows for the choice.
-
-    The upper one stays: choosing the highest does not make a figure too low.
-    """
+    """The interval of the best of `choices` figures: its lower bound allows for the choice."""
     low = speedup * (interval.low / speedup) ** choice_factor(choices, freedom)
     return replace(interval, low=min(interval.low, low))
 

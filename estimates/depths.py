@@ -81,10 +81,7 @@ def label(method: Method) -> str:
 
 
 def spread(method: Method, trials: Sequence[Trial]) -> str | None:
-    """The range of the rounds that drafted, with its median; `None` for a method of one depth.
-
-    Without a histogram all that is known is the most: `up to 9`.
-    """
+    """The range of the rounds that drafted, with its median; `None` for a method of one depth."""
     if varied_by(method) is None:
         return None
     finished = [trial for trial in trials if trial.outcome == "ok"]

@@ -1,8 +1,4 @@
-"""Derive the summary of one submission.
-
-Every arm that is compared with a baseline gets an estimate for each task and one over all tasks,
-which has a figure only if every task has a pair (see `estimates.ratios`).
-"""
+"""Derive the summary of one submission."""
 
 from collections.abc import Callable
 from dataclasses import replace

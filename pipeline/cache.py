@@ -32,7 +32,6 @@ class Cache:
     used: set[Path] = field(default_factory=set)
 
     def get(self, inputs: object) -> bytes | None:
-        """The value of these inputs, which are any JSON."""
         with suppress(OSError, zlib.error):
             if path := self._path(inputs):
                 return zlib.decompress(path.read_bytes())

@@ -72,7 +72,6 @@ def resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Schema:
 
 @cache
 def strict(name: str) -> Validator:
-    """The validator of a schema of this package."""
     return strict_validator(schema(name))
 
 

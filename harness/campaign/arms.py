@@ -45,11 +45,7 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """The drafts that a method of the campaign is run with.
-
-    All of them if no other type of method takes drafts; else those whose architecture matches, and
-    for a draft model those that are not heads.
-    """
+    """The drafts that a method of the campaign is run with."""
     if not takes_draft(method):
         return []
     types = {each.type for each in among if takes_draft(each)}

@@ -28,8 +28,6 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions(ConnectionOptions):
-    """What runs the models, and how it is reached."""
-
     runner: str | None = option(
         "What runs the models. "
         + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())

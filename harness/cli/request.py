@@ -81,8 +81,6 @@ class ResultOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What the command line asks for: a campaign, and the engines that run it."""
-
     options: Options
     engines: tuple[ChosenEngine, ...]
     result: ResultOptions = ResultOptions()

@@ -103,8 +103,6 @@ class Stages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRequest(RunRequest):
-    """A run on one engine that searches."""
-
     search: SearchOptions
 
     def measure(self) -> None:

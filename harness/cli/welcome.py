@@ -73,10 +73,7 @@ def _fitting(found: ModelsOverview) -> str:
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:
-    """A model of the hub that fits together with its draft: on this disk, else by its size.
-
-    A card is asked for the largest; a processor would take hours with that.
-    """
+    """A model of the hub that fits together with its draft: on this disk, else by its size."""
     fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
     able = [
         each

@@ -67,7 +67,6 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
 
 
 def server_devices(listed: Sequence[Device], gpus: Sequence[Gpu]) -> Check:
-    """Whether a llama-server sees the GPUs of this machine."""
     if listed:
         return ok("Backend", ", ".join(f"{each.name} ({each.description})" for each in listed))
     if gpus:

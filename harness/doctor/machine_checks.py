@@ -32,7 +32,6 @@ def gpu(machine: Machine) -> Check:
 
 
 def memory(total_mib: int, available_mib: int) -> Check:
-    """Whether there is memory for the default campaign."""
     free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
     found = f"{free:.1f} of {total:.1f} GiB available"
     if available_mib < _NEEDED_RAM_MIB:
@@ -41,7 +40,6 @@ def memory(total_mib: int, available_mib: int) -> Check:
 
 
 def disk(free_bytes: int) -> Check:
-    """Whether there is room for models in the cache."""
     found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free for models"
     if free_bytes < _NEEDED_DISK_MIB * _MIB:
         remedy = "Free 1 GiB, or set DRAFTMAP_CACHE to a directory on another disk."
@@ -61,7 +59,6 @@ def energy(found: str, obstacle: str | None) -> Check:
 
 
 def load(state: Snapshot, cores: int) -> Check:
-    """Whether something else uses the processor."""
     parts = []
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")

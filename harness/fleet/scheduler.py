@@ -19,8 +19,6 @@ from harness.fleet.matrix import Cell
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A scheduler: its address, who may connect, and where the results go."""
-
     address: str
     security: Security
     output: Path

@@ -1,7 +1,4 @@
-"""Measure energy with a hardware counter of the device that computes: processor or NVIDIA GPU.
-
-Without a counter, or the right to read it, there is no figure; nothing is ever estimated.
-"""
+"""Measure energy with a hardware counter of the device that computes: processor or NVIDIA GPU."""
 
 from collections.abc import Iterable
 from pathlib import Path

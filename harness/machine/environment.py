@@ -17,7 +17,6 @@ _STEAL, _ADDED = 7, 8
 
 
 def on_battery() -> bool | None:
-    """Whether it runs on battery; `None` without a battery or where it cannot be read."""
     read = getattr(psutil, "sensors_battery", None)  # missing on some systems
     battery = read() if read else None
     if battery is None or battery.power_plugged is None:

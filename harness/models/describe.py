@@ -40,8 +40,6 @@ class WeightsFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedFacts:
-    """The cached header and digest of a file."""
-
     header: gguf_header.Header
     sha256: str
 

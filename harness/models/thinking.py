@@ -1,7 +1,4 @@
-"""Check whether a chat template has a switch for thinking, and set it.
-
-Thoughts would fill a short answer, so thinking is off unless asked for; a result records it.
-"""
+"""Check whether a chat template has a switch for thinking, and set it."""
 
 import re
 from collections.abc import Mapping

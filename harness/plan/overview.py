@@ -78,8 +78,6 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEntry:
-    """A pair, and how much memory its two models need together."""
-
     pair: Pair
     needed_bytes: int | None
     fits: Answer | None

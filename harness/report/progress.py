@@ -67,7 +67,6 @@ def _trials(campaign: Campaign) -> str:
 
 
 def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
-    """The plan for machines, with every trial in its order."""
     return {
         "profile": campaign.profile,
         "target": encode(campaign.target.model),

@@ -1,7 +1,4 @@
-"""Print what to start after a measurement: a llama-server line, or the setting of another server.
-
-A result names models, never paths: files are stand-ins unless the caller knows them.
-"""
+"""Print what to start after a measurement: a llama-server line, or another server's setting."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence

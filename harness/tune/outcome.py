@@ -80,10 +80,7 @@ class Outcome:
 
 
 def speedup(outcome: Outcome) -> SpeedRatio | None:
-    """The speedup of the best arm, as the result file has it; else the race's, not certified.
-
-    Its lower bound allows for the choice among the arms that were raced.
-    """
+    """The speedup of the best arm, as the result file has it; else the race's, not certified."""
     leader, found = outcome.leader, certified(outcome)
     if leader is None or leader.gain is None:
         return None

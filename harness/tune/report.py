@@ -16,7 +16,6 @@ _TASKS_SHOWN = 8
 
 
 def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
-    """The report: what was found, the tasks, and the command line to copy."""
     yield from wrap(why(outcome), _WIDTH)
     effort = f"{say.count(len(outcome.contenders), 'arm')} considered"
     if "race" in outcome.stages:

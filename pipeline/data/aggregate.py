@@ -1,7 +1,4 @@
-"""Run the SQL files of `sql/` in order, then the checks on what they made.
-
-`NN_name.sql` creates the table `name`; its first comment says what one row is.
-"""
+"""Run the SQL files of `sql/` in order, then the checks on what they made."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache

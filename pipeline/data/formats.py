@@ -31,7 +31,6 @@ def guarded(text: str) -> str:
 
 
 def as_csv(table: pa.Table) -> bytes:
-    """A line of column names, then one per row."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.column_names)
@@ -40,7 +39,6 @@ def as_csv(table: pa.Table) -> bytes:
 
 
 def as_json(table: pa.Table) -> bytes:
-    """A list of objects, one per row."""
     names, columns = table.column_names, map(_values, table.columns)
     rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     return orjson.dumps(rows, option=_COMPACT)

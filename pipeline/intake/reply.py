@@ -88,7 +88,6 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
 
 
 def to_bytes(reply: Reply) -> bytes:
-    """The reply as the bytes of verdict.json."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(rounded(encode(reply), _DECIMALS), option=options)
 

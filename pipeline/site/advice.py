@@ -269,11 +269,8 @@ def _measured_key(question: AdviceQuery, choice: Configuration) -> str:
 
 
 def _first(known: Knowledge, keys: Iterable[tuple[str, str]]) -> tuple[str, Pool] | None:
-    for level, rest in keys:
-        pool = known.pools.get(f"{level}|{rest}")
-        if pool is not None:
-            return level, pool
-    return None
+    found = ((level, known.pools.get(f"{level}|{rest}")) for level, rest in keys)
+    return next(((level, pool) for level, pool in found if pool is not None), None)
 
 
 def _bytes_cost(question: AdviceQuery, choice: Configuration, pool: Pool) -> tuple[float, float]:

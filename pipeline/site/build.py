@@ -139,10 +139,7 @@ def compact(style: str) -> str:
 
 
 def shorten_index(path: Path) -> None:
-    """Reduce the search index to the name of each page and the beginning of each section.
-
-    A device or a model is one entry without its tables; a submission is found through its device.
-    """
+    """Reduce the search index to the name of each page and the beginning of each section."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
         {**entry, "text": beginning(entry["text"])}

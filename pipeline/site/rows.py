@@ -1,8 +1,4 @@
-"""Read the database: named tuples for templates, polars frames for what is reshaped.
-
-SQL names the columns and nothing repeats them here: a row of a table, or of a query in `sql/`, has
-the fields that its SQL gives it.
-"""
+"""Read the database: named tuples for templates, polars frames for what is reshaped."""
 
 from collections import defaultdict, namedtuple
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -43,8 +43,6 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """The temperature and the seed with which a server draws tokens."""
-
     temperature: float
     seed: int
 
@@ -151,7 +149,6 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def close(self) -> None:
-        """End the server that was started, if one runs."""
         self.rest()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:

@@ -1,7 +1,4 @@
-"""Capture llama.cpp's log in memory, for the reasons of failures and the placement of layers.
-
-The engine has one log callback for the whole process, so its lines are module state here.
-"""
+"""Capture llama.cpp's log in memory, for the reasons of failures and the placement of layers."""
 
 import ctypes
 import re

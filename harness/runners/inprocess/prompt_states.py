@@ -47,10 +47,7 @@ class PromptStates:
         self._current: dict[str, tuple[int, ...]] = {}
 
     def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> Prompted:
-        """Make the context hold exactly the prompt: restore its state, or process it.
-
-        Raises `DecodeError`.
-        """
+        """Make the context hold exactly the prompt: restore its state, or process it."""
         key = (context.name, tuple(prompt))
         prompted, state = self._states.get(key, (None, None))
         if prompted is None or not self._restored(context, key[1], state):

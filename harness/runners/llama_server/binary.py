@@ -34,8 +34,6 @@ _DEVICE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """A llama-server on this disk."""
-
     path: Path
     abilities: Abilities
 
@@ -55,11 +53,9 @@ class Binary:
         return f"{engines.SERVER_PROGRAM} sha256:{digest}"
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices that it lists; the processor is not among them."""
         return read_devices(self._output(_LIST_DEVICES))
 
     def free_mib(self) -> dict[str, int]:
-        """Free memory of each device now; the processor is not among them."""
         return read_free(self._output(_LIST_DEVICES))
 
     def report(self, campaign: Campaign) -> EngineReport:
@@ -82,7 +78,6 @@ class Binary:
         )
 
     def template(self, campaign: Campaign) -> str | None:
-        """The chat template in the target's file."""
         from harness.models.gguf_header import chat_template  # noqa: PLC0415 - slow to import
 
         path = campaign.target.path

@@ -127,10 +127,7 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
 
 
 def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> Counted:
-    """The drafts of an answer; one that does not speak of drafts drafted nothing.
-
-    What the metrics page counted meanwhile adds the histogram, where it agrees with the answer.
-    """
+    """The drafts of an answer; one that does not speak of drafts drafted nothing."""
     if not speculates:
         return Counted(drafted=0, accepted=0)
     stated = Counted(drafted=done.timings.draft_n, accepted=done.timings.draft_n_accepted)
@@ -173,10 +170,7 @@ def generate(
 def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation
 ) -> tuple[float, ...] | None:
-    """The margins of a known generation, from a second answer with the same tokens.
-
-    No clock runs, so the prompt is not read again: that would take as long as the first time.
-    """
+    """The margins of a known generation, from a second answer with the same tokens."""
     request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None

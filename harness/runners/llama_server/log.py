@@ -31,10 +31,7 @@ def _layers(text: str) -> int | None:
 
 
 def buffers_mib(text: str) -> dict[str, float]:
-    """Memory that the server reserved, by device: weights, caches and work space, in MiB.
-
-    Weights that are mapped from the file are counted under the device that reads them.
-    """
+    """Memory that the server reserved, by device: weights, caches and work space, in MiB."""
     sizes: dict[str, float] = {}
     for name, size in _SIZE.findall(text):
         device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")

@@ -188,10 +188,7 @@ def _has(part: object, names: Sequence[str]) -> bool:
 
 
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
-    """How sure the model was of each token.
-
-    `None` when the answer is not the one with these tokens: then the model does not repeat itself.
-    """
+    """How sure the model was of each token."""
     choice = choice_of(answer) if isinstance(answer, dict) else {}
     if choice.get("token_ids") != list(tokens):
         return None

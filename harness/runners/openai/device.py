@@ -1,7 +1,4 @@
-"""Find out what a server computes on: from its own words, the machine and the person, or ask.
-
-A card beside the one that ran, or the processor, would put every figure into a wrong place.
-"""
+"""Find out what a server computes on: from its own words, the machine and the person, or ask."""
 
 import os
 import re

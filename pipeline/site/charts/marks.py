@@ -25,10 +25,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """What a screen reader says of a mark, as an expression: its figures under their headings.
-
-    Without it the renderer makes a name from the encodings, and says `interval_low: 1.111`.
-    """
+    """What a screen reader says of a mark, as an expression: its figures under their headings."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]

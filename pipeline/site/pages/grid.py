@@ -165,10 +165,7 @@ def _other_tiers(squares: Iterable[Row]) -> str:
 
 
 def _opened(bands: list[tuple[DeviceRow, ...]]) -> set[int]:
-    """The bands that start unfolded: those with the most measured figures, while there is room.
-
-    Where none has room, the shortest: a map without a row in sight says nothing.
-    """
+    """The bands that start unfolded: those with the most measured figures, while there is room."""
     order = sorted(
         range(len(bands)),
         key=lambda at: (-sum(row.measured > 0 for row in bands[at]), len(bands[at]), at),

@@ -28,7 +28,6 @@ MAP = "Map of the best known speedup by device and model size"
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The home page and one file per choice of task and method."""
     headline = headline_of(connection)
     if not headline.cells:
         yield render(
@@ -97,7 +96,6 @@ def devices_by_tier(squares: Iterable[Row]) -> dict[str, int]:
 
 
 def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
-    """What all measured evidence says together."""
     return next(row for row in read(connection, "headline") if row.tier == "measured")
 
 
@@ -106,7 +104,6 @@ def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[maps.MapFilter, 
 
 
 def drawing(choice: maps.MapFilter) -> maps.Drawing:
-    """The map of a choice as a picture for a README."""
     return maps.draw(maps.by_device(choice.squares), maps.WIDE, MAP)
 
 

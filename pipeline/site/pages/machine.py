@@ -160,7 +160,6 @@ def label_of(name: str) -> str:
 
 
 def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | None:
-    """The usual quantisation of a large model and its bits per parameter."""
     found = read(connection, "machine_weights")
     usual = next((row for row in found if row.bits < MOST_BITS), None)
     return usual and {"quantisation": usual.quantisation, "bits": round(usual.bits, 2)}

@@ -153,10 +153,7 @@ def by_task(squares: Iterable[Row]) -> tuple[Line, ...]:
 
 
 def draw(lines: tuple[Line, ...], layout: Layout, label: str) -> Drawing:
-    """Place squares on a grid with one column per size class.
-
-    All size classes have a column: an empty one is an invitation, not a waste of room.
-    """
+    """Place squares on a grid with one column per size class."""
     occurring = {row.size_class for line in lines for row in line.squares}
     sizes = [s.label for s in SIZES.values() if not s.unknown or s.label in occurring]
     tile_width = (layout.width - layout.label_width) / len(sizes) - COLUMN_GAP

@@ -45,7 +45,6 @@ def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page |
 
 
 def reasons() -> dict[str, Any]:
-    """The document `slower.toml`."""
     return tomllib.loads((resources.files("pipeline.site") / "slower.toml").read_text("utf-8"))
 
 
