@@ -112,20 +112,25 @@ def _logged(file: Given) -> list[Record]:
         return list(_speculated(file))
     found: list[_Printed] = []
     tasks: dict[str, _Printed] = {}
+    early: dict[str, re.Match[str]] = {}
     task = ""
     for number, line in enumerate(text(file).splitlines(), start=1):
         task = match[0] if (match := _SLOT.search(line)) else task
         printed = tasks.get(task)
         if prompt := _PROMPT.search(line):
-            printed = tasks[task] = _Printed(line=number, prompt=prompt)
+            drafts = early.pop(task, None)
+            printed = tasks[task] = _Printed(line=number, prompt=prompt, drafts=drafts)
             found.append(printed)
         elif answer := _ANSWER.search(line):
             if printed is None:
-                printed = tasks[task] = _Printed(line=number)
+                printed = tasks[task] = _Printed(line=number, drafts=early.pop(task, None))
                 found.append(printed)
             printed.line, printed.answer = number, answer
-        elif (drafts := _DRAFTS.search(line)) and printed:
-            printed.drafts = drafts
+        elif drafts := _DRAFTS.search(line):
+            if printed and printed.drafts is None:
+                printed.drafts = drafts
+            else:  # printed before the times of its request
+                early[task] = drafts
     return [_of_log(file.name, each, each.answer) for each in found if each.answer]
 
 

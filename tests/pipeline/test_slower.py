@@ -131,6 +131,12 @@ CASES: dict[str, tuple[str, str, dict[str, float], list[list[Any]]]] = {
         [["low-acceptance", True], ["several-at-once", False], ["kernel-step", False],
          ["layers-displaced", False], ["slow-draft", False]],
     ),
+    # One log alone, of which a twentieth was accepted, at the depth that was typed.
+    "one log, few tokens accepted": (
+        "", log(*[(1600.0, 101, 320, 20)] * 3), {"depth": 8},
+        [["low-acceptance", False], ["kernel-step", False]],
+    ),
+    "one log, most tokens accepted": ("", log(*[(500.0, 101, 100, 80)] * 3), {}, []),
     "a single short request": (
         log((100.0, 11, None, None)), log((50.0, 11, 10, 5)), {},
         [["none", True], ["too-little", True]],

@@ -33,6 +33,15 @@ slot print_timing: id 1 | task 5 | eval time = 150 ms / 20 tokens (, 126 tokens 
 slot print_timing: id 0 | task 4 | draft acceptance = 0.5 ( 3 accepted / 6 generated)
 slot print_timing: id 1 | task 5 | draft acceptance = 0.8 ( 8 accepted / 9 generated)
 """
+# Two requests of one slot, each with its acceptance before its times.
+BEFORE = """
+draft acceptance = 0.5 ( 3 accepted / 6 generated)
+prompt eval time = 10 ms / 5 tokens
+eval time = 100 ms / 10 tokens (, 90 tokens per second)
+draft acceptance = 0.8 ( 8 accepted / 9 generated)
+prompt eval time = 20 ms / 7 tokens
+eval time = 150 ms / 20 tokens (, 126 tokens per second)
+"""
 STREAMED = """data: {"choices": [{"finish_reason": null}], "timings": {"predicted_n": 3}}
 data: {"choices": [{"finish_reason": "stop"}], "timings": {"predicted_n": 64}}
 data: [DONE]
@@ -85,6 +94,7 @@ TEXTS = {
     "bare": BARE,
     "prefixed": PREFIXED,
     "mixed": MIXED,
+    "acceptance first": BEFORE,
     "streamed": STREAMED,
     "one after the other": f"{ANSWERS}\n{ANSWERS}",
     "coloured": COLOURED,
@@ -145,6 +155,7 @@ def test_requests_are_told_apart_and_a_stream_counts_once(
     }
 
     assert found["mixed"] == [(10, 100, 6), (20, 150, 9)]
+    assert found["acceptance first"] == found["mixed"]
     assert found["streamed"] == [(64, None, None), (32, None, None)]
     assert found["one after the other"] == [(64, 900.25, 30)] * 2
     assert found["coloured"] == [(3, 10, None)]

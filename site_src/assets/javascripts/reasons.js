@@ -111,6 +111,7 @@ export const reasons = (f, known) => {
   const check = (id, when) => when && !list.some((each) => each.id === id) && list.push({ id, sure: false });
   const drafts = Boolean(f.drafted);
   const lost = f.middle !== null && !faster(f, known);
+  const alone = drafts && f.middle === null; // one log: its acceptance and its depth can be checked
   found("mismatch", f.mismatch !== null);
   found("never-drafted", f.drafted === 0);
   found("rarely-drafted", drafts && f.fired !== null && f.fired < bounds.rarely_fires);
@@ -119,8 +120,9 @@ export const reasons = (f, known) => {
   found("cannot-win", drafts && lost && f.ceiling !== null && f.ceiling < 1);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
   found("low-acceptance", drafts && lost && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed);
-  check("several-at-once", lost && f.slots > 1);
-  check("kernel-step", drafts && lost && !(f.fired < bounds.rarely_fires && f.fired !== null) && f.longest !== null && f.longest + 1 >= bounds.wide_step);
+  check("low-acceptance", alone && f.acceptance < bounds.low_acceptance);
+  check("several-at-once", (lost || alone) && f.slots > 1);
+  check("kernel-step", drafts && (lost || alone) && !(f.fired < bounds.rarely_fires && f.fired !== null) && f.longest !== null && f.longest + 1 >= bounds.wide_step);
   check("layers-displaced", drafts && slower(f, known) && (f.layersWith === null || f.layersWithout === null));
   check("slow-draft", drafts && slower(f, known) && f.draftShare === null);
   found("other-texts", f.requests > 0 && f.plainRequests > 0 && !f.paired);

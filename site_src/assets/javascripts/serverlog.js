@@ -34,10 +34,11 @@ const speculated = (lines, known) => {
 // ---- a log ------------------------------------------------------------------------------------
 const logged = (lines, known) => {
   if (lines.some((line) => known.decoded.test(line))) return speculated(lines, known);
-  const [found, tasks] = [[], new Map()]; // lines of several slots may stand mixed
+  const [found, tasks, early] = [[], new Map(), new Map()]; // lines of several slots may stand mixed
   let task = "";
   const started = () => {
-    tasks.set(task, { prompt: null, answer: null, drafts: null });
+    tasks.set(task, { prompt: null, answer: null, drafts: early.get(task) ?? null });
+    early.delete(task);
     found.push(tasks.get(task));
     return tasks.get(task);
   };
@@ -47,7 +48,11 @@ const logged = (lines, known) => {
     if ((hit = match("slot"))) [task] = hit;
     if ((hit = match("prompt"))) started().prompt = numbers(hit.groups);
     else if ((hit = match("answer"))) (tasks.get(task) ?? started()).answer = numbers(hit.groups);
-    else if ((hit = match("drafts")) && tasks.has(task)) tasks.get(task).drafts = numbers(hit.groups);
+    else if ((hit = match("drafts"))) {
+      const own = tasks.get(task);
+      if (own && !own.drafts) own.drafts = numbers(hit.groups);
+      else early.set(task, numbers(hit.groups)); // printed before the times of its request
+    }
   }
   return found
     .filter(({ answer }) => answer)

@@ -73,7 +73,8 @@ import { compiled, read } from "./serverlog.js";
   };
 
   const sentence = (f) => {
-    if (f.middle === null) return "Paste or type the other run as well: the speedup and the cost of a round take both.";
+    const other = "Paste or type the other run as well: the speedup and the cost of a round take both.";
+    if (f.middle === null) return f.yielded === null ? other : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less than ${number(f.yielded, 2)} plain ones. ${other}`;
     if (f.cost === null) return "These texts do not say how many drafted tokens were accepted; with that, typed above, this page can say why.";
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
     const best = f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
