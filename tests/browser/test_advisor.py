@@ -88,6 +88,17 @@ def test_where_nothing_is_near_it_says_so_and_shows_what_is_known(page: Page, ba
     expect(page).to_have_url(re.compile("task=code"))
 
 
+def test_a_device_that_the_advisor_does_not_know_is_named_and_not_replaced(
+    page: Page, base: str
+) -> None:
+    page.goto(f"{base}advisor/?device=device%3Aradeon-9999x&backend=cuda&model=2&task=code")
+    page.wait_for_selector('.dm-advisor[data-state="ready"]')
+
+    expect(page.locator(".dm-advice__none")).to_contain_text("No prediction.")
+    expect(page.locator('[data-part="answer"]')).to_contain_text("radeon 9999x")
+    assert page.get_by_label("Device").input_value() == ""
+
+
 def test_sliders_change_the_drawing_and_name_what_cannot_win(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     caption = page.locator(".dm-whatif-figure figcaption")

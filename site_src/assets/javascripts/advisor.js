@@ -6,6 +6,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
 
 (() => {
   const FIELDS = ["device", "backend", "model", "task", "method"];
+  const LONGEST = 120;
 
   // ---- words ----------------------------------------------------------------------------------
   const range = (low, high) => (low === null ? "" : ` ${interval(low, high)}`);
@@ -113,7 +114,11 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     const turn = ++page.turn;
     const { answerTo, draw, load } = await import("./answer.js");
     const data = await load(page.place);
-    const answer = await answerTo(data, askedOf(known, question, data.sizes));
+    const named = (list, id) => list.find((each) => each.id === id)?.label ?? id.replaceAll("-", " ");
+    const asked = askedOf(known, question, data.sizes);
+    if (question.unknown.device) asked.card = named(data.devices, question.unknown.device);
+    if (question.unknown.model) asked.model = named(data.models, question.unknown.model);
+    const answer = await answerTo(data, asked);
     if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), question.model?.mixture ? "What rounds cost a mixture of experts is not measured: they read more experts the wider a step is, and too few are known to learn from. What is known:" : "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
   };
 
@@ -134,7 +139,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
   };
 
   const show = (known, question, page) => {
-    const found = answers(known, question);
+    const found = Object.keys(question.unknown).length ? [] : answers(known, question);
     page.turn++;
     if (!found.length) {
       without(known, question, page);
@@ -156,6 +161,7 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
       size: model ? model.size : Number(form.elements.model.value),
       task: form.elements.task.value,
       method: form.elements.method.value,
+      unknown: Object.fromEntries(["device", "model"].filter((name) => form.elements[name].selectedIndex < 0).map((name) => [name, form.elements[name].dataset.unknown])),
     };
   };
 
@@ -174,9 +180,14 @@ import { UNKNOWN, count, interval, number, percent, times, withArticle } from ".
     if ((first.length ? first : others).includes(before)) form.elements.backend.value = before;
   };
 
+  // Only what is offered is chosen; a device or model that is not is named, and never replaced.
   const choose = (form, name, value) => {
     const field = form.elements[name];
-    if ([...field.options].some((option) => option.value === value)) field.value = value; // only what is offered
+    if ([...field.options].some((option) => option.value === value)) field.value = value;
+    else if (value && ["device", "model"].includes(name)) {
+      field.dataset.unknown = value.slice(value.indexOf(":") + 1, LONGEST);
+      field.selectedIndex = -1;
+    }
   };
 
   const wake = async (place) => {
