@@ -64,9 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say("", *table(outcomes))
     if chosen.output:
         chosen.output.write_text(document(outcomes, measured[-1][0], COMMAND), "utf-8")
-    return (
-        0 if all(row.coverage is None or row.coverage >= PROMISE for row in rows(outcomes)) else 1
-    )
+    covered = [row.coverage for row in rows(outcomes) if row.coverage is not None]
+    return int(min(covered) < PROMISE)
 
 
 def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, Outcome]]:
@@ -107,12 +106,9 @@ def measured(campaign: Campaign, work_file: Path) -> Submission:
 
 
 def _line(found: Outcome) -> str:
-    naive = f"naive {found.naive_interleaved:.3f}, one after the other {found.naive_sequential:.3f}"
-    return (
-        f"{found.part:7}{found.seed:3}  {found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
-        f"{'' if found.low <= 1 <= found.high else ' MISSES 1'}  {naive}  "
-        f"({found.baseline_tps:.0f} tokens/s)"
-    )
+    interval = f"[{found.low:.3f}, {found.high:.3f}]"
+    misses = "" if found.low <= 1 <= found.high else " MISSES 1"
+    return f"{found.part:7}{found.seed:3}  {found.ratio:.3f} {interval}{misses}"
 
 
 def _say(*lines: str) -> None:

@@ -78,10 +78,10 @@ def document(outcomes: Sequence[Outcome], last: Submission, command: str) -> str
         "threads": last.settings.threads,
     }
     listed = [
-        _rounded(asdict(each))
+        rounded(asdict(each))
         for each in sorted(outcomes, key=lambda each: (get_args(Part).index(each.part), each.seed))
     ]
-    summary = [_rounded(asdict(row)) for row in rows(outcomes)]
+    summary = [rounded(asdict(row)) for row in rows(outcomes)]
     return json.dumps({**about, "rows": summary, "campaigns": listed}, indent=2) + "\n"
 
 
@@ -118,7 +118,8 @@ def _half_width(interval: tuple[float, float]) -> float:
     return math.sqrt(high / low) - 1
 
 
-def _rounded(values: dict[str, object]) -> dict[str, object]:
+def rounded(values: dict[str, object]) -> dict[str, object]:
+    """The values that are known, as they are written into a file of figures."""
     return {
         key: round(value, DECIMALS) if isinstance(value, float) else value
         for key, value in values.items()

@@ -120,17 +120,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     count = parser.parse_args(arguments).comparisons
     names = ("slower", "no-difference", "unclear", "faster")
     heads = "".join(f"{name:>15}" for name in names)
-    _say(f"{'':24}{'slowdown':>10}{heads}")
+    sys.stdout.write(f"{'':24}{'slowdown':>10}{heads}\n")
     for name, machine in MACHINES.items():
         for slowdown in (0.0, 0.02, 0.05):
             found = verdicts(machine, slowdown=slowdown, comparisons=count)
             shares = "".join(f"{found[each]:>15.1%}" for each in names)  # type: ignore[index]
-            _say(f"{name:24}{slowdown:>10.0%}{shares}")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+            sys.stdout.write(f"{name:24}{slowdown:>10.0%}{shares}\n")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,9 @@ def main(
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
 ) -> None:
     """Measure, print, and write the figures that the pages quote."""
-    f16, q4 = (describe(resolve(f"smollm2-135m:{kind}", say=_say), say=_say) for kind in _KINDS)
+    f16, q4 = (
+        describe(resolve(f"smollm2-135m:{kind}", say=_say), say=_say) for kind in ("f16", "q4_1")
+    )
     chosen = _shortest(prompts)
     drafting = _campaign(f16, (q4,), chosen, blocks, tokens)
     figures: dict[str, object] = {
@@ -90,7 +92,6 @@ def _write(figures: dict[str, object]) -> None:
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-_KINDS = ("f16", "q4_1")
 _ORACLE_BLOCKS = 2
 
 

@@ -52,7 +52,6 @@ USUAL = (
 VERDICTS = ("helps", "hurts", "no-clear-difference")
 FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
 CELLS_PATH = re.compile(r'data-cells="[^"]*"')
-OUTPUT = Path(__file__).parent / "figures" / "explore.json"
 
 # One step sets a field as a reader would, and ends when the picture has been brought up to date.
 STEP = """async ([selector, kind, value]) => {
@@ -71,9 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
     parser.add_argument("--date", help="the day of the run, for the JSON")
-    parser.add_argument(
-        "--output", type=Path, help=f"where to write the figures, e.g. {OUTPUT.name}"
-    )
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
     chosen = parser.parse_args(arguments)
     rows = []
     for cells in chosen.cells:
@@ -190,14 +187,12 @@ def _work(page: Page, address: str, filters: AbstractSet[str]) -> dict[str, floa
     page.goto(address)
     page.mouse.move(9, 9)  # the cells load when a visitor does something
     page.wait_for_selector('#dm-explore[data-state="ready"]', timeout=60_000)
-    first_ms = _busy_ms(session)
     timed = []
     for step in _steps(page, filters):
         before_ms = _busy_ms(session)
         page.evaluate(STEP, step)
         timed.append(_busy_ms(session) - before_ms)
     return {
-        "first_render_ms": round(first_ms, 1),
         "filters_timed": len(timed),
         "filter_p50_ms": round(statistics.median(timed), 1),
         "filter_p95_ms": round(statistics.quantiles(timed, n=20)[-1], 1),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from bench.aa_table import rounded
 from bench.estimators import Arm, Level, Method, figures
 from bench.population import population
 from bench.rigs import SCENARIOS
@@ -24,7 +25,8 @@ from bench.rigs import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bench.estimators import Found
+    from bench.aa_table import rounded
+from bench.estimators import Found
 
 CAMPAIGNS = 500
 COMMAND = "python -m bench.simulation"
@@ -137,14 +139,7 @@ def _half_width(each: Found) -> float:
 
 def _json(rows: Sequence[Row], campaigns: int, date: str | None) -> str:
     about = {"command": COMMAND, "date": date, "campaigns_per_scenario": campaigns}
-    listed = [
-        {
-            key: round(value, 5) if isinstance(value, float) else value
-            for key, value in asdict(row).items()
-            if value is not None
-        }
-        for row in rows
-    ]
+    listed = [rounded(asdict(row)) for row in rows]
     return json.dumps({**about, "rows": listed}, indent=2) + "\n"
 
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
-    Counts = NDArray[np.int64]
 
 COMMAND = "python -m bench.tune"
 SIMULATIONS = 200
