@@ -39,7 +39,6 @@ CAMPAIGNS = 20
 COMMAND = "python -m bench.aa"
 KEPT = Path("build/bench/aa")
 PROMISE = 0.95
-RUNNER = "llama-cpp-python"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,7 +93,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
 def measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
-        runner=CONNECT[RUNNER](ConnectionOptions()).open,
+        runner=CONNECT["llama-cpp-python"](ConnectionOptions()).open,
         context=RunContext(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,

@@ -17,10 +17,10 @@ from harness.importers.methods import parameters
 from schemas.method import Method
 from tests.harness.campaigns import campaign
 
-WRITTEN = tomllib.loads(Path("tests/data/methods.toml").read_text("utf-8"))["method"]
+ROWS = tomllib.loads(Path("tests/data/methods.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row["text"])
+@pytest.mark.parametrize("row", ROWS["method"], ids=lambda row: row["text"])
 def test_a_method_and_the_arm_it_becomes(row: dict[str, Any]) -> None:
     found = parse(row["text"])
 
@@ -28,30 +28,9 @@ def test_a_method_and_the_arm_it_becomes(row: dict[str, Any]) -> None:
     assert label(found) == row["arm"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("promt-lookup", r"unknown method 'promt-lookup'\. Did you mean 'prompt-lookup'"),
-        ("draft-model:nmax=3", r"no option 'nmax'\. Did you mean 'n_max'"),
-        ("draft-model:n_max=zero", "whole number from 1 to 256, not 'zero'"),
-        ("draft-model:n_max=0", "from 1 to 256, not '0'"),
-        ("draft-model:n_max", "not ''"),
-        ("draft-model:controller=", "controller must be a name like autotune, not ''"),
-        ("oracle:controller=autotune", "its depth is the one that it is given"),
-        ("prompt-lookup:ngram_min=5", "ngram_min=5 exceeds ngram_max=4"),
-        ("oracle:acceptance=1.2", "a number from 0 to 1 like 0.7, not '1.2'"),
-        ("oracle:acceptance=nan", "from 0 to 1 like 0.7, not 'nan'"),
-        ("eagle3:p_min=2", "p_min must be a number from 0 to 1 like 0.7, not '2'"),
-        ("eagle3:n_max=3,n_min=4", "n_min=4 exceeds n_max=3, so nothing would be drafted"),
-        ("ngram-mod:ngram_size=0", "ngram_size must be a whole number from 1 to 256"),
-        ("ngram-cache:n_max=3", r"ngram-cache has no option 'n_max'\. It has no options"),
-        ("forced:length=5.5", r"length=5\.5 exceeds n_max \+ 1"),
-        ("forced:length=0.5", "length must be a number from 1 to 257 like 2.5, not '0.5'"),
-        ("none:n_max=3", r"none has no option 'n_max'\. It has no options"),
-    ],
-)
-def test_a_slip_is_answered_with_what_was_meant(text: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=said):
+@pytest.mark.parametrize("text", ROWS["slips"])
+def test_a_slip_is_answered_with_what_was_meant(text: str) -> None:
+    with pytest.raises(BadInputError, match=ROWS["slips"][text]):
         parse(text)
 
 
