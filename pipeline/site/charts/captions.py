@@ -162,7 +162,12 @@ def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
     if not steps:
-        return f"No change between builds was detected, in {settings}."
+        ends = [own[-1]["speedup"] / own[0]["speedup"] for own in _groups(rows, "line")]
+        return (
+            f"No build differs clearly from the one before it, in {settings}. Small steps add up:"
+            f" the newest build's speedup is {times(min(ends))} to {times(max(ends))} of the first"
+            " one's, which is not tested here."
+        )
     slower = sum(row["step_label"] == "slower" for row in steps)
     return f"{count(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
 
