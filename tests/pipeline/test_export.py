@@ -129,16 +129,16 @@ def test_a_formula_in_a_contributors_note_is_guarded_in_csv_only(tmp_path: Path)
     assert json.loads((tmp_path / "submissions.json").read_bytes())[0]["notes"] == note
 
 
-def test_the_question_on_the_data_page_has_an_answer(
-    full: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    page = data_page(full, Site(bundle=""), export(full, tmp_path))
+def test_the_question_on_the_data_page_is_answered_by_the_clear_settings(tmp_path: Path) -> None:
+    clear = campaign(1.3, within=(1.29, 1.31))
+    unclear = campaign(1.4, within=(0.7, 2.8), depth=8)
+    connection = database(clear, unclear)
+    page = data_page(connection, Site(bundle=""), export(connection, tmp_path))
     (query,) = re.findall(r'duckdb -c "([^"]*)"', unescape(page.text))
 
-    found = duckdb.sql(query.replace("'cells.parquet'", f"'{tmp_path}/cells.parquet'")).fetchall()
+    found = duckdb.sql(query.replace("'cells.parquet'", f"'{tmp_path}/cells.parquet'"))
 
-    expected = full.sql("select count(*) from cell where task = 'code'").fetchall()[0][0]
-    assert len(found) == expected > 0
+    assert [(row[3], row[5]) for row in found.fetchall()] == [(1.3, "helps")]
 
 
 def test_the_data_page_describes_every_file_for_search_engines(
