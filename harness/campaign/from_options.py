@@ -14,7 +14,7 @@ from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
-from harness.models.presets import DEFAULT_TARGET, presets
+from harness.models.presets import DEFAULT_TARGET, preset_named
 from harness.models.resolve import planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
@@ -112,7 +112,7 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
         return options.drafts
     if runner.behind_servers:  # only a person can say what a server has loaded
         return ()
-    preset = presets().get((options.target or DEFAULT_TARGET).lower())
+    preset = preset_named(options.target or DEFAULT_TARGET)
     return (preset.draft,) if preset and preset.draft else ()
 
 

@@ -1,5 +1,6 @@
 """Read the named models, and the pairs that people use, from `presets.toml`."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -83,6 +84,16 @@ def month() -> Month:
 @cache
 def presets() -> dict[str, Preset]:
     return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
+
+
+def preset_named(name: str) -> Preset | None:
+    """The preset of a name, however its words are joined: "Qwen 3.8 27B" is "qwen3.8-27b"."""
+    wanted = _joined(name)
+    return next((each for each in presets().values() if _joined(each.name) == wanted), None)
+
+
+def _joined(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name.lower())
 
 
 @cache

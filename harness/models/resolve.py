@@ -10,7 +10,7 @@ from harness.models import embedded, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_DRAFT, Preset, presets
+from harness.models.presets import DEFAULT_DRAFT, Preset, preset_named, presets
 from schemas.codec import slug
 from schemas.submission import Model
 
@@ -29,7 +29,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     path = Path(value).expanduser()
     if path.is_file():
         return WeightsFile(path=path)
-    preset = presets().get(value.lower())
+    preset = preset_named(value)
     if preset is not None:
         return _from_preset(preset, say)
     if hub_names.REFERENCE.fullmatch(value):
@@ -94,7 +94,7 @@ def on_disk(name: str) -> Path | None:
     path = Path(name).expanduser()
     if path.is_file():
         return path
-    preset = presets().get(name.lower())
+    preset = preset_named(name)
     if preset is not None:
         return preset_path(preset)
     match = hub_names.REFERENCE.fullmatch(name)
@@ -118,7 +118,7 @@ def planned(name: str) -> ModelFile | None:
     """
     if on_disk(name) is not None:
         return None
-    preset = presets().get(name.lower())
+    preset = preset_named(name)
     if preset is None:
         message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
         raise BadInputError(message)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from estimates.commands import RunSetting, measure
 from estimates.plan.choices import Plan, PlannedModel, PlanOption
 from harness import PROGRAM
-from harness.models.presets import presets
+from harness.models.presets import preset_named
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 
@@ -42,7 +42,8 @@ def _name(source: PlannedModel) -> str:
 
 
 def _preset(name: str | None) -> str | None:
-    return name if name is not None and name.lower() in presets() else None
+    named = None if name is None else preset_named(name)
+    return None if named is None else named.name
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:

@@ -11,7 +11,7 @@ from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
 from harness.models import hub_names
 from harness.models.gguf_shape import facts_of_file
-from harness.models.presets import presets
+from harness.models.presets import preset_named
 from harness.plan import warnings
 from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
@@ -58,7 +58,7 @@ def named_facts(name: str) -> Facts | None:
     """What the tables say about a model that would have to be fetched; `None` for others."""
     if Path(name).expanduser().is_file():
         return None
-    preset = presets().get(name.lower())
+    preset = preset_named(name)
     if preset is not None:
         return preset_facts(preset)
     match = hub_names.REFERENCE.fullmatch(name)

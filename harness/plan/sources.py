@@ -14,7 +14,7 @@ from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import GgufHeader, parse_header
-from harness.models.presets import Preset, presets
+from harness.models.presets import Preset, preset_named
 from harness.models.resolve import preset_path, refuse_unknown
 from schemas.vocabulary import model_name
 
@@ -32,7 +32,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
     path = Path(name).expanduser()
     if path.is_file():
         return _from_file(path)
-    preset = presets().get(name.lower())
+    preset = preset_named(name)
     if preset is not None:
         return _from_preset(preset, say, client)
     if hub_names.REFERENCE.fullmatch(name):

@@ -12,7 +12,7 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub_names
 from harness.models.describe import WeightsFile, describe
-from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
+from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
 from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf
@@ -187,3 +187,15 @@ def test_a_head_is_a_way_of_drafting_and_the_draft_of_a_pair() -> None:
     assert set(heads) <= {pair.draft for pair in pairs()}
     assert all("llama-server" in METHODS[head].runners for head in heads.values())
     assert not any(preset.draft in heads for preset in presets().values())
+
+
+@pytest.mark.parametrize("name", ["qwen3.8-27b", "Qwen 3.8 27B", "qwen3.8_27b", "QWEN3.8 27b"])
+def test_a_preset_is_known_however_its_words_are_joined(name: str) -> None:
+    found = preset_named(name)
+
+    assert found is not None
+    assert found.name == "qwen3.8-27b"
+
+
+def test_a_preset_of_another_size_is_not_meant() -> None:
+    assert preset_named("qwen3.8 28b") is None
