@@ -76,7 +76,7 @@ ODD = {
         both={"style": "sglang", "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
     ),
     "the same where prompts may be cached": case(
-        1.0, "flag",
+        1.0, "flag", "interval",
         both={**PLAIN, "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
     ),
     "ids at hand, a first chunk of 12": case(
