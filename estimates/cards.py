@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend uses unless told otherwise; shared memory only without others."""
+    """The cards that a backend uses by default: shared memory only if there is no other."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_plain(card) for card in _first_choice(fitting))
 

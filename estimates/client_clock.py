@@ -28,16 +28,16 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 def error(submission: Submission, arm: Arm) -> Interval | None:
     """By which factor whole requests differ from the speedup; `None` if too few were asked."""
-    beside = {
+    logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
-        if (found := _beside(trial)) is not None
+        if (found := _log_difference(trial)) is not None
     }
     return t_interval(
         [
-            beside[plain] - own
-            for (name, *trial), own in beside.items()
-            if name == arm.id and (plain := (arm.baseline, *trial)) in beside
+            logs[plain] - own
+            for (name, *trial), own in logs.items()
+            if name == arm.id and (plain := (arm.baseline, *trial)) in logs
         ]
     )
 
@@ -87,7 +87,7 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
     )
 
 
-def _beside(trial: Trial) -> float | None:
+def _log_difference(trial: Trial) -> float | None:
     """Logarithm of the time by whole requests over that by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None

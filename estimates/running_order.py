@@ -31,7 +31,7 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 ) -> Iterator[tuple[int, str, str]]:
     """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
 
-    One more block has the prompts that are `repeated`, in an order of its own. `rotated` is the
+    One more block has the prompts that are `repeated`, in an order drawn for it. `rotated` is the
     order of older files, whose rows were not drawn.
     """
     orders = balanced_orders(arms)

@@ -41,7 +41,7 @@ def one_sided_failures(evidence: FlagEvidence) -> Seen | None:
         for trial in evidence.submission.trials:
             if trial.outcome == "failed" and trial.arm == arm.baseline:
                 more[trial.prompt] -= 1
-            # What an arm ran out of time on is a time of its own in its figure.
+            # A trial that ran out of time already counts in the figure with its limit.
             elif trial.outcome == "failed" and trial.arm == arm.id and trial.reason != "timed-out":
                 more[trial.prompt] += 1
         own = sum(each > 0 for each in more.values())
