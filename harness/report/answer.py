@@ -28,7 +28,8 @@ _WIDE = 2.0  # an interval beyond this factor says little
 
 def sentences(best: Setting, submission: Submission, summary: Summary) -> str:
     """The answer about the best setting."""
-    opening, whole = _OPENINGS[best.answer], best.whole
+    whole = best.whole
+    opening = "" if _doubted(best) else _OPENINGS[best.answer]
     if best.answer in ("yes", "no") and whole.speedup is None and best.tasks:
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
     if whole.speedup is None and whole.whole_request is not None:
@@ -74,12 +75,16 @@ def _speedup(each: Estimate, choices: int) -> str:
 
 
 def _rates(best: Setting) -> str:
+    return f"{_writes(best)}: {_speedup(best.whole, best.choices)}"
+
+
+def _writes(best: Setting) -> str:
     name, whole = best.arm.id, best.whole
     if best.choices > 1:
         name = f"{name}, the best of {best.choices} settings,"
     own = f"{'at most ' if whole.at_most else ''}{say.rate(whole.tps)}"
     plain = f"where plain decoding writes {say.rate(whole.baseline_tps)}"
-    return f"{name} writes {own} tokens/s {plain}: {_speedup(whole, best.choices)}"
+    return f"{name} writes {own} tokens/s {plain}"
 
 
 def _request(best: Setting) -> str:
@@ -137,21 +142,32 @@ def _long_answers(best: Setting) -> Iterator[str]:
         yield f"It pays from about {answer_length(whole.pays_from)}."
 
 
+def _doubted(best: Setting) -> bool:
+    """Whether there is a figure with its interval, and something else keeps it from a verdict."""
+    whole = best.whole
+    undecided = best.answer == "unknown" and whole.verdict == "uncertain"
+    return undecided and whole.interval is not None
+
+
 def _undecided(best: Setting, summary: Summary) -> Iterator[str]:
     """What was found, and why it is no verdict."""
-    whole = best.whole
-    flag = next((each for each in summary.flags if each.name == whole.doubt), None)
-    if whole.speedup is not None:
-        yield f"{_rates(best)}. {_request(best)}"
-    elif best.tasks:
+    whole, doubt = best.whole, _doubt(best.whole, summary)
+    if _doubted(best):
+        yield f"{_speedup(whole, best.choices)}, but no verdict: {doubt}"
+        yield f"{_writes(best)}. {_request(best)}"
+    elif whole.speedup is None and best.tasks:
         yield from _by_task(best)
-        return
-    if flag is not None:
-        yield f"But no verdict: {flag.message} {flag.remedy}"
-    elif reason := DOUBTS.get(whole.doubt or ""):
-        yield f"But no verdict: {reason}."
     else:
-        yield "Too few prompts were compared."
+        yield f"{_rates(best)}. {_request(best)}" if whole.speedup is not None else ""
+        yield f"But no verdict: {doubt}"
+
+
+def _doubt(whole: Estimate, summary: Summary) -> str:
+    """Why there is no verdict."""
+    flag = next((each for each in summary.flags if each.name == whole.doubt), None)
+    if flag is not None:
+        return f"{flag.message[0].lower()}{flag.message[1:]} {flag.remedy}"
+    return f"{DOUBTS.get(whole.doubt or '', 'too few prompts were compared')}."
 
 
 def _excluded(best: Setting) -> str:

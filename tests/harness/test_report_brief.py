@@ -153,6 +153,20 @@ def test_a_figure_that_says_little_says_what_it_excludes_and_what_would_settle_i
     assert said.endswith(f"{words.seconds(more_s)} more, with more prompts, would settle 5 %.")
 
 
+def test_a_clear_figure_in_doubt_says_why_it_is_no_verdict() -> None:
+    _, summary = three_arms()
+    (flag,) = summary.flags
+    texts = replace(flag, name="diverged", severity="serious", message="The outputs differ.")
+    doubted = {**HURTS, "verdict": "uncertain", "doubt": "diverged"}
+    found = replace(only(estimate("draft-model-n4", None, **doubted)), flags=(texts,))
+
+    said = paragraph(brief_of(MEASURED, found), "0.60× (0.50–0.72), but no verdict: ")
+
+    assert "but no verdict: the outputs differ. Close other programs" in said
+    assert "draft-model-n4 writes 12.0 tokens/s where plain decoding writes" in said
+    assert said.count("0.60×") == 1
+
+
 def test_a_bound_is_called_one() -> None:
     whole = estimate("draft-model-n4", None, at_most=True, baseline_tps=20.0, tps=30.0)
 
