@@ -60,6 +60,21 @@ def ratio_interval(strata: Strata) -> Interval | None:
     return Interval(low=ratio * math.exp(-half_width), high=ratio * math.exp(half_width))
 
 
+def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, Interval | None]:
+    """The time ratio of `head` over that of `base`, and its interval of that level.
+
+    Both have the same prompts in the same order: how far a prompt moves the one is compared
+    with how far it moves the other, so that what differs between prompts cancels.
+    """
+    change = time_ratio(head) / time_ratio(base)
+    moved = zip(residuals(base), residuals(head), strict=True)
+    spread = spread_of_mean([[y - x for x, y in zip(*each, strict=True)] for each in moved])
+    if spread is None:
+        return change, None
+    half_width = spread[0] * t_quantile(spread[1], (1 + level) / 2)
+    return change, Interval(low=change * math.exp(-half_width), high=change * math.exp(half_width))
+
+
 def residuals(strata: Strata) -> list[list[float]]:
     """How far each prompt moves the logarithm of the ratio, by task: d_p above."""
     plain, own = mean_times(strata)

@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 from msgspec.structs import asdict
 
+from pipeline.data.build_changes import build_changes
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
@@ -21,6 +22,8 @@ DROP_STEPS = """
 drop table submission_document;
 drop table pool_member;
 drop table candidate;
+drop table build_series;
+drop table build_prompt;
 drop table advice_member;
 drop table advice_left_out;
 """
@@ -124,6 +127,7 @@ def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _quantiles_of_votes,
     "advice_left_out": _quantiles_of_spreads,
+    "build_step": build_changes,
 }
 
 

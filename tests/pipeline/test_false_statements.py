@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.site.charts.captions import builds
 from pipeline.site.pages import fits
 from pipeline.site.pages.machine import machine_file
 from pipeline.site.pages.model import Site
@@ -309,17 +308,3 @@ def test_the_example_for_duckdb_ranks_clear_settings_by_their_lower_bound() -> N
     found = rows(connection, f"select round(speedup, 2) from cell {where}")  # noqa: S608 - ours
 
     assert found == [(1.4,), (1.3,)]
-
-
-# ---- engine builds ------------------------------------------------------------------------------
-def test_steps_that_add_up_are_not_called_no_change() -> None:
-    speedups = (1.0, 0.97, 0.94, 0.91, 0.88)
-    listed = [
-        {"line": "1", "build_order": order, "speedup": speedup, "step_label": "none"}
-        for order, speedup in enumerate(speedups, start=1)
-    ]
-
-    caption = builds(listed)
-
-    assert "No change" not in caption
-    assert "0.88\u00d7 to 0.88\u00d7 of the first one's, which is not tested" in caption

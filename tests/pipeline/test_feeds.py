@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from estimates.model import PromptEstimate
 from pipeline.site.charts import draw
 from pipeline.site.pages.data import dataset
 from pipeline.site.pages.feeds import badge, feeds
 from pipeline.site.pages.model import Site
-from tests.pipeline.tables import campaign, database, entry, rows
+from tests.pipeline.tables import ARM, campaign, database, entry, rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,12 +31,30 @@ def written(connection: duckdb.DuckDBPyConnection, site: Site = SITE) -> dict[st
     return {asset.path: asset.data for asset in feeds(connection, site)}
 
 
-def build(number: str, day: str, low: float, high: float) -> Example:
-    """One campaign over all tasks under engine version `number`."""
-    middle = (low * high) ** 0.5
-    made = campaign(middle, within=(low, high), task=None, day=day)
+def build(number: str, day: str, *own_ms: float) -> Example:
+    """One campaign under engine version `number`; without speculation a token takes 10 ms."""
+    made = campaign(10 / fmean(own_ms), task=None, day=day)
     engine = replace(made.submission.engine, version=number)
-    return entry(replace(made.submission, engine=engine), made.summary)
+    prompts = tuple(
+        PromptEstimate(
+            arm=ARM,
+            prompt=f"code-{place}",
+            task="code",
+            blocks=2,
+            speedup=10 / own,
+            baseline_tps=100.0,
+            tps=1000 / own,
+            whole_request=None,
+            baseline_reading_ms=None,
+            reading_ms=None,
+            tokens_per_round=None,
+            round_cost=None,
+            acceptance_rate=None,
+            exactness="identical",
+        )
+        for place, own in enumerate(own_ms)
+    )
+    return entry(replace(made.submission, engine=engine), replace(made.summary, prompts=prompts))
 
 
 def test_a_new_result_is_an_entry_with_an_absolute_link_and_its_own_date() -> None:
@@ -61,30 +81,62 @@ def test_without_results_the_feeds_are_valid_and_empty(empty: duckdb.DuckDBPyCon
 
 
 @pytest.mark.parametrize(
-    ("after", "step"),
+    ("own_ms", "change", "step"),
     [
-        ((1.30, 1.50), "faster"),  # 1.396 / 1.095: above 5 %, intervals apart
-        ((1.15, 1.70), None),  # as much faster, but the intervals share 1.15 to 1.20
-        ((0.70, 0.80), "slower"),
+        # All four prompts moved alike: 10 / 8.
+        ((8, 8, 8, 8), 1.25, "faster"),
+        ((12.5, 12.5, 12.5, 12.5), 0.8, "slower"),
+        ((9.7, 9.7, 9.7, 9.7), 1.031, None),  # as sure, but below 5 %
+        # As far on average, but two prompts moved and two did not: d = 0.25 either way, its
+        # standard error 0.25 / sqrt(3) = 0.144, and Student's t with 3 degrees of freedom 3.18.
+        ((6, 10, 6, 10), 1.25, None),
     ],
 )
-def test_a_step_needs_intervals_that_are_apart(
-    after: tuple[float, float], step: str | None
+def test_a_step_is_what_the_same_prompts_show(
+    own_ms: tuple[float, ...], change: float, step: str | None
 ) -> None:
-    connection = database(build("b1", "2026-11-01", 1.0, 1.2), build("b2", "2026-11-08", *after))
+    connection = database(
+        build("b1", "2026-11-01", 10, 10, 10, 10), build("b2", "2026-11-08", *own_ms)
+    )
 
-    assert rows(connection, "select engine_build, step from build_step order by build_order") == [
-        ("llama.cpp b1", None),
-        ("llama.cpp b2", step),
+    listed = rows(
+        connection,
+        "select engine_build, compared_with, round(speedup_change, 3), step from build_step"
+        " order by build_order",
+    )
+
+    assert listed == [
+        ("llama.cpp b1", None, None, None),
+        ("llama.cpp b2", "llama.cpp b1", change, step),
     ]
     entries = ET.fromstring(written(connection)["builds.xml"]).findall(f"{{{ATOM}}}entry")  # noqa: S314
     assert len(entries) == (1 if step else 0)
 
 
+def test_small_losses_that_add_up_are_compared_with_the_best_build() -> None:
+    # Each is 4 % slower than the one before, which is no step; together 0.96 ** 2 = 0.9216.
+    connection = database(
+        build("b1", "2026-11-01", 11, 11),
+        build("b2", "2026-11-02", 10, 10),
+        build("b3", "2026-11-03", 10 / 0.96, 10 / 0.96),
+        build("b4", "2026-11-04", 10 / 0.96**2, 10 / 0.96**2),
+    )
+
+    found = rows(
+        connection,
+        "select compared_with, round(speedup_change, 4), step from build_step order by build_order",
+    )
+
+    assert found[2:] == [
+        ("llama.cpp b2", 0.96, None),
+        ("llama.cpp b2", 0.9216, "slower"),
+    ]
+
+
 def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> None:
-    newer = build("b9", "2026-11-01", 1.0, 1.2)
+    newer = build("b9", "2026-11-01", 9, 9)
     later = replace(
-        build("b10", "2026-11-01", 1.0, 1.2).submission, measured_from="2026-11-01T08:00:00Z"
+        build("b10", "2026-11-01", 9, 9).submission, measured_from="2026-11-01T08:00:00Z"
     )
     connection = database(newer, entry(later, newer.summary))
 
@@ -94,14 +146,6 @@ def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> 
 
     assert builds == [("llama.cpp b9",), ("llama.cpp b10",)]
     assert axis["sort"] == ["llama.cpp b9", "llama.cpp b10"]
-
-
-def test_a_small_change_is_no_step_however_sure() -> None:
-    connection = database(
-        build("b1", "2026-11-01", 1.000, 1.002), build("b2", "2026-11-08", 1.040, 1.044)
-    )
-
-    assert rows(connection, "select distinct step from build_step") == [(None,)]
 
 
 @pytest.mark.parametrize(

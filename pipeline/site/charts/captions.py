@@ -162,14 +162,17 @@ def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
     if not steps:
-        ends = [own[-1]["speedup"] / own[0]["speedup"] for own in _groups(rows, "line")]
-        return (
-            f"No build differs clearly from the one before it, in {settings}. Small steps add up:"
-            f" the newest build's speedup is {times(min(ends))} to {times(max(ends))} of the first"
-            " one's, which is not tested here."
-        )
-    slower = sum(row["step_label"] == "slower" for row in steps)
-    return f"{count(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
+        return f"No speedup clearly differs from that of the first or best build, in {settings}."
+    slower = [row for row in steps if row["step_label"] == "slower"]
+    worst = min(slower or steps, key=lambda row: row["speedup_change"])
+    return (
+        f"{count(len(steps), 'change')} detected in {settings}, {len(slower) or 'none'} of them"
+        f" slower{_at_worst(worst) if slower else ''}."
+    )
+
+
+def _at_worst(row: Row) -> str:
+    return f": at worst {times(row['speedup_change'])} with {row['engine_build']}"
 
 
 def break_even(rows: list[Row]) -> str:

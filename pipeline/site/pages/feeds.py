@@ -129,7 +129,7 @@ def _step(row: Row, site: model.Site) -> Item:
     title = f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}"
     text = (
         f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
-        f" {say.times(row.speedup_change)} of that with {row.engine_build_before};"
+        f" {say.times(row.speedup_change)} of that with {row.compared_with};"
         f" plain decoding {say.times(row.baseline_change)}."
     )
     about = f"{row.series}|{row.engine_build}"

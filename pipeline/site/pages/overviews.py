@@ -18,7 +18,7 @@ from pipeline.site.rows import Row, read
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
     *("tally", "whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio"),
-    *("signed", "speedup", "median", "side", "advised", "error"),
+    *("signed", "change", "speedup", "median", "side", "advised", "error"),
 }
 
 
