@@ -140,6 +140,9 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
     "vocabulary_alias": pa.schema({"id": TEXT, "label": TEXT}),
+    "vocabulary_common_device": pa.schema(
+        {"id": TEXT, "memory_gib": pa.int64(), "common": pa.int64()}
+    ),
     "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
     "vocabulary_bound": pa.schema(
         dict.fromkeys(("helps_above", "hurts_below", "clear_of_one"), pa.float64())
@@ -169,6 +172,7 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
         "vocabulary_alias": (
             {"id": written, "label": name} for written, name in vocabulary.MODEL_NAMES.items()
         ),
+        "vocabulary_common_device": map(asdict, vocabulary.COMMON_DEVICES.values()),
         "choice_factor": choice_factors(),
         "vocabulary_bound": [
             {

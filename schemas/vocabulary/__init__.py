@@ -77,6 +77,14 @@ class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     quantisation: str
 
 
+class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A device that many people own, by its name on the site; `common` is 1 to 3."""
+
+    id: str
+    memory_gib: int
+    common: int
+
+
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people write cards, memories and models; `spellings.toml` says what each key means."""
 
@@ -142,6 +150,7 @@ VERDICTS = entries(VerdictEntry, "verdicts", _verdicts)
 SIZES = entries(SizeClass, "sizes", document("sizes"))
 RUNNERS = entries(RunnerEntry, "runners", _runners)
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
+COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
 # Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
 SERVER_LOG: Mapping[str, str] = document("server_log")
 # The names of models by how else they are written; `aliases.toml` explains the keys.

@@ -1,87 +1,86 @@
--- One row is one campaign that the map wants: device × backend × size class × method at its usual
--- depth, with the tasks that nobody (empty) or only one voter (thin) has measured.
--- A size class is asked for where its smallest known file fits into nine tenths of the memory.
--- A task counts with the votes that other devices have there, which makes it comparable at once: in
--- full where it is empty, by half where it is thin. `wanted` is their sum times the rigs of the
--- device, which is how many people could fill it.
+-- One row is one campaign that the map wants: a device that many people own (`common_devices.toml`)
+-- with a model that at least two devices have a figure for, in the setting that most people have there,
+-- where the weights in that quantisation fit into three quarters of the memory.
+-- `known` is the best that is known of the pair, and `wanted` what one more result would change: how
+-- common the device is, times the other devices (at most ten) that it becomes comparable with, in full
+-- where nothing is known, by half where others printed figures without an interval, by a quarter where
+-- one contributor measured it. What a second contributor confirmed is not wanted.
 create table wanted as
-with measured as (
-  select * from cell
-  where tier = 'measured' and task <> 'all' and concurrency = 1 and conditions is null and speedup is not null
-),
-places as (
-  select distinct setup.device, setup.device_label, setup.backend, setup.vram_gib, rigs.rigs
-  from setup
-  join (
-    select device, backend, count(distinct rig) as rigs from setup where counted group by device, backend
-  ) as rigs using (device, backend)
-  where setup.tier = 'measured' and setup.counted
+with figures as (
+  select
+    tier, device, device_label, target, target_label, quantisation, parameters, size_class, size_order,
+    method, method_label, depth, draft_label, coalesce(contributor, source) as person, 1 as votes
+  from published_pair
+  where speedup is not null and target is not null
+  union all
+  select
+    tier, device, device_label, target, target_label, quantisation, parameters, size_class, size_order,
+    method, method_label, depth, draft_label, cell, contributors
+  from cell
+  where concurrency = 1 and conditions is null and speedup is not null and verdict <> 'never-drafted'
 ),
 usual as (
   select
-    size_order,
-    method,
+    target,
+    any_value(target_label) as target_label,
+    max(parameters) as parameters,
     any_value(size_class) as size_class,
-    any_value(method_label order by cell) as method_label,
-    mode(depth order by cell) as depth,
-    mode(target_label || '|' || quantisation order by cell) as model,
-    mode(draft_label order by cell) as draft_label
-  from measured
-  group by size_order, method
+    any_value(size_order) as size_order,
+    count(distinct device) as devices
+  from figures
+  group by target
+  having count(distinct device) >= 2
 ),
-smallest as (
-  select size_order(parameters) as size_order, min(file_bytes) as file_bytes
-  from submission
-  where file_bytes is not null
-  group by size_order(parameters)
-),
-here as (
-  select device, backend, size_order, method, task, max(votes) as votes
-  from measured
-  group by device, backend, size_order, method, task
-),
-known as (
-  select size_order, method, task, sum(votes)::bigint as votes
-  from here
-  group by size_order, method, task
-),
-squares as (
+setting as (
   select
-    places.*,
-    usual.*,
-    known.task,
-    coalesce(here.votes, 0) as own_votes,
-    known.votes - coalesce(here.votes, 0) as other_votes
-  from places
-  cross join usual
-  join known using (size_order, method)
-  left join smallest using (size_order)
-  left join here
-    on here.device = places.device and here.backend = places.backend
-    and here.size_order = usual.size_order and here.method = usual.method and here.task = known.task
-  where places.vram_gib is null or smallest.file_bytes is null
-    or smallest.file_bytes <= 0.9 * places.vram_gib * 1024 ** 3
+    target, quantisation, method, method_label, depth, draft_label,
+    case
+      when regexp_matches(quantisation, 'F32') then 32
+      when regexp_matches(quantisation, 'F16') then 16
+      when regexp_matches(quantisation, 'Q8|FP8|8-bit') then 8.5
+      else 5
+    end as bits
+  from figures
+  group by target, quantisation, method, method_label, depth, draft_label
+  qualify row_number() over (
+    partition by target
+    order by count(distinct device) desc, count(distinct person) desc, method, depth, quantisation,
+      draft_label
+  ) = 1
+),
+pairs as (
+  select
+    device_label,
+    target,
+    max(device) as device,
+    min_by(tier, list_position(['measured', 'imported', 'published'], tier)) as known,
+    count(distinct person) filter (tier = 'published') as people,
+    coalesce(max(votes) filter (tier = 'measured'), 0) as contributors
+  from figures
+  group by device_label, target
 )
 select
-  device,
-  any_value(device_label) as device_label,
-  backend,
-  size_class,
-  size_order,
-  method,
-  any_value(method_label) as method_label,
-  any_value(depth) as depth,
-  any_value(split_part(model, '|', 1)) as target_label,
-  any_value(split_part(model, '|', 2)) as quantisation,
-  any_value(draft_label) as draft_label,
-  list(task order by task) filter (own_votes = 0) as empty_tasks,
-  list(task order by task) filter (own_votes = 1) as thin_tasks,
-  count(*) filter (own_votes > 1) as confirmed_tasks,
-  any_value(rigs) as rigs,
-  (any_value(rigs) * sum(case own_votes
-    when 0 then 1.0::double + other_votes when 1 then 0.5::double * (1 + other_votes) else 0.0 end)
-  )::double as wanted
-from squares
-group by device, backend, size_class, size_order, method
-having count(*) filter (own_votes < 2) > 0
-order by wanted desc, device, backend, size_order, method;
+  coalesce(pairs.device, (select max(device) from figures where device_label = owned.id)) as device,
+  owned.id as device_label,
+  owned.memory_gib,
+  target,
+  usual.target_label,
+  setting.quantisation,
+  usual.size_class,
+  usual.size_order,
+  setting.method,
+  setting.method_label,
+  setting.depth,
+  setting.draft_label,
+  coalesce(pairs.known, 'nothing') as known,
+  coalesce(pairs.people, 0) as people,
+  usual.devices,
+  (owned.common * least(usual.devices - (pairs.known is not null)::bigint, 10) * case coalesce(pairs.known, 'nothing')
+    when 'nothing' then 1.0 when 'measured' then 0.25 else 0.5 end)::double as wanted
+from vocabulary_common_device as owned
+cross join usual
+join setting using (target)
+left join pairs on pairs.device_label = owned.id and pairs.target = usual.target
+where usual.parameters * setting.bits / 8 <= 0.75 * owned.memory_gib * 1024 ** 3
+  and coalesce(pairs.contributors, 0) < 2
+order by wanted desc, usual.devices desc, owned.common desc, owned.id, target;

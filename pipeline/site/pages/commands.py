@@ -9,7 +9,7 @@ from estimates import commands
 from estimates.commands import LLAMA_CPP, VLLM, ServeLine, usual
 from pipeline.site.rows import Row
 from schemas.method import Method
-from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS, RunnerEntry
 
 UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")
 PROGRAM = "python -m harness"
@@ -85,29 +85,23 @@ def _line(settings: Iterable[commands.RunSetting]) -> str:
     return f"{PROGRAM} {shlex.join(commands.measure(tuple(settings)))}"
 
 
-def fill(campaign: Row) -> str | None:
-    """The line that measures what is missing of a campaign (a row of the table `wanted`).
-
-    `None` where no runner of llama.cpp drafts by itself like this.
-    """
-    own = own_runner([campaign.method])
-    if own is None or (own.id != DEFAULT_RUNNER and METHODS[campaign.method].draft != "none"):
-        return None
-    missing = {*(campaign.empty_tasks or ()), *(campaign.thin_tasks or ())}
-    setting = NamedSetting(
-        target=f"{campaign.target_label} {campaign.quantisation}",
-        draft=campaign.draft_label,
-        method=campaign.method,
-        depth=campaign.depth,
-        engine=LLAMA_CPP,
-        # Without a list all tasks run, and only then is there a figure over all of them.
-        tasks=() if missing >= {*FIXED_TASKS} else tuple(sorted(missing)),
+def fill(campaign: Row) -> str:
+    """The line that measures a campaign that is wanted (a row of the table `wanted`)."""
+    return measure(
+        [
+            NamedSetting(
+                target=f"{campaign.target_label} {campaign.quantisation}",
+                draft=campaign.draft_label,
+                method=campaign.method,
+                depth=campaign.depth,
+                engine=LLAMA_CPP,
+            )
+        ]
     )
-    return measure([setting])
 
 
 def template(choice: NamedSetting) -> str | None:
-    """`measure` for the words TARGET and TASK, which a page script replaces; as `fill` else."""
+    """`measure` for the words TARGET and TASK, which a page script replaces."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 

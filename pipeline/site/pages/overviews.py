@@ -13,7 +13,7 @@ from pipeline.site.charts import definitions
 from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment, figure, render
 from pipeline.site.pages.places import drawn
-from pipeline.site.rows import Row, read
+from pipeline.site.rows import Row
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
@@ -88,8 +88,6 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
         page=page,
         rows=found,
         printed=printed,
-        unmeasured=_unmeasured(connection) if page.name == "coverage" else (),
-        sources=rows.read(connection, "sources") if page.name == "coverage" else (),
         credits=[row for row in rows.read(connection, "credits") if row.counted],
     )
 
@@ -115,11 +113,3 @@ def _printed(
     tasks = {row.task for row in found if getattr(row, "tier", None) == "published"}
     listed = rows.read(connection, "published_pairs") if tasks else ()
     return tuple(row for row in listed if row.speedup and (row.task or "own") in tasks)
-
-
-def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
-    """The highest published pair of each device that only others know, most figures first."""
-    known = {device.device for device in read(connection, "device")}
-    printed = read(connection, "published_pairs")
-    found = (pair for pair in printed if pair.highest and pair.device not in known)
-    return tuple(sorted(found, key=lambda pair: (-pair.of_device, pair.device_label)))

@@ -1,10 +1,9 @@
--- One row is one campaign that would fill cells: the sixty that tell most, of so many `campaigns`
--- with so many `empty` and `thin` cells.
-select
-  *,
-  count(*) over () as campaigns,
-  sum(coalesce(len(empty_tasks), 0)) over ()::bigint as empty,
-  sum(coalesce(len(thin_tasks), 0)) over ()::bigint as thin
-from wanted
-order by rowid
-limit 60;
+-- One row is one campaign that is wanted: the most wanted one of each device.
+with placed as (
+  select *, row_number() over (order by wanted desc, devices desc, device_label, target) as place
+  from wanted
+)
+select * exclude (place)
+from placed
+where place in (select min(place) from placed group by device_label)
+order by place;
