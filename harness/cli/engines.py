@@ -11,7 +11,7 @@ from harness.campaign.build import at_depth
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.suitability import require_suited
+from harness.cli.suitability import require_servers, require_suited
 from harness.errors import HarnessError, MachineError, UsageError, suggestion
 from harness.machine import engines as installed
 from harness.options import option
@@ -80,7 +80,10 @@ class ChosenEngine:
     def require_suited(self, options: Options) -> None:
         """Raise `UsageError` when this runner cannot run what the options ask for."""
         require_suited(options, self.runner, self.kind)
-        ignored = () if self.kind.behind_servers else self.connection.given_for_servers()
+        if self.kind.behind_servers:
+            require_servers(options, self.connection)
+            return
+        ignored = self.connection.given_for_servers()
         if ignored:  # the wrong engine would be measured
             message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
             raise UsageError(message)

@@ -1,12 +1,14 @@
-"""Check that a runner can carry out what the options ask for."""
+"""Check that a runner can carry out what the options ask for, and has what it needs."""
 
 from collections.abc import Callable
 from operator import attrgetter
 
 from harness.campaign import axes
+from harness.campaign.arms import needs_draft
 from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED
+from harness.runners.options import ConnectionOptions
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 from schemas.vocabulary.axes import AXES
@@ -37,6 +39,37 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
             f"{able}"
         )
         raise UsageError(message)
+
+
+def require_servers(options: Options, connection: ConnectionOptions) -> None:
+    """Raise `UsageError` naming every option that measuring through servers lacks."""
+    started = connection.server_command is not None
+    drafting = connection.spec_base_urls or connection.spec_server_commands
+    lacking = {
+        "a server without speculation (--base-url URL or --server-command '… --port {port}')": (
+            connection.base_url is None and not started
+        ),
+        "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
+            not drafting
+        ),
+        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": not options.methods,
+        "the name of the draft (--draft NAME)": (
+            any(map(needs_draft, options.methods)) and not options.drafts
+        ),
+        "the name of the model (--target NAME)": (
+            started and options.target is None and connection.model is None
+        ),
+    }
+    missing = [words for words, lacks in lacking.items() if lacks]
+    if not missing:
+        return
+    message = f"--runner openai needs {'; '.join(missing)}"
+    if connection.backend is None and not connection.device_names:
+        message += (
+            ". Add --backend cpu, or --device-name 'RTX 4090 24 GB' for each card, unless the "
+            "server tells what it computes on"
+        )
+    raise UsageError(message)
 
 
 def _require_method(method: Method, kind: RunnerEntry) -> None:

@@ -71,7 +71,7 @@ class Client:
     key: str | None = field(default=None, repr=False)
 
     def get(self, path: str) -> Json:
-        return _json(self.text(path), path)
+        return as_json(self.text(path), path)
 
     def text(self, path: str) -> str:
         with self._asked("GET", path, None) as response:
@@ -84,7 +84,7 @@ class Client:
 
     def post(self, path: str, body: Json) -> Json:
         with self._asked("POST", path, body) as response:
-            return _json(_whole(response, path), path)
+            return as_json(_whole(response, path), path)
 
     def lines(self, path: str, body: Json) -> Iterator[bytes]:
         """The lines of a streamed answer, each as soon as it is there."""
@@ -193,7 +193,8 @@ def _too_large(path: str) -> ServerSilentError:
     return ServerSilentError(f"the answer to {path} is larger than any that was asked for")
 
 
-def _json(text: str, path: str) -> Json:
+def as_json(text: str, path: str) -> Json:
+    """The answer to a path as JSON. Raises `ServerSilentError` if it is something else."""
     try:
         return parsed(text)
     except ValueError as error:

@@ -217,7 +217,10 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
     """
     timings, metrics = answer.extras.get("timings"), answer.extras.get("metrics")
     if isinstance(timings, dict):
-        return _times(timings, "predicted_ms", "prompt_ms", whole=timings.get("cache_n") == 0)
+        whole = timings.get("cache_n") == 0
+        # mlx-vlm adds the mean time of the other tokens for the first one.
+        share = 1 - 1 / answer.output_tokens if "draft_kind" in timings else 1.0
+        return _times(timings, "predicted_ms", "prompt_ms", whole=whole, share=share)
     if isinstance(metrics, dict):
         whole = salted or answer.cached_tokens == 0
         return _times(metrics, "generation_time_ms", "time_to_first_token_ms", whole=whole)
@@ -225,11 +228,12 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 
 
 def _times(
-    values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool
+    values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool, share: float = 1.0
 ) -> ServerTimes | None:
     decode_ms = milliseconds(values, decode)
     if decode_ms is None:
         return None
+    decode_ms *= share
     prompt_ms = milliseconds(values, prompt)
     return ServerTimes(
         decode_ms=decode_ms,

@@ -22,11 +22,8 @@ from harness.runners.http.process import ServerProcess
 from harness.runners.http.session import Server, failure_of
 from harness.runners.openai.endpoints import Command, Endpoint, with_port
 from harness.runners.openai.identity import ServerIdentity, identify
-from harness.runners.openai.models import Served, choose, offer
+from harness.runners.openai.models import NO_PAGE, Served, choose, listed, offer
 from harness.runners.options import ConnectionOptions
-
-# What servers answer that have no page of that name.
-_NO_PAGE = (404, 405, 501)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +87,15 @@ def _ask(client: Client) -> None:
     try:
         client.text("/health")
     except ServerRefusedError as error:
-        if error.status not in _NO_PAGE:
+        if error.status not in NO_PAGE:
             raise
-        client.text(f"{client.address.api}/models")
+        listed(client)
 
 
 def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
-        identity = identify(client)
-        served = choose(identity.models, model, where=str(client.address))
+        identity = identify(client, model)
+        served = _served(identity, model, where=str(client.address))
     except (ServerSilentError, ServerRefusedError) as error:
         return failure_of(error, client, offers=offer(()))
     except BadInputError as error:
@@ -115,6 +112,18 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
         # vLLM shows its counters from its start on, if it was started with speculation.
         drafts_nothing="\nvllm:" in page and not has_counters,
     )
+
+
+def _served(identity: ServerIdentity, model: str | None, *, where: str) -> Served:
+    """The model to measure. Raises `BadInputError` where it must be named.
+
+    `mlx_lm.server` lists what is on the disk under other names than it was started with, and loads
+    another model, without its draft, if one of them is asked for.
+    """
+    if identity.name != "mlx-lm" or model is not None:
+        return choose(identity.models, model, where=where)
+    only = identity.models[0] if len(identity.models) == 1 else None
+    return Served(id="", root=only.id if only else None)
 
 
 def _page(client: Client) -> str:

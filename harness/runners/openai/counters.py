@@ -53,7 +53,7 @@ _SOURCES = (
         "per_step_drafted",
         "num_spec_tokens",
     ),
-    _Source("timings", "draft_n", "draft_n_accepted"),
+    _Source("timings", "draft_n", "draft_n_accepted", "draft_rounds"),  # rounds: mlx-vlm
     _Source("stats", *_LM_STUDIO),
     _Source("usage", *_LM_STUDIO),  # of LM Studio's older routes
     _Source("meta_info", *_SGLANG),
@@ -71,10 +71,11 @@ def in_answer(answer: Answer) -> Counted | None:
 
 
 def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
-    """Of llama.cpp that it drafted nothing: it states its drafts only where there are any."""
+    """Of an engine that states its drafts only where there are any: that it drafted nothing."""
     timings = answer.extras.get("timings")
-    silent = engine == "llama.cpp" and isinstance(timings, dict) and "draft_n" not in timings
-    return Counted(drafted=0, accepted=0) if silent else None
+    if engine not in ("llama.cpp", "mlx-vlm") or not isinstance(timings, dict):
+        return None
+    return Counted(drafted=0, accepted=0) if timings.get("draft_n") is None else None
 
 
 def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:

@@ -54,7 +54,9 @@ def computed_on(
 
 
 def backend_of(identity: ServerIdentity) -> Backend | None:
-    """The backend in the mark of a version."""
+    """The backend that a server's answers tell, or the mark of its version."""
+    if identity.backend is not None:
+        return identity.backend
     mark = (identity.version or "").partition("+")[2]
     return next((backend for start, backend in _MARKS if mark.startswith(start)), None)
 

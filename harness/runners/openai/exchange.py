@@ -25,7 +25,7 @@ DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
 # vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
 # These pass arguments on to the model's chat template, and so can switch thinking.
-SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp"})
+SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp", "mlx-lm"})
 # SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
 _OPTIONS: dict[EngineName, dict[str, Json]] = {
     "vLLM": {"return_token_ids": True},
@@ -168,12 +168,13 @@ def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answe
 def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     engine, drawn = connection.identity.name, prompt.sampling
     body: dict[str, Json] = {
-        "model": connection.served.id,
         "messages": [{**each} for each in messages(prompt.text)],
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
     }
+    if connection.served.id:
+        body["model"] = connection.served.id
     if drawn:
         body |= {"seed": drawn.seed, "top_p": 1}
     if engine in DRAFTS_BY_REQUEST and prompt.draft is not None:

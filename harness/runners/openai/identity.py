@@ -1,16 +1,21 @@
 """Identify the engine behind a server by its list of models and by pages that only it has."""
 
 import re
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from harness.machine import forms
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
-from harness.runners.openai.models import Served, read_models
+from harness.runners.openai.models import Served, listed, read_models
 from schemas.codec import Json
+from schemas.rig import Backend
 
-EngineName = Literal["vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "unknown server"]
+EngineName = Literal[
+    "vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "mlx-lm", "mlx-vlm", "unknown server"
+]
 
 UNKNOWN: Literal["unknown server"] = "unknown server"
 # The engine of each owner in a list of models.
@@ -28,6 +33,20 @@ _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "llama.cpp": (("/props", "build_info"),),
     "Ollama": (("/api/version", "version"),),
 }
+# Engines by what the header `Server` of their answers begins with.
+_SIGNED: dict[str, EngineName] = {"mlx_vlm": "mlx-vlm"}
+# `mlx_lm.server` signs with Python's own server; its answers have a fingerprint of two versions,
+# the platform and the device's architecture.
+_PYTHON = "BaseHTTP"
+_MLX_LM = re.compile(
+    r"(?P<version>\d+\.[^-]+)-\d+\.[^-]+-(?:macOS|Darwin|Linux|Windows)-.*-(?P<device>[^-]+)"
+)
+_MLX_DEVICES: tuple[tuple[str, Backend], ...] = (
+    ("applegpu", "metal"),
+    ("sm_", "cuda"),
+    ("x86_64", "cpu"),
+    ("aarch64", "cpu"),
+)
 _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
 
 
@@ -36,13 +55,15 @@ class ServerIdentity:
     """An engine behind an address, and the models that it offers.
 
     `version` is as the server states it, which is shown if it has the form of one. `software` is
-    there for an unknown engine that signs its answers with a known name.
+    there for an unknown engine that signs its answers with a known name, `backend` where the
+    answers tell it.
     """
 
     name: EngineName
     models: tuple[Served, ...]
     version: str | None = None
     software: str | None = None
+    backend: Backend | None = None
 
     @property
     def shown_name(self) -> str:
@@ -67,27 +88,57 @@ class ServerIdentity:
         return int(match["number"]) if match and int(match["number"]) > 1 else None
 
 
-def identify(client: Client) -> ServerIdentity:
-    """The engine that answers.
+def identify(client: Client, model: str | None = None) -> ServerIdentity:
+    """The engine that answers; `model` is the one to ask, if it was named.
 
-    Raises `ServerSilentError` or `ServerRefusedError` where there is no list of models.
+    Raises `ServerSilentError` or `ServerRefusedError` where nothing answers, or not as it should.
     """
-    models = read_models(client.get(f"{client.address.api}/models"))
+    models = listed(client)
     owners = (model.owner for model in models)
     name = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
     if name == "LM Studio":
         # Its own list states the quantisation, too.
         models = read_models(dict(_page(client, "/api/v0/models"))) or models
-    software = _software(client) if name == UNKNOWN else None
+    if name == UNKNOWN:
+        return _by_signature(client, models, model)
+    return ServerIdentity(name=name, models=models, version=_version(client, name))
+
+
+def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
+    """An engine by the header `Server` of its answers, or by their fingerprint."""
+    stated = ""
+    with suppress(ServerRefusedError):
+        stated = client.software(f"{client.address.api}/models") or ""
+    software, _, version = stated.partition(" ")[0].partition("/")
+    match = _MLX_LM.fullmatch(_fingerprint(client, model)) if software == _PYTHON else None
+    if match is not None:
+        device = match["device"]
+        backend = next((each for start, each in _MLX_DEVICES if device.startswith(start)), None)
+        version = match["version"]
+        return ServerIdentity(name="mlx-lm", models=models, version=version, backend=backend)
+    if software in _SIGNED:
+        metal: Backend | None = "metal" if sys.platform == "darwin" else None
+        name = _SIGNED[software]
+        return ServerIdentity(name=name, models=models, version=version, backend=metal)
+    known = software.lower() in forms.SERVERS
     return ServerIdentity(
-        name=name, models=models, version=_version(client, name), software=software
+        name=UNKNOWN,
+        models=models,
+        version=version or None if known else None,
+        software=software if known else None,
     )
 
 
-def _software(client: Client) -> str | None:
-    """The first word of the header `Server`, if it is the name of a known engine."""
-    stated = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
-    return stated if stated.lower() in forms.SERVERS else None
+def _fingerprint(client: Client, model: str | None) -> str:
+    """What a server signs an answer of one token with; empty where it does not answer so."""
+    body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    with suppress(ServerSilentError, ServerRefusedError):
+        answer = client.post(
+            f"{client.address.api}/chat/completions", {**body, "model": model} if model else body
+        )
+        stated = answer.get("system_fingerprint") if isinstance(answer, dict) else None
+        return stated if isinstance(stated, str) else ""
+    return ""
 
 
 def _version(client: Client, name: EngineName) -> str | None:

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from harness.errors import BadInputError, suggestion
 from harness.machine.forms import is_word
+from harness.runners.http.client import Client, ServerRefusedError, as_json
 from harness.runners.http.values import count
 from schemas.codec import Json
+
+# What servers answer that have no page of that name.
+NO_PAGE = (404, 405, 501)
 
 _MOST_SHOWN = 5
 _FEWEST = 1000
@@ -20,6 +24,7 @@ _QUANTISATION = re.compile(
 class Served:
     """One model in a server's list. All but the id is `None` where the server does not state it.
 
+    The id is empty for the model of a server that lists none: requests then name no model.
     `root` is where vLLM and SGLang have the weights from: a repository of the hub or a folder.
     """
 
@@ -34,6 +39,21 @@ class Served:
     digest: str | None = None
 
 
+def listed(client: Client) -> tuple[Served, ...]:
+    """The models that a server lists; none where its list is empty or it has no such page.
+
+    Raises as `Client` does. `mlx_lm.server` answers with an empty body where no hub cache exists.
+    """
+    path = f"{client.address.api}/models"
+    try:
+        text = client.text(path)
+    except ServerRefusedError as error:
+        if error.status not in NO_PAGE:
+            raise
+        return ()
+    return read_models(as_json(text, path)) if text.strip() else ()
+
+
 def read_models(answer: Json) -> tuple[Served, ...]:
     """The models in an answer to `/v1/models`; empty when it has another form."""
     listed = answer.get("data") if isinstance(answer, dict) else None
@@ -45,10 +65,12 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
     """The model with a name, or the only one. Raises `BadInputError` listing what there is."""
+    if not models:
+        return Served(id=name or "")
     if name is None:
         if len(models) == 1:
             return models[0]
-        why = "no model" if not models else f"{len(models)} models ({shown(models)})"
+        why = f"{len(models)} models ({shown(models)})"
         message = f"{where} offers {why}; say which one is measured with --served-model"
         raise BadInputError(message)
     found = next((model for model in models if model.id == name), None)
@@ -86,6 +108,8 @@ def other_model(names: Collection[str], served: Served) -> str | None:
 
     Servers shorten names: only the part after the last slash counts, in small letters.
     """
+    if not served.id:
+        return None
     known = {_last(name) for name in (served.id, served.root) if name}
     return next((name for name in sorted(names) if name and _last(name) not in known), None)
 

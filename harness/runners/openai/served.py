@@ -46,6 +46,9 @@ class NamedModels:
         if name is not None and Path(name).expanduser().is_file():
             return None
         served = self._served(needed=name is None)
+        if served is not None and name is None and not _named(None, served):
+            message = "the server does not say which model it serves; name it with --target"
+            raise BadInputError(message)
         if served is not None and name is None and Path(served.id).is_file():
             return describe(WeightsFile(path=Path(served.id)), say=self.say)
         return ModelFile(path=None, model=model_of(_named(name, served), served))

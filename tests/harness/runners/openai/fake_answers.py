@@ -1,7 +1,8 @@
 """What do engines behind OpenAI's protocol answer? Made-up generations in the shape of each.
 
-vLLM and llama-server are shaped after real answers (vLLM 0.32, llama.cpp b10434). SGLang, LM Studio
-and Ollama cannot be run here: theirs are written from their documentation and sources.
+vLLM, llama-server and mlx-lm are shaped after real answers (vLLM 0.32, llama.cpp b10434, mlx-lm
+0.32.2). SGLang, LM Studio and Ollama cannot be run here: theirs are written from their
+documentation and sources.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
     from tests.harness.runners.openai.deliveries import Delivery
 
-Style = Literal["vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "plain"]
+Style = Literal[
+    "vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "mlx-lm", "plain",
+]  # fmt: skip
 Fault = Literal[
     "cut", "malformed", "no-usage", "in-one-piece", "silent", "limited", "broken", "told-off",
     "miscounts", "overruns",
@@ -29,6 +32,7 @@ Json = dict[str, Any]
 MODEL = "Tiny-1B-Instruct"
 DRAFT = "tiny-draft"
 PROMPT_TOKENS = 11
+FINGERPRINT = "0.32.2-0.32.4-Linux-6.18.44-fc-v669-x86_64-with-glibc2.36-x86_64"
 _OWNERS = {
     "vllm": "vllm",
     "sglang": "sglang",
@@ -212,7 +216,8 @@ def whole(state: State, body: Json, made: Answer) -> Json:
             "spec_draft_token_num": sum(made.drafted),
             "spec_accept_token_num": sum(made.accepted),
         }
-    return {"choices": [choice], "usage": usage(state, made)}
+    signed = {"system_fingerprint": FINGERPRINT} if state.behaviour.style == "mlx-lm" else {}
+    return {"choices": [choice], "usage": usage(state, made), **signed}
 
 
 def usage(state: State, made: Answer) -> Json:
@@ -297,11 +302,16 @@ def _timings(made: Answer, stated_ms: float) -> Json:
     }
 
 
-def pages_of(behaviour: Behaviour) -> dict[str, Json]:
+def pages_of(behaviour: Behaviour) -> dict[str, Json | str]:
     """What a stand-in says at each address that it has, beside the metrics."""
+    if behaviour.style == "mlx-lm":  # as it answers where there is no hub cache
+        return {"/v1/models": "", "/health": {}}
     drafts = (DRAFT,) if behaviour.style == "lm-studio" else ()
     models = [_model(name, behaviour) for name in (*behaviour.models, *drafts)]
-    pages: dict[str, Json] = {"/v1/models": {"data": models}, **_PAGES.get(behaviour.style, {})}
+    pages: dict[str, Json | str] = {
+        "/v1/models": {"data": models},
+        **_PAGES.get(behaviour.style, {}),
+    }
     if behaviour.style not in ("ollama", "lm-studio"):
         pages["/health"] = {}
     if behaviour.version:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.harness.runners.openai.deliveries import deliver
 from tests.harness.runners.openai.fake_answers import (
+    MODEL,
     Behaviour,
     State,
     answer,
@@ -55,8 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         state = self.server.state
         if self._refused():
             return
-        if body["model"] not in state.behaviour.models:
-            said = f"The model `{body['model']}` does not exist."
+        asked = body.get("model", MODEL if state.behaviour.style == "mlx-lm" else None)
+        if asked not in state.behaviour.models:
+            said = f"The model `{asked}` does not exist."
             self._send(404, {"error": {"message": said, "code": 404}})
             return
         state.arrived(body, dict(self.headers))
@@ -88,6 +90,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.state.behaviour.delivery is not None:
             deliver(self.server.state, body, made, self.wfile)
             return
+        if self.server.state.behaviour.style == "mlx-lm":
+            self.wfile.write(b": keepalive 36/37\n\n")
         if fault == "silent":
             time.sleep(30)
         for number, chunk in enumerate(stream(self.server.state, body, made, made.rounds)):

@@ -113,9 +113,16 @@ def test_the_servers_own_times_are_read_where_it_tells_them() -> None:
     llama = read_at(said("a", "length"), {**USAGE, **last})
     metrics = {"generation_time_ms": 40, "time_to_first_token_ms": 8.5}
     vllm = read_at(said("a", "length"), {**USAGE, "metrics": metrics})
+    # It gives the first of the four tokens the mean time of the others.
+    mlx = read_at(
+        said("a", "length"), {**USAGE, "timings": {**last["timings"], "draft_kind": None}}
+    )
 
     assert server_times(llama, salted=False) == ServerTimes(
         decode_ms=30.5, prompt_ms=9.25, worked_ms=39.75
+    )
+    assert server_times(mlx, salted=False) == ServerTimes(
+        decode_ms=22.875, prompt_ms=9.25, worked_ms=32.125
     )
     assert server_times(vllm, salted=True) == ServerTimes(
         decode_ms=40.0, prompt_ms=8.5, worked_ms=48.5

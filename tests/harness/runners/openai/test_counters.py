@@ -8,7 +8,7 @@ import pytest
 
 from harness.runners.http.counters import Counted
 from harness.runners.openai.answer import Answer
-from harness.runners.openai.counters import in_answer
+from harness.runners.openai.counters import in_answer, without_drafts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +55,16 @@ def test_sources_are_asked_in_their_order() -> None:
 
     assert drafted == [15, 14, 13, 12]
     assert in_answer(answer()) is None
+
+
+def test_mlx_vlm_tells_the_rounds_and_a_plain_answer_of_it_drafted_nothing() -> None:
+    drafted = {"draft_kind": "mtp", "draft_rounds": 6, "draft_n": 9, "draft_n_accepted": 3}
+    plain = dict.fromkeys(drafted)
+
+    assert in_answer(answer({"timings": drafted})) == Counted(drafted=9, accepted=3, steps=6)
+    assert in_answer(answer({"timings": plain})) is None
+    assert without_drafts("mlx-vlm", answer({"timings": plain})) == Counted(drafted=0, accepted=0)
+    assert without_drafts("unknown server", answer({"timings": plain})) is None
 
 
 def test_vllm_tells_steps_histogram_and_the_depth_it_was_started_with() -> None:

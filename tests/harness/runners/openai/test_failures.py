@@ -88,7 +88,6 @@ def test_a_server_that_goes_away_fails_its_trials() -> None:
     [
         (("one", "two"), "onee", "does not offer 'onee'; it has one, two. Did you mean 'one'?"),
         (("one", "two"), None, "offers 2 models (one, two); say which one is measured with"),
-        ((), None, "offers no model; say which one is measured with --served-model"),
     ],
 )
 def test_a_model_that_is_not_served_is_told_apart_by_name(

@@ -3,11 +3,14 @@
 import pytest
 
 from harness.errors import BadInputError
+from harness.runners.http.client import Client
 from harness.runners.openai.device import backend_of, check_options
-from harness.runners.openai.identity import ServerIdentity
+from harness.runners.openai.endpoints import parse
+from harness.runners.openai.identity import ServerIdentity, identify
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Engine
-from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai import fake_answers
+from tests.harness.runners.openai.fake_answers import FINGERPRINT, MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan
 
@@ -20,6 +23,7 @@ from tests.harness.runners.openai.sessions import on_fakes, open_session, plan
         ("old-sglang", "SGLang", "0.5.9"),
         ("ollama", "Ollama", "0.12.3"),
         ("lm-studio", "LM Studio", "unknown"),
+        ("mlx-lm", "mlx-lm", "0.32.2"),
         ("plain", "unknown server", "unknown"),
     ],
 )
@@ -35,17 +39,40 @@ def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version
 
 
 @pytest.mark.parametrize(
-    ("software", "name"),
+    ("software", "name", "version"),
     [
-        ("KoboldCpp/1.2 (x)", "KoboldCpp"),
-        ("ann-box/1", "unknown server"),
-        ("uvicorn", "unknown server"),
-        (None, "unknown server"),
+        ("mlx_vlm/0.7.10", "mlx-vlm", "0.7.10"),
+        ("KoboldCpp/1.2 (x)", "KoboldCpp", "1.2"),
+        ("ann-box/1", "unknown server", "unknown"),
+        ("uvicorn", "unknown server", "unknown"),
+        (None, "unknown server", "unknown"),
     ],
 )
-def test_an_unknown_engine_has_the_name_that_it_signs_with(software: str | None, name: str) -> None:
+def test_an_engine_of_no_list_has_the_name_and_version_that_it_signs_with(
+    software: str | None, name: str, version: str
+) -> None:
     with on_fakes(style="plain", software=software) as (session, _, _):
-        assert session.report().engine.name == name
+        engine = session.report().engine
+
+    assert (engine.name, engine.version) == (name, version)
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "backend"),
+    [
+        (FINGERPRINT, "cpu"),
+        ("0.32.2-0.32.4-macOS-15.1-arm64-arm-64bit-applegpu_g14s", "metal"),
+        ("0.33.0.dev1-0.32.4+abc-Linux-6.1-x86_64-with-glibc2.36-sm_90", "cuda"),
+    ],
+)
+def test_the_fingerprint_of_mlx_tells_what_it_computes_on(
+    monkeypatch: pytest.MonkeyPatch, fingerprint: str, backend: str
+) -> None:
+    monkeypatch.setattr(fake_answers, "FINGERPRINT", fingerprint)
+    with serving(style="mlx-lm") as server:
+        client = Client(address=parse(server.url, option="--base-url"), limit_s=30)
+
+        assert backend_of(identify(client)) == backend
 
 
 def test_a_llama_server_tells_its_build_and_its_context() -> None:

@@ -26,6 +26,9 @@ METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
 
 
+OTHER = ("--spec-base-url", "http://127.0.0.1:9")
+
+
 def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["run", "--runner", "openai", *arguments])
 
@@ -121,17 +124,20 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--base-url", "http://gpu-box:1"), "gpu-box may be another machine"),
-        (("--base-url", "http://127.0.0.1:9"), "nothing listens at http://127.0.0.1:9"),
+        (("--base-url", "http://gpu-box:1", *OTHER), "gpu-box may be another machine"),
+        (("--base-url", "http://127.0.0.1:9", *OTHER), "nothing listens at http://127.0.0.1:9"),
         (
             ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
-            "name the model with --target",
+            "the name of the model (--target NAME)",
         ),
         (
             ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
             "oracle runs in-process: use --runner llama-cpp-python",
         ),
-        (("--base-url", "http://127.0.0.1:9", "--backend", "gpu"), "unknown --backend 'gpu'"),
+        (
+            ("--base-url", "http://127.0.0.1:9", *OTHER, "--backend", "gpu"),
+            "unknown --backend 'gpu'",
+        ),
         (("--base-url", "http://127.0.0.1:9", "--concurrency", "0"), "whole numbers from 1 on"),
     ],
 )
@@ -148,6 +154,33 @@ def test_what_cannot_be_measured_is_one_line(options: tuple[str, ...], said: str
     assert "Traceback" not in done.stderr
 
 
+def test_all_that_is_missing_is_in_one_message() -> None:
+    done = call()
+
+    assert done.exit_code == 2
+    for option in ("--base-url", "--spec-base-url", "--method", "--backend cpu"):
+        assert option in done.stderr
+    assert "--target" not in done.stderr  # a server can be asked
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_server_without_a_list_of_models_is_measured_once_its_model_is_named(
+    tmp_path: Path,
+) -> None:
+    output = tmp_path / "out.json"
+    with serving(style="mlx-lm") as base, serving(style="mlx-lm", depth=3) as other:
+        unnamed = call(*at(base, other), *METHOD, *SMALL)
+        done = call(*at(base, other), *METHOD, *SMALL, "--target", "tiny:4bit", "-o", str(output))
+
+    assert "the server does not say which model it serves; name it with --target" in unnamed.stderr
+    assert done.exit_code == 0, done.stderr
+    submission = measured(output)
+    assert (submission.engine.name, submission.engine.backend) == ("mlx-lm", "cpu")
+    assert submission.target.name.startswith("tiny")
+    assert {"model" in body for body in base.state.bodies} == {False}
+    assert {trial.accepted for trial in submission.trials} == {None}
+
+
 @pytest.mark.usefixtures("cache_dir")
 def test_a_dry_run_refuses_what_the_run_would() -> None:
     with serving() as base:
@@ -155,8 +188,8 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
         without = call(*options)
         too_few = call(*options[:2], "--dry-run", *METHOD)
 
-    assert "say with --method how the other server drafts" in without.stderr
-    assert "1 methods and 0 --spec-base-url" in too_few.stderr
+    assert "needs how that one drafts (--method, such as draft-model:n_max=5)" in without.stderr
+    assert "needs one with speculation for each --method (--spec-base-url" in too_few.stderr
     assert (without.exit_code, too_few.exit_code) == (2, 2)
 
 

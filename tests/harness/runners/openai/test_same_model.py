@@ -106,5 +106,5 @@ def test_a_draft_that_nobody_named_is_in_no_file() -> None:
     with serving() as base, serving(depth=3) as other:
         done = call(*at(base, other), "--method", "draft-model:n_max=3", *SMALL)
 
-    assert done.exit_code == 1
-    assert "draft-model needs a draft for this target; name one with --draft" in done.stderr
+    assert done.exit_code == 2
+    assert "needs the name of the draft (--draft NAME)" in done.stderr
