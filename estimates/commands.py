@@ -16,6 +16,11 @@ from schemas.vocabulary import METHODS
 LLAMA_CPP, VLLM = "llama.cpp", "vLLM"
 # Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
 _UNLIMITED = ("n_min", "p_min")
+_SAFE_LOOKUP = 3
+_SHORT_LOOKUP = (
+    "A prompt_lookup_min below 3 has corrupted half of the tool calls in vLLM (#35800, #40875). "
+    "For agents measure 3 as well (--method prompt-lookup:ngram_min=3), and --tasks tools."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +142,10 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
         **{word: given[size] for size, word in entry.sizes.items()},
     }
     text = json.dumps({key: value for key, value in config.items() if value is not None})
-    return ServeLine(words=(*plain, "--speculative-config", text))
+    short = "ngram_min" in entry.sizes and (given["ngram_min"] or _SAFE_LOOKUP) < _SAFE_LOOKUP
+    return ServeLine(
+        words=(*plain, "--speculative-config", text), note=_SHORT_LOOKUP if short else None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

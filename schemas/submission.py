@@ -35,6 +35,7 @@ Reason = Literal[
     "interrupted",
     "other",
 ]
+AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class Trial(Measured):
     text_sha256: str | None = None
     equal_words: int | None = None
     one_token_ms: float | None = None
+    answer: AnswerForm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,6 +187,16 @@ def test_vllm_gets_its_own_words_for_the_sizes() -> None:
         '{"method": "ngram", "num_speculative_tokens": 5, '
         '"prompt_lookup_min": 2, "prompt_lookup_max": 4}'
     )
+    assert "corrupted half of the tool calls in vLLM (#35800, #40875)" in (found.note or "")
+
+
+def test_a_lookup_that_begins_at_three_tokens_needs_no_warning() -> None:
+    method = Method(type="prompt-lookup", n_max=5, ngram_min=3, ngram_max=4)
+    found = serve_nearest(VLLM, "Some/Model", None, method)
+
+    assert found is not None
+    assert '"prompt_lookup_min": 3' in found.words[4]
+    assert found.note is None
 
 
 def test_an_engine_that_is_not_known_has_no_line() -> None:

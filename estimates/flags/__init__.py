@@ -58,6 +58,7 @@ FLAGS: dict[str, Check] = {
     "acceptance-not-as-set": counters.acceptance_not_as_set,
     "diverged": outputs.diverged,
     "near-ties": outputs.near_ties,
+    "invalid-answers": outputs.invalid_answers,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
     "concurrent-outputs-vary": outputs.concurrent_outputs_vary,
     "teacher-forced": outputs.teacher_forced,

@@ -2,17 +2,21 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
+from estimates.significance import p_of_sign
 from estimates.verdicts import classify
 from schemas.submission import Trial
 from schemas.vocabulary import METHODS
 
 EARLY = bounds("diverged")
 NEAR = bounds("near-ties")
+INVALID = bounds("invalid-answers")
+# The tasks whose answers have a form; of the others it is only known whether they loop.
+_FORMAL = ("json", "tools")
 
 
 def never_drafted(evidence: FlagEvidence) -> Seen | None:
@@ -68,6 +72,48 @@ def near_ties(evidence: FlagEvidence) -> Seen | None:
     share = max(NEAR["share"], 1 - math.exp(-tokens / NEAR["tokens"]))
     many = {arm for arm in tied if tied[arm] > share * compared[arm]} - _concurrent(evidence)
     return seen(arms=sorted(many), arm=only(many)) if many else None
+
+
+def invalid_answers(evidence: FlagEvidence) -> Seen | None:
+    """An arm's answers do not parse, do not match or loop where its baseline's do not."""
+    tasks = {prompt.id: prompt.task for prompt in evidence.submission.suite.prompts}
+    worse: dict[str, str] = {}
+    for arm in evidence.submission.arms:
+        for formal in (True, False):
+            own, base = (
+                [
+                    each
+                    for each in evidence.submission.trials
+                    if each.answer and each.arm == name
+                    if (tasks.get(each.prompt) in _FORMAL) == formal
+                ]
+                for name in (arm.id, arm.baseline)
+            )
+            if _clearly_worse(_faulty_share(own), _faulty_share(base)):
+                worse[arm.id] = (
+                    f"{_faulty(own)} of {len(own)} with {arm.id}, "
+                    f"{_faulty(base)} of {len(base)} with {arm.baseline}"
+                )
+    return seen(counts=[*worse.values()], arm=only(worse)) if worse else None
+
+
+def _faulty(trials: Sequence[Trial]) -> int:
+    return sum(each.answer != "valid" for each in trials)
+
+
+def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
+    """By prompt the share of its answers in which something is wrong."""
+    ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
+    faulty.update(each.prompt for each in trials if each.answer != "valid")
+    return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
+
+
+def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
+    """By the sign test over prompts, and by so much that rounding does not explain it."""
+    more = [own[each] - base[each] for each in own.keys() & base.keys()]
+    lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
+    clear = lost > won and p_of_sign(lost, won) <= INVALID["p"]
+    return clear and sum(more) >= INVALID["share"] * len(more)
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:

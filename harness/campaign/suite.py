@@ -15,6 +15,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from harness.campaign.answer_form import require_schema
 from harness.campaign.conversation import messages
 from harness.campaign.model import Id, PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
@@ -139,6 +140,7 @@ def _read(prompt: SuitePrompt) -> SuitePrompt:
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
         message = f"{prompt.id}: the user and the assistant must take turns, the user last"
         raise ValueError(message)
+    require_schema(prompt)
     return replace(prompt, text=text)
 
 

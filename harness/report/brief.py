@@ -128,7 +128,7 @@ def _command(best: Setting, submission: Submission, files: Mapping[str, Path]) -
         case "no" | "long-answers":
             heading = "Leave it off:"
     server = submission.engine.name
-    if server != "llama.cpp":
+    if server not in use.ENGINES:
         return [heading, *use.elsewhere(chosen, server)]
     return [heading, *use.command(submission, chosen, files)]
 

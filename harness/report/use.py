@@ -1,26 +1,27 @@
-"""Print what to start after a measurement: a llama-server line, or another server's setting."""
+"""Print what to start after a measurement: a server's line, or the setting of one unknown."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from estimates.commands import LLAMA_CPP, serve_nearest
+from estimates.commands import LLAMA_CPP, VLLM, serve_nearest
 from schemas.method import NO_SPECULATION
-from schemas.submission import Arm, Submission
+from schemas.submission import Arm, Model, Submission
 from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
 _LONGEST_PATH = 60
+ENGINES = (LLAMA_CPP, VLLM)  # those whose command lines are known
 
 
 def command(submission: Submission, arm: Arm | None, files: Mapping[str, Path]) -> list[str]:
     """The line that serves the target with an arm's way of drafting, or alone without one."""
-    target = submission.target
+    engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     found = serve_nearest(
-        LLAMA_CPP,
-        _file(files, target.id, f"{target.name} {target.quantisation}"),
+        engine,
+        _named(submission.target, submission, files),
         _draft_file(submission, arm, files) if arm else None,
         arm.method if arm else NO_SPECULATION,
         known=(arm.argv or ()) if arm else (),
@@ -54,10 +55,16 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
     return wrap(text, columns, break_on_hyphens=False)
 
 
-def _file(files: Mapping[str, Path], model: str, name: str) -> str:
-    """The model's file where it is known and fits in a line, else a stand-in with its name."""
-    path = str(files.get(model, ""))
-    return path if path and len(path) <= _LONGEST_PATH else f"{name.replace(' ', '-')}.gguf"
+def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
+    """The model's file where it is known and fits in a line, else a stand-in with its name.
+
+    vLLM takes a name on the hub.
+    """
+    if submission.engine.name == VLLM:
+        return model.repository or model.name
+    path = str(files.get(model.id, ""))
+    stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"
+    return path if path and len(path) <= _LONGEST_PATH else stand_in
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
@@ -65,7 +72,7 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:
-            return _file(files, draft.id, f"{draft.name} {draft.quantisation}")
+            return _named(draft, submission, files)
     return None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from estimates.pairing import decode_ms_per_token
-from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial, SuitePrompt
 from harness.campaign.plan import passes
 from harness.errors import MachineError
 from harness.run import breaches, events, one_token
@@ -262,13 +262,19 @@ class _Run:
         if isinstance(result, base.Failure):
             self._record_failure(item, result, order)
             return
-        trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
+        trial = trial_of(
+            result,
+            item,
+            order=order,
+            started_ms=answered.started_ms,
+            prompt=self._asked(item.prompt),
+        )
         fact = TrialFact(
             trial=trial,
             prompt=self._prompt(item.prompt, result),
             tokens=result.own_choices or result.tokens,
             margins=result.margins,
-            text=result.text,
+            text=result.text if result.tokens is None else None,
         )
         broken = breaches.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
@@ -292,13 +298,15 @@ class _Run:
         return TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
 
     def _prompt(self, name: str, result: base.Generation | None) -> Prompt:
-        prompt = next(item for item in self._campaign.suite.prompts if item.id == name)
         return Prompt(
             id=name,
-            task=prompt.task,
+            task=self._asked(name).task,
             tokens=result.prompt_tokens if result else None,
             rendered_sha256=result.prompt_sha256 if result else None,
         )
+
+    def _asked(self, name: str) -> SuitePrompt:
+        return next(item for item in self._campaign.suite.prompts if item.id == name)
 
 
 def _arm(arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> Arm:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from estimates.repeats import disagreeing
 from estimates.running_order import plan_digest
 from harness import __version__
-from harness.campaign.model import Campaign, PlannedTrial
+from harness.campaign.answer_form import form_of
+from harness.campaign.model import Campaign, PlannedTrial, SuitePrompt
 from harness.campaign.plan import order_name, plan
 from harness.errors import NothingMeasuredError
 from harness.run import journal, one_token
@@ -44,9 +45,15 @@ def failed_trial(
 
 
 def trial_of(
-    generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
+    generation: Generation,
+    planned: PlannedTrial,
+    *,
+    order: int,
+    started_ms: float | None = None,
+    prompt: SuitePrompt | None = None,
 ) -> submission.Trial:
     """The trial of a generation: counters, histograms and medians of its rounds."""
+    text, whole = generation.text, generation.whole
     measured: dict[str, Any] = {
         each.name: _known(getattr(generation, each.name)) for each in fields(submission.Measured)
     }
@@ -60,8 +67,13 @@ def trial_of(
         decode_ms=_ms(generation.decode_ms),
         started_ms=_known(started_ms),
         finish=generation.finish,
-        output_sha256=None if generation.whole is None else token_digest(generation.whole),
-        text_sha256=None if generation.text is None else text_digest(generation.text),
+        output_sha256=None if whole is None else token_digest(whole),
+        text_sha256=None if text is None or whole is not None else text_digest(text),
+        answer=(
+            form_of(prompt, text, cut=generation.finish == "length")
+            if prompt and text and not generation.reasoning_tokens
+            else None
+        ),
         **measured,
     )
     if isinstance(generation.rounds, Totals):

@@ -71,8 +71,7 @@ class Generation(Measured):
     `energy_j` counts from the first round to the last. `prompt_sha256` covers the token ids of the
     rendered prompt, where they are known.
     `own_choices` is set if `tokens` were given as truth: the token that the engine would have
-    chosen in place of each of them, given those before it. `text` is there from a server that
-    sends text.
+    chosen in place of each of them, given those before it. `text` is there where it is known.
     """
 
     tokens: tuple[int, ...] | None

@@ -192,6 +192,16 @@ def diverged(margin: float) -> Submission:
     return campaign([trial("baseline"), forked])
 
 
+def answering(*, base: int, spec: int) -> Submission:
+    """Eight prompts; on so many of them an arm's answer does not parse."""
+    trials = [
+        trial(arm, prompt, answer="invalid-json" if at < broken else "valid")
+        for at, prompt in enumerate(PROMPTS)
+        for arm, broken in (("baseline", base), ("spec", spec))
+    ]
+    return campaign(trials, prompts=PROMPTS)
+
+
 def concurrent(submission: Submission) -> Submission:
     """The same with four requests at once."""
     return replace(submission, arms=tuple(replace(arm, concurrency=4) for arm in submission.arms))

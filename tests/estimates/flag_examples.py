@@ -20,6 +20,7 @@ from tests.estimates.campaigns import (
 from tests.estimates.flag_builders import (
     PROMPTS,
     RELEASED,
+    answering,
     block_times,
     by_position,
     concurrent,
@@ -82,6 +83,8 @@ RAISING: dict[str, Submission] = {
     "acceptance-not-as-set": forced(length=2.5),
     "diverged": diverged(2.0),
     "near-ties": tied(3),
+    # Five of eight prompts are worse and none is better: p = 2 / 32.
+    "invalid-answers": answering(base=0, spec=5),
     "baseline-not-reproducible": outputs("ffffffffffffffff"),
     "concurrent-outputs-vary": concurrent(diverged(5.0)),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
@@ -166,6 +169,7 @@ QUIET: dict[str, Submission] = {
     "acceptance-not-as-set": forced(length=2.1),
     "diverged": diverged(0.01),
     "near-ties": tied(2),
+    "invalid-answers": answering(base=0, spec=4),
     "baseline-not-reproducible": outputs("00112233aabbccdd"),
     "concurrent-outputs-vary": diverged(5.0),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),

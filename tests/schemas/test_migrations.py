@@ -60,6 +60,7 @@ def test_version_2_adds_these_fields_and_the_axes() -> None:
         ("snapshot", "busy_fraction"),
         ("trial", "text_sha256"),
         ("trial", "equal_words"),
+        ("trial", "answer"),
         ("trial", "grain_ms"),
         ("trial", "one_token_ms"),
         ("trial", "reasoning_tokens"),

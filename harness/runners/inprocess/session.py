@@ -202,6 +202,7 @@ class LlamaSession:
             self._references.setdefault(key, (*prompt, *decoded.tokens))
         return Generation(
             tokens=decoded.tokens,
+            text=loaded.weights.text(decoded.tokens) or None,
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),

@@ -1,7 +1,7 @@
 """A loaded model: weights, vocabulary and chat template of one GGUF file."""
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from schemas.axes import SplitMode
 
 # llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
 _EVERY_LAYER = 9999
+_LONGEST_PIECE = 256  # bytes; runs of blanks are the longest tokens
 _SPLIT = {
     "none": llama_cpp.LLAMA_SPLIT_MODE_NONE,
     "layer": llama_cpp.LLAMA_SPLIT_MODE_LAYER,
@@ -65,6 +66,11 @@ class LoadedWeights:
             known = self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
         return known
 
+    def text(self, tokens: Iterable[int]) -> str:
+        """What tokens say, without those that end an answer."""
+        kept = (token for token in tokens if not self.is_end(token))
+        return b"".join(map(self._bytes, kept)).decode("utf-8", "replace")
+
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
         """Token ids of the conversation of a prompt, ready for the answer."""
         text = self.conversation(prompt, thinking=thinking)
@@ -96,11 +102,14 @@ class LoadedWeights:
         return list(buffer[:count])
 
     def _piece(self, token: int) -> str:
+        return self._bytes(token).decode("utf-8", "replace")
+
+    def _bytes(self, token: int) -> bytes:
         if token < 0:
-            return ""
-        buffer = ctypes.create_string_buffer(64)
-        length = llama_cpp.llama_token_to_piece(self.vocab, token, buffer, 64, 0, True)  # noqa: FBT003
-        return buffer.raw[: max(length, 0)].decode("utf-8", "replace")
+            return b""
+        buffer = ctypes.create_string_buffer(_LONGEST_PIECE)
+        length = llama_cpp.llama_token_to_piece(self.vocab, token, buffer, _LONGEST_PIECE, 0, True)  # noqa: FBT003
+        return buffer.raw[: max(length, 0)]
 
 
 def _resident_layers() -> int | None:

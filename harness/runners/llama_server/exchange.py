@@ -38,6 +38,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     timings: Timings
     tokens: tuple[values.TokenId, ...] = ()
+    content: str = ""
     stop_type: str | None = None
     stopped_limit: bool = False
 
@@ -152,6 +153,7 @@ def generate(
     return Generation(
         tokens=done.tokens,
         counted_tokens=done.timings.predicted_n,
+        text=done.content or None,
         margins=None,
         prompt_tokens=len(tokens),
         prompt_sha256=token_digest(tokens),

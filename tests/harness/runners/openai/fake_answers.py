@@ -69,7 +69,8 @@ class Behaviour:
     reasoning only `admits` says that they were there. Its first `short` words have one letter.
 
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
-    `named` is the model in its chunks. From word `parts_at` on its text is another one.
+    `named` is the model in its chunks. From word `parts_at` on its text is another one. With
+    `calls` it writes calls of a tool, of which it may lose a quote in every second answer.
     """
 
     style: Style = "vllm"
@@ -96,6 +97,7 @@ class Behaviour:
     hidden: int = 0
     admits: bool = False
     short: int = 0
+    calls: Literal["sound", "corrupt"] | None = None
 
 
 @dataclass(kw_only=True)
@@ -180,7 +182,7 @@ def stream(
         ended = number == len(rounds) - 1
         choice: Json = {
             "index": 0,
-            "delta": {"content": _words(written, len(part), state.behaviour)},
+            "delta": {"content": _words(written, len(part), state)},
             "finish_reason": "length" if ended else None,
         }
         written += len(part)
@@ -192,8 +194,14 @@ def stream(
         yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
 
 
-def _words(start: int, count: int, behaviour: Behaviour) -> str:
+def _words(start: int, count: int, state: State) -> str:
     """Some words of the text, from one on."""
+    behaviour = state.behaviour
+    if behaviour.calls is not None:
+        broken = behaviour.calls == "corrupt" and len(state.bodies) % 2 == 0
+        call = '{"name": "set_lamp", "arguments": {"lamp": "desk", "brightness_percent": 20}}, '
+        text = "[" + (call.replace('"desk"', '"desk') if broken else call) * 99
+        return text[8 * start : 8 * (start + count)]
     parts_at = behaviour.parts_at
     words = []
     for at in range(start, start + count):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner, Result
 
+from estimates.summary import summarize
 from harness.cli.app import app
 from pipeline.data.database import open_database
 from pipeline.site.pages.model import Page, Site
@@ -222,3 +223,39 @@ def test_an_arm_whose_server_is_not_there_is_said_and_the_rest_is_measured(tmp_p
     submission = measured(output)
     assert [arm.outcome for arm in submission.arms] == ["ok", "failed"]
     assert {trial.arm for trial in submission.trials} == {"baseline"}
+
+
+LAMPS = "".join(
+    f"""
+[[prompts]]
+id = "tools-lamp-{number}"
+task = "tools"
+text = "Light in room {number}, please."
+schema = '[{{"name": "set_lamp", "parameters": {{"required": ["lamp"]}}}}]'
+"""
+    for number in range(8)
+)
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize("base_calls", ["sound", "corrupt"])
+def test_calls_that_only_speculation_corrupts_are_flagged(tmp_path: Path, base_calls: str) -> None:
+    suite, output = tmp_path / "lamps.toml", tmp_path / "out.json"
+    lengths = "max_output_tokens = 24\nquick_max_output_tokens = 24\n"
+    suite.write_text(f'id = "lamps"\nversion = "1.0.0"\n{lengths}{LAMPS}', "utf-8")
+    with serving(calls=base_calls) as base, serving(depth=3, calls="corrupt") as other:
+        done = call(*at(base, other), *METHOD, "--suite", str(suite), "-o", str(output))
+
+    assert done.exit_code == 0, done.stderr
+    found = summarize(measured(output)).flags
+    flags = [each for each in found if each.name == "invalid-answers"]
+    if base_calls == "corrupt":
+        assert not flags
+        return
+    assert [(each.severity, each.arm) for each in flags] == [("serious", "draft-model-n3")]
+    # Three blocks of eight answers, every second one broken.
+    assert "12 of 24 with draft-model-n3, 0 of 24 with baseline" in flags[0].message
+    assert "set_lamp" not in output.read_text("utf-8")
+    shown = CliRunner().invoke(app, ["show", str(output), "--details"])
+    assert "invalid-answers" in shown.stdout
+    assert "12 of 24 with draft-model-n3" in page_of(output, tmp_path / "results")

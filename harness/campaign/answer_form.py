@@ -1,0 +1,164 @@
+"""Check whether an answer is what its prompt asks for; texts are checked and not kept.
+
+JSON must parse and match the JSON Schema of its prompt, calls must match the prompt's tools, and no
+text may end in a loop. An answer that was cut off at its limit is checked as far as it goes: in
+what is still open, something missing is no fault.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jsonschema_rs import Draft202012Validator, ValidationError
+
+from harness.campaign.model import SuitePrompt
+from schemas.submission import AnswerForm
+
+_TOOLS = "tools"
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+# A value begins a line, follows the name of a function, or has a bracket with its first word.
+_START = re.compile(r"""(?:^[ \t]*|(?P<function>\w+)\(\s*)[\[{]|[\[{]\s*["'\[\]{}]""", re.MULTILINE)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{},]', re.DOTALL)
+_CLOSING = {"[": "]", "{": "}"}
+_DEEPEST = 64
+# What may only be missing because the value was cut off.
+_OF_AN_END = frozenset({"required", "minItems", "minProperties", "contains", "anyOf", "oneOf"})
+# So many repeats at the end, and so many characters of them, are a loop: shorter ones are lists.
+_REPEATS, _REPEATED_CHARACTERS = 4, 60
+
+
+def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
+    """What an answer is; `cut` says that it ended at its limit. `None` where that is not known."""
+    written = _THOUGHTS.sub("", text).strip()
+    if not written:
+        return None
+    if _loops(written):
+        return "loop"
+    if prompt.schema is None:
+        return "valid"
+    tools = prompt.task == _TOOLS
+    values = list(_values(written, cut=cut))
+    if not tools:
+        values = values[:1]
+    if None in values or not (values or tools):
+        return "invalid-json"
+    read = [each for each in values if each is not None and not (tools and each.is_definition)]
+    if not read:  # prose may come before a call
+        return None if cut else "invalid-json"
+    check = _validator(prompt.schema, tools)
+    faults = (_is_fault(e, found) for found in read for e in check.iter_errors(found.value))
+    return "wrong-schema" if any(faults) else "valid"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A JSON value; `open_paths` lead to its parts that were not closed."""
+
+    value: Any
+    open_paths: frozenset[tuple[str | int, ...]] = frozenset()
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it describes functions, as some prompts ask for, and calls none."""
+        first = self.value[0] if isinstance(self.value, list) and self.value else self.value
+        return isinstance(first, dict) and "parameters" in first and "arguments" not in first
+
+
+def require_schema(prompt: SuitePrompt) -> None:
+    """Raise `ValueError` where a prompt's schema is no JSON Schema, or no list of tools."""
+    if prompt.schema is not None:
+        try:
+            _validator(prompt.schema, prompt.task == _TOOLS)
+        except (KeyError, TypeError) as error:
+            message = f"{prompt.id}: its schema is no list of tools with a name and parameters"
+            raise ValueError(message) from error
+
+
+def _is_fault(error: ValidationError, found: _Value) -> bool:
+    is_open = tuple(error.instance_path) in found.open_paths
+    return not (is_open and error.kind.name in _OF_AN_END)
+
+
+@cache
+def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT001 - a key
+    stated = json.loads(schema)
+    return Draft202012Validator(_of_calls(stated) if tools else stated)
+
+
+def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """The JSON Schema of a call of one of the tools, or of a list of calls."""
+    parameters = {each["name"]: each["parameters"] for each in tools}
+    call = {
+        "type": "object",
+        "required": ["name", "arguments"],
+        "properties": {"name": {"enum": [*parameters]}, "arguments": {"type": "object"}},
+        "allOf": [
+            {
+                "if": {"required": ["name"], "properties": {"name": {"const": name}}},
+                "then": {"properties": {"arguments": each}},
+            }
+            for name, each in parameters.items()
+        ],
+    }
+    return {"if": {"type": "array"}, "then": {"items": call}, "else": call}
+
+
+def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
+    """The JSON values in a text, one after the other; `None` for one that does not parse."""
+    at = 0
+    while start := _START.search(text, at):
+        begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None
+        begin = start.start() if begin is None else begin
+        found, at = _read(text, begin, cut=cut)
+        if found is not None and start["function"]:
+            paths = frozenset(("arguments", *each) for each in found.open_paths)
+            found = _Value({"name": start["function"], "arguments": found.value}, paths)
+        yield found
+
+
+def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
+    """The value that begins here, and where it ends; one that was cut off is closed."""
+    closing: list[str] = []
+    whole = ("", start)  # what would close the value, and the place up to which it then counts
+    for token in _TOKEN.finditer(text, start):
+        mark = token[0]
+        if mark in _CLOSING:
+            closing.append(_CLOSING[mark])
+        elif mark in ("]", "}") and mark != closing.pop():
+            return None, token.end()
+        if len(closing) > _DEEPEST:
+            return None, len(text)
+        if not closing:
+            return _parsed(text[start : token.end()], 0), token.end()
+        if mark == ",":
+            whole = ("".join(reversed(closing)), token.start())
+        elif not mark.startswith('"'):
+            whole = ("".join(reversed(closing)), token.end())
+    ending, end = whole
+    return _parsed(text[start:end] + ending, len(ending)) if cut else None, len(text)
+
+
+def _parsed(text: str, levels: int) -> _Value | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    paths: list[tuple[str | int, ...]] = [()]
+    part = value
+    for _ in range(1, levels):
+        key = len(part) - 1 if isinstance(part, list) else next(reversed(part))
+        paths.append((*paths[-1], key))
+        part = part[key]
+    return _Value(value, frozenset(paths[:levels]))
+
+
+def _loops(text: str) -> bool:
+    """Whether a text ends with the same words again and again."""
+    for unit in range(1, len(text) // _REPEATS + 1):
+        repeats = max(_REPEATS, -(-_REPEATED_CHARACTERS // unit))
+        if repeats * unit <= len(text) and text.endswith(text[-unit:] * repeats):
+            return True
+    return False
