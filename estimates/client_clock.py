@@ -23,15 +23,19 @@ from schemas.vocabulary.flags import FLAGS
 ONLY_REQUESTS = "whole-requests-only"
 # Until an answer begins, two requests differ by as much.
 _SLACK_MS = 10.0
+# What is left of a request may be nothing, or less where two differ.
+_SHORTEST_MS = 1.0
+# Answers of which that is a larger share are too short for a client's clock.
+_SHORT = 0.5
 _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
-def error(submission: Submission, arm: Arm) -> Interval | None:
+def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
     """By which factor whole requests differ from the speedup; `None` if too few were asked."""
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
-        if (found := _log_difference(trial)) is not None
+        if (found := _log_difference(trial, slack_ms)) is not None
     }
     return t_interval(
         [
@@ -44,7 +48,10 @@ def error(submission: Submission, arm: Arm) -> Interval | None:
 
 def apart(submission: Submission, arm: Arm) -> float:
     """That factor as a logarithm; 0 if there may be none, or it is unknown."""
-    found = error(submission, arm)
+    return _middle(error(submission, arm))
+
+
+def _middle(found: Interval | None) -> float:
     if found is None or found.low <= 1 <= found.high:
         return 0.0
     return math.log(found.low * found.high) / 2
@@ -64,15 +71,18 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 def widened(interval: Interval, scope: Scope) -> Interval:
     """The interval with what the client's clock hides, up to the ratio of whole requests.
 
-    These bound the grain where they are known better.
+    These bound the grain where they are known better. What they cannot exclude is possible where
+    answers are short: a server may have written all of them before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
-    found = error(scope.submission, scope.arm)
+    found = error(scope.submission, scope.arm, slack_ms=0.0)
     if found is None:
         return interval.wider(grain)
-    most = max(-math.log(found.low), math.log(found.high)) + _share(scope, lambda _: _SLACK_MS)
-    ratio = time_ratio(scope.times) * math.exp(apart(scope.submission, scope.arm))
-    interval = interval.wider(min(grain, most))
+    slack = _share(scope, lambda _: _SLACK_MS)
+    most = max(-math.log(found.low), math.log(found.high))
+    hidden = max(grain, most) if slack > _SHORT else min(grain, most + slack)
+    ratio = time_ratio(scope.times) * math.exp(_middle(found))
+    interval = interval.wider(hidden)
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
 
 
@@ -87,14 +97,14 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
     )
 
 
-def _log_difference(trial: Trial) -> float | None:
+def _log_difference(trial: Trial, slack_ms: float) -> float | None:
     """Logarithm of the time by whole requests over that by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
-    left_ms = trial.wall_ms - trial.one_token_ms
-    if abs(left_ms - trial.decode_ms) < _SLACK_MS:
+    left_ms = max(_SHORTEST_MS, trial.wall_ms - trial.one_token_ms)
+    if abs(left_ms - trial.decode_ms) < slack_ms:
         return 0.0
-    return math.log(left_ms / trial.decode_ms) if left_ms > 0 else None
+    return math.log(left_ms / trial.decode_ms)
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:

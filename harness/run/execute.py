@@ -178,11 +178,15 @@ class _Run:
         if not isinstance(session, base.ByClientClock):
             return
         for arm in self._campaign.arms:
-            if arm.concurrency > 1 or not session.compares_requests(arm.id):
+            if arm.concurrency > 1 or not session.compares_requests():
                 continue
+            self._observe(events.WarmingUp(arm=arm.id))
+            session.rest()  # the next server has not seen the prompts, as in the last pass
             for asked in one_token.requests(self._journal.facts, arm.id):
                 answer = session.generate(asked)
-                if isinstance(answer, base.Generation) and answer.output_tokens == 1:
+                if isinstance(answer, base.Failure):
+                    break
+                if answer.output_tokens == 1:
                     fact = OneTokenFact(
                         arm=asked.arm,
                         prompt=asked.prompt,

@@ -211,11 +211,11 @@ class Resting(Protocol):
 
 
 @runtime_checkable
-class ByClientClock(Protocol):
+class ByClientClock(Resting, Protocol):
     """A session that times answers by what their stream shows."""
 
-    def compares_requests(self, arm: str) -> bool:
-        """Whether whole requests should show that an arm's times are right."""
+    def compares_requests(self) -> bool:
+        """Whether whole requests should show that the times are right."""
         ...
 
 

@@ -84,12 +84,9 @@ class OpenAiSession(ServerSession[Connection]):
             self._proven = self._proven and found.proven
         return found.generation
 
-    def compares_requests(self, arm: str) -> bool:
-        """Whether whole requests should show that an arm's times are right.
-
-        Not of a server that the harness starts: asking it once more takes another start.
-        """
-        return not self._proven and isinstance(self._endpoint(self._arms[arm]), ServerAddress)
+    def compares_requests(self) -> bool:
+        """Whether whole requests should show that the times are right."""
+        return not self._proven
 
     def _margins(
         self, server: Connection, prompt: ServerRequest, known: Generation

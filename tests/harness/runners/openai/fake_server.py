@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import sys
 import threading
 import time
@@ -175,10 +176,14 @@ def main() -> None:
     parser.add_argument("--style", default="vllm")
     parser.add_argument("--depth", type=int, default=0)
     parser.add_argument("--exit", action="store_true")
+    parser.add_argument("--as", dest="pickled", type=bytes.fromhex)
     options, _ = parser.parse_known_args()
     if options.exit:
         sys.exit("ValueError: CUDA out of memory while loading the model")
-    Server(Behaviour(style=options.style, depth=options.depth), options.port).serve_forever()
+    told = {"style": options.style, "depth": options.depth}
+    if options.pickled:
+        told = pickle.loads(options.pickled)  # noqa: S301 - the test that starts it wrote it
+    Server(Behaviour(**told), options.port).serve_forever()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ Each row runs two servers through the command and the gate. Its `truth` is the r
 
 from __future__ import annotations
 
+import pickle
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +19,14 @@ from harness.run import result_file
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas.contract import read
-from schemas.submission import Submission
+from schemas.submission import Submission, Trial
 from tests.harness.runners.openai.deliveries import Delivery
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
+from tests.harness.runners.openai.test_started import command as started
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from click.testing import Result
@@ -38,17 +42,21 @@ BUSY = 1.04
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Two servers and what may come of them; both do `both`, one alone `base` or `spec`."""
+    """Two servers and what may come of them; both do `both`, one alone `base` or `spec`.
+
+    `started` are servers that commands start.
+    """
 
     truth: float
     comes: frozenset[Outcome]
+    started: bool = False
     both: dict[str, Any] = field(default_factory=dict)
     base: dict[str, Any] = field(default_factory=dict)
     spec: dict[str, Any] = field(default_factory=dict)
 
 
-def case(truth: float, *comes: Outcome, **servers: dict[str, Any]) -> Case:
-    return Case(truth=truth, comes=frozenset(comes), **servers)
+def case(truth: float, *comes: Outcome, started: bool = False, **servers: dict[str, Any]) -> Case:
+    return Case(truth=truth, comes=frozenset(comes), started=started, **servers)
 
 
 TWICE = {"depth": 3, "yields": 2}  # every round of the other server yields two tokens
@@ -78,6 +86,18 @@ ODD = {
     "the same where prompts may be cached": case(
         1.0, "flag", "interval",
         both={**PLAIN, "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
+    ),
+    "the same of servers that are started": case(
+        1.0, "requests", started=True,
+        both={**PLAIN, "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
+    ),
+    "the same in an answer of 8 ms": case(
+        1.0, "interval", "requests", both={"style": "sglang", "short": 20, "round_ms": 0.25},
+        spec={**NO_GAIN, "round_ms": 0.5, "delivery": Delivery(first=20)},
+    ),
+    "a time that leaves half out, of 8 ms": case(
+        1.0, "interval", both={"style": "llama-server", "round_ms": 0.25},
+        spec={**NO_GAIN, "round_ms": 0.5, "stated": 0.5},
     ),
     "ids at hand, a first chunk of 12": case(
         1.0, "interval", spec={**NO_GAIN, "delivery": Delivery(first=12)}
@@ -122,6 +142,13 @@ HONEST = {
     "one token a chunk": case(
         2.0, "interval", both={**PLAIN, "delivery": Delivery(singly=True)}, spec=TWICE
     ),
+    "mlx_lm, with comments": case(
+        2.0, "interval", spec=TWICE,
+        both={**PLAIN, "delivery": Delivery(singly=True, before=b": keepalive 36/37\n\n")},
+    ),
+    "lines that end in CRLF": case(
+        2.0, "interval", both={**PLAIN, "delivery": Delivery(line=b"\r\n")}, spec=TWICE
+    ),
     "a round a chunk, lines end in CR, after a byte-order mark": case(
         2.0, "interval",
         both={**PLAIN, "delivery": Delivery(line=b"\r", before=b"\xef\xbb\xbf")}, spec=TWICE,
@@ -129,12 +156,28 @@ HONEST = {
 }  # fmt: skip
 
 
+def command(behaviour: dict[str, Any]) -> str:
+    """The command line of a stand-in that behaves so."""
+    return started("--as", pickle.dumps(behaviour).hex())
+
+
+@contextmanager
+def servers(row: Case) -> Iterator[tuple[str, ...]]:
+    """The options that name both servers of a row."""
+    given: dict[str, Any] = {"round_ms": ROUND_MS, "delivery": AS_DONE, **row.both}
+    plain, drafting = ({**given, **own} for own in (row.base, row.spec))
+    if row.started:
+        yield "--server-command", command(plain), "--spec-server-command", command(drafting)
+        return
+    with serving(**plain) as base, serving(**drafting) as spec:
+        yield "--base-url", base.url, "--spec-base-url", spec.url
+
+
 def run(row: Case, output: Path) -> Result:
     """The command on both servers of a row."""
-    given: dict[str, Any] = {"round_ms": ROUND_MS, "delivery": AS_DONE, **row.both}
-    with serving(**{**given, **row.base}) as base, serving(**{**given, **row.spec}) as spec:
+    with servers(row) as named:
         arguments = [
-            "run", "--runner", "openai", "--base-url", base.url, "--spec-base-url", spec.url,
+            "run", "--runner", "openai", *named,
             "--method", "draft-model:n_max=3", "--draft", DRAFT, "--backend", "cpu",
             "--tasks", "code", "--prompts", "3", "--blocks", "2", "--max-tokens", str(TOKENS),
             "--served-model", MODEL, "-o", str(output),
@@ -150,6 +193,11 @@ def outcome(found: Estimate, truth: float) -> Outcome:
     assert interval.low <= truth * BUSY
     assert interval.high >= truth / BUSY
     return "interval" if found.speedup is not None else "requests"
+
+
+def exactly(trial: Trial) -> Trial:
+    """The same times of a clock that needs no other."""
+    return replace(trial, grain_ms=None, one_token_ms=None)
 
 
 @pytest.fixture
@@ -178,5 +226,9 @@ def test_no_sign_contradicts_the_truth(name: str, tmp_path: Path) -> None:
     (found,) = (each for each in summary.estimates if each.task == "code")
     assert outcome(found, row.truth) in row.comes, (found, done.stderr)
     if name in HONEST:
-        assert not any(trial.grain_ms for trial in submission.trials)
         assert CLOCK_FLAG not in {flag.name for flag in summary.flags}
+        exact = replace(submission, trials=tuple(map(exactly, submission.trials)))
+        (bare,) = (each for each in summarize(exact).estimates if each.task == "code")
+        assert found.interval is not None
+        assert bare.interval is not None
+        assert found.interval.log_half_width <= 1.2 * bare.interval.log_half_width
