@@ -82,12 +82,6 @@ def test_every_declared_dependency_is_locked() -> None:
     assert wanted - locked == set()
 
 
-def test_the_makefile_has_the_verbs_that_were_promised() -> None:
-    promised = {"setup", "demo", "test", "check", "site", "serve", "bench", "lock", "clean", "help"}
-
-    assert promised <= verbs()
-
-
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_a_make_command_in_the_words_is_one_in_the_makefile(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -103,15 +97,6 @@ def test_a_file_in_the_words_is_there(name: str) -> None:
     linked = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
 
     assert [link for link in linked if not (ROOT / link).exists()] == []
-
-
-def test_the_licences_are_there() -> None:
-    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    data_licence = (ROOT / "DATA-LICENSE").read_text(encoding="utf-8")
-
-    assert "Apache License\n                           Version 2.0, January 2004" in licence
-    assert "END OF TERMS AND CONDITIONS" in licence
-    assert "SPDX-License-Identifier: CC-BY-4.0" in data_licence
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -80,18 +80,6 @@ def test_the_example_of_every_format_in_the_help_works(
     assert list((tmp_path / "results").iterdir())
 
 
-def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        call("inventivehq", "--output", str(tmp_path / name))
-
-    first, second = (
-        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
-        for name in ("first", "second")
-    )
-    assert first == second
-    assert len(first) == 3
-
-
 def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> None:
     result = call("llama-server", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
 

@@ -63,16 +63,6 @@ def test_an_answer_over_several_lines_is_one_answer() -> None:
     assert [(t.prompt, t.output_tokens) for t in submission.trials] == [("request-1", 41)]
 
 
-def test_a_word_after_the_name_of_the_backend_is_no_obstacle() -> None:
-    def radv(value: list[dict[str, Any]]) -> None:
-        for row in value:
-            row["backends"] = "Vulkan RADV"
-
-    done = run("llama-bench", [changed("llama-bench.json", radv)], {})
-
-    assert {each.engine.backend for each in done.submissions} == {"vulkan"}
-
-
 @pytest.mark.parametrize(
     ("method", "counts", "drafted_histogram"),
     [

@@ -121,15 +121,6 @@ def test_a_baseline_that_drafted_is_refused() -> None:
         run("vllm", files, ALL["vllm"].facts)
 
 
-def test_a_category_may_be_stated() -> None:
-    files = [given(SAMPLES / name) for name in ALL["vllm"].files]
-
-    done = run("vllm", files, ALL["vllm"].facts | {"task.chat": "reasoning"})
-
-    tasks = {prompt.id: prompt.task for prompt in done.submissions[0].suite.prompts}
-    assert tasks == {"q1": "code", "q2": "code", "q3": "reasoning"}
-
-
 def test_more_prompts_than_a_result_holds_become_several_results() -> None:
     def many(name: str) -> Given:
         row = json.loads((SAMPLES / name).read_text(encoding="utf-8").splitlines()[0])
@@ -144,16 +135,6 @@ def test_more_prompts_than_a_result_holds_become_several_results() -> None:
 
     assert [len(each.suite.prompts) for each in done.submissions] == [300, 300]
     assert [each.suite.prompts[0].task for each in done.submissions] == ["code", "math"]
-
-
-def test_more_prompts_of_one_category_than_a_result_holds_become_several_results() -> None:
-    row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    del row["custom_id"]
-    data = "\n".join([json.dumps(row)] * 600).encode()
-
-    done = run("vllm", [Given(name="base.jsonl", data=data)], ALL["vllm"].facts)
-
-    assert [len(each.suite.prompts) for each in done.submissions] == [512, 88]
 
 
 @pytest.mark.parametrize("form", IMPORTERS)
@@ -218,19 +199,6 @@ def test_a_moment_after_the_last_year_is_refused(moment: int) -> None:
 
     with pytest.raises(BadInputError, match=r"created is .* expected a time in seconds since 1970"):
         run("vllm", [file], ALL["vllm"].facts)
-
-
-def test_drafts_longer_than_any_have_no_histogram() -> None:
-    rows = (SAMPLES / "vllm-spec.jsonl").read_text(encoding="utf-8")
-    longer = rows.replace('"per_step_drafted": [3,', '"per_step_drafted": [1000,')
-    files = [
-        given(SAMPLES / "vllm-baseline.jsonl"),
-        Given(name="spec.jsonl", data=longer.encode()),
-    ]
-
-    trial = run("vllm", files, ALL["vllm"].facts).submissions[0].trials[3]
-
-    assert (trial.rounds, trial.drafted_histogram) == (16, None)
 
 
 def test_files_with_names_need_a_baseline_among_them() -> None:

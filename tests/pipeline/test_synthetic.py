@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 RIGS, SEED = 11, 3
-FEW = 2
 
 
 @pytest.fixture(scope="session")
@@ -37,22 +36,6 @@ def test_every_synthetic_file_passes_the_gate(written: Path) -> None:
     assert verdict.findings == []
     assert len({each.submission.engine.backend for each in verdict.submissions}) >= 5
     assert len(verdict.published) == len(list((RESULTS / "published").glob("*.json")))
-
-
-def test_the_same_seed_makes_the_same_corpus(tmp_path: Path) -> None:
-    first = write_corpus(tmp_path / "first", rigs=FEW, seed=SEED)
-    second = write_corpus(tmp_path / "second", rigs=FEW, seed=SEED)
-
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-    assert [path.name for path in first] == [path.name for path in second]
-
-
-def test_a_synthetic_corpus_holds_the_ways_in_which_arms_fail() -> None:
-    reasons = {
-        arm.reason for visit in visits(40, SEED) for arm in arms_of(visit) if arm.reason is not None
-    }
-
-    assert reasons == {"out-of-memory", "vocabulary-mismatch"}
 
 
 def test_what_is_estimated_is_the_truth_but_for_the_noise() -> None:
