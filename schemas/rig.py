@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+Moment = Literal["before", "after", "during", "warm"]
 System = Literal["linux", "macos", "windows", "freebsd", "other"]
 Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
@@ -91,7 +92,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    moment: Literal["before", "after", "during"]
+    moment: Moment
     load_1min: float | None = None
     steal_fraction: float | None = None
     busy_fraction: float | None = None
@@ -102,4 +103,5 @@ class Snapshot:
     gpu_temperature_c: float | None = None
     gpu_power_w: float | None = None
     gpu_throttled: bool | None = None
+    steady: bool | None = None
     available_ram_mib: int | None = None

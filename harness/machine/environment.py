@@ -2,12 +2,11 @@
 
 import platform
 from pathlib import Path
-from typing import Literal
 
 import psutil
 
 from harness.machine import linux, linux_gpus, nvidia
-from schemas.submission import Snapshot
+from schemas.rig import Moment, Snapshot
 
 _MIB = 1024 * 1024
 # Long enough for a hundred ticks of the kernel's clock on one core.
@@ -31,7 +30,7 @@ class Watch:
         self._start = psutil.cpu_times()
         self._sample_s = sample_s
 
-    def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
+    def snapshot(self, moment: Moment) -> Snapshot:
         """The state now; `before` first measures for a while how busy the processor is."""
         busy = psutil.cpu_percent(interval=self._sample_s) / 100 if moment == "before" else None
         gpu = nvidia.state()

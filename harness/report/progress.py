@@ -169,8 +169,8 @@ class ProgressDisplay:
                 off = event.half_width
                 wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
                 update(task, total=event.total, description=f"{prefix}{wide}, once more")
-            case events.ArmFailed():
-                self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
+            case events.ArmFailed() | events.Settled():
+                self._print(prefix + _lasting(event))
             case events.TrialEnded():
                 whole = "" if left_s is None else f"all done in {seconds(left_s)}"
                 update(task, advance=1, rate=_rate(event), whole=whole)
@@ -195,6 +195,14 @@ class ProgressDisplay:
         if text not in self._printed:
             self._printed.add(text)
             self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _lasting(event: events.ArmFailed | events.Settled) -> str:
+    if isinstance(event, events.ArmFailed):
+        return f"{event.arm} cannot run: {_why(event.failure)}"
+    if event.steady:
+        return "The clock, power and temperature of the device have settled."
+    return "After a minute of warming up the device's clock, power or temperature still changes."
 
 
 def _why(failure: Failure) -> str:

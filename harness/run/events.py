@@ -50,6 +50,13 @@ class WarmedUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Warming up ended: the device's clock, power and temperature settled, or the time was up."""
+
+    steady: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFailed:
     """An arm cannot run, so none of its trials will; the rest goes on."""
 
@@ -87,6 +94,7 @@ Event = (
     | Loading
     | WarmingUp
     | WarmedUp
+    | Settled
     | ArmFailed
     | TrialStarted
     | TrialEnded

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial, SuitePrompt
 from harness.campaign.plan import passes
 from harness.errors import MachineError
-from harness.run import breaches, events, one_token
+from harness.run import breaches, events, one_token, steady
 from harness.run.journal import (
     ArmFact,
     EngineFact,
@@ -33,9 +32,10 @@ from harness.run.passes import Answered, answers
 from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners import base
-from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Warmup
+from schemas.rig import Machine, Moment, Snapshot
+from schemas.submission import Arm, Prompt, Submission, Warmup
 
-TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
+TakeSnapshot = Callable[[Moment], Snapshot]
 
 # An arm that fails so often in a row will not recover; the time is better spent on the others.
 _FAILURES_TO_GIVE_UP = 3
@@ -227,7 +227,7 @@ class _Run:
         failed = self._failed(item, base.Failure(reason="other", detail=""), order=0)
         breaches.require_writable(failed, self._journal.facts, self._assembled)
 
-    def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
+    def _snapshot(self, moment: Moment) -> None:
         self._journal.add(SnapshotFact(snapshot=self._context.snapshot(moment)))
 
     def _prepare(self, session: base.Session) -> None:
@@ -237,12 +237,23 @@ class _Run:
             if arm.id in self._stopping.dropped:
                 continue
             self._observe(events.WarmingUp(arm=arm.id))
-            self._record_arm(arm, session.prepare(arm.id))
+            prepared = session.prepare(arm.id)
+            self._record_arm(arm, prepared)
+            if not isinstance(prepared, base.Failure):
+                last = partial(session.warm_up, arm.id), prepared.warm_up
+        self._settle(*last, on_gpu=report.engine.backend != "cpu")
         if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
             self._observe(events.Probing())
             probes = session.probe()
             if probes is not None:
                 self._journal.add(ProbesFact(probes=probes))
+
+    def _settle(self, compute: steady.Compute, first: base.Generation, *, on_gpu: bool) -> None:
+        snapshot = partial(self._context.snapshot, "warm")
+        warm = steady.settle(compute, first, snapshot, self._context.clock, on_gpu=on_gpu)
+        if warm is not None:
+            self._journal.add(SnapshotFact(snapshot=warm))
+            self._observe(events.Settled(steady=bool(warm.steady)))
 
     def _record_arm(self, arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> None:
         if isinstance(prepared, base.Failure):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,12 +95,13 @@ def of_real_files(planned: Campaign) -> Campaign:
 
 
 def context(observe: Callable[[Event], None] = lambda _event: None) -> RunContext:
-    """A fictitious machine whose clock moves on by an hour at every look."""
+    """A fictitious machine whose date moves on by an hour, and its clock by 2 s, at every look."""
     hours = iter(range(24))
     return RunContext(
         machine=MACHINE,
         snapshot=lambda moment: Snapshot(moment=moment, load_1min=0.1, available_ram_mib=16_000),
         now=lambda: f"2026-11-21T{next(hours):02d}:00:00Z",
+        clock=count(step=2.0).__next__,
         observe=observe,
     )
 

@@ -1,0 +1,59 @@
+"""Compute until a device's clock, power and temperature have settled.
+
+A device that has just begun to compute is often faster than it is minutes later. Where its state is
+read, the trials wait for the state that lasts.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.runners.base import Failure, Generation
+from schemas.rig import Snapshot
+
+Compute = Callable[[], Generation | Failure]
+
+# Two readings so far apart must agree; a device that never settles is measured all the same.
+APART_S, LONGEST_S = 10.0, 60.0
+_CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
+
+
+def settle(
+    compute: Compute,
+    first: Generation,
+    snapshot: Callable[[], Snapshot],
+    clock: Callable[[], float],
+    *,
+    on_gpu: bool,
+) -> Snapshot | None:
+    """The state in which the device settled, or that it had when the time was up.
+
+    `first` is the answer that it has just computed. `None` where neither its clock nor its power is
+    read, or it fails to compute. The clock of a processor is not judged: its reading is a mean over
+    idle cores, too.
+    """
+    readings: list[tuple[float, Snapshot]] = []
+    answer: Generation | Failure = first
+    while not isinstance(answer, Failure):
+        shot, at_s = snapshot(), clock()
+        state = shot if on_gpu else Snapshot(moment=shot.moment)
+        if answer.energy_j:  # over the whole answer, not at one moment after it
+            state = replace(state, gpu_power_w=1000 * answer.energy_j / answer.decode_ms)
+        if state.gpu_clock_mhz is None and state.gpu_power_w is None:
+            return None
+        readings.append((at_s, state))
+        earlier = [each for since, each in readings if at_s - since >= APART_S]
+        steady = bool(earlier) and _agree(state, earlier[-1])
+        if steady or at_s - readings[0][0] >= LONGEST_S:
+            return replace(shot, steady=steady)
+        answer = compute()
+    return None
+
+
+def _agree(one: Snapshot, other: Snapshot) -> bool:
+    figures = (
+        (one.gpu_clock_mhz, other.gpu_clock_mhz, _CLOCK),
+        (one.gpu_power_w, other.gpu_power_w, _POWER),
+    )
+    known = [(a, b, share) for a, b, share in figures if a is not None and b is not None]
+    warmer = abs((one.gpu_temperature_c or 0.0) - (other.gpu_temperature_c or 0.0))
+    return warmer <= _DEGREES and all(abs(a - b) <= share * max(a, b) for a, b, share in known)

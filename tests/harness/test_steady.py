@@ -1,0 +1,103 @@
+"""Do the trials wait for a device that warms up, and begin on every other one?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.run.events import Settled
+from harness.run.steady import settle
+from harness.runners.base import Failure, Generation, Totals
+from harness.runners.fake import FakeRig
+from schemas.submission import Snapshot
+from tests.harness.campaigns import campaign, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.run.events import Event
+
+ANSWER = Generation(
+    tokens=None, margins=None, prompt_tokens=9, prompt_sha256=None, prompt_ms=None, wall_ms=1000.0,
+    rounds=Totals(decode_ms=1000.0), finish="length", counted_tokens=24,
+)  # fmt: skip
+
+
+def settled(
+    state: Callable[[float], Snapshot],
+    *,
+    compute: Callable[[], Generation | Failure] = lambda: ANSWER,
+    on_gpu: bool = True,
+) -> tuple[Snapshot | None, float]:
+    """What was found, and after how many seconds: an answer and a reading take two."""
+    clock = count(step=2.0)
+    now = [0.0]
+
+    def tick() -> float:
+        now[0] = float(next(clock))
+        return now[0]
+
+    found = settle(compute, ANSWER, lambda: state(now[0]), tick, on_gpu=on_gpu)
+    return found, now[0]
+
+
+def cooling(seconds: float) -> Snapshot:
+    """A card that is 60 °C at first and warms by a degree in two seconds, up to 75 °C."""
+    return Snapshot(
+        moment="warm", gpu_clock_mhz=2000.0, gpu_temperature_c=60.0 + min(15.0, seconds / 2)
+    )
+
+
+def test_trials_wait_until_readings_ten_seconds_apart_agree() -> None:
+    found, seconds = settled(cooling)
+
+    # It has 75 °C from the 30th second on; 74 °C ten seconds before the 40th are near enough.
+    assert found == replace(cooling(30), steady=True)
+    assert seconds == 40
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        lambda s: Snapshot(moment="warm", gpu_clock_mhz=2000.0 - 10 * s),
+        lambda s: Snapshot(moment="warm", gpu_power_w=100.0 + s),
+        lambda s: Snapshot(moment="warm", gpu_power_w=100.0, gpu_temperature_c=40.0 + s / 2),
+    ],
+)
+def test_a_device_that_never_settles_is_measured_after_a_minute(
+    state: Callable[[float], Snapshot],
+) -> None:
+    found, seconds = settled(state)
+
+    assert found is not None
+    assert not found.steady
+    assert seconds == 60
+
+
+def test_where_nothing_is_read_nothing_is_computed() -> None:
+    def never() -> Generation:
+        raise AssertionError
+
+    assert settled(lambda _: Snapshot(moment="warm", cpu_mhz=3000.0), compute=never)[0] is None
+    assert settled(cooling, compute=never, on_gpu=False)[0] is None
+
+
+def test_a_device_that_fails_to_compute_is_left_to_the_trials() -> None:
+    failed = Failure(reason="crashed", detail="")
+
+    assert settled(cooling, compute=lambda: failed)[0] is None
+
+
+def test_a_processor_is_judged_by_its_energy_counter_and_the_file_says_it(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    rig = FakeRig(power_w=50.0)
+
+    submission = run(campaign(), tmp_path / "run.jsonl", rig=rig, observe=seen.append)
+
+    states = {state.moment: state.steady for state in submission.environment or ()}
+    assert states == {"before": None, "warm": True, "during": None, "after": None}
+    assert [event.steady for event in seen if isinstance(event, Settled)] == [True]
