@@ -11,6 +11,7 @@ from pipeline.collection.discover import named, require_results, require_writabl
 from pipeline.collection.validate import findings_of
 from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
+from pipeline.site.addresses import site_address
 from schemas.codec import encode
 from schemas.vocabulary import say
 
@@ -84,7 +85,7 @@ def build_command(
     jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,
 ) -> None:
     """Build the site from the results and print its folder."""
-    from pipeline.site.build import build, site_address  # noqa: PLC0415 - validate must not wait for charts and pages
+    from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
 
     try:
         require_results(results)

@@ -21,7 +21,12 @@ ALLOWED = {
     "typer": ("harness.cli", "pipeline.cli", "pipeline.intake.cli", "pipeline.intake.cli"),
     "duckdb": ("pipeline.data", "pipeline.site"),
     "altair": ("pipeline.site.charts",),
-    "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
+    "vl_convert": (
+        "pipeline.site.charts",
+        "pipeline.site.addresses",
+        "pipeline.site.build",
+        "pipeline.site.pictures",
+    ),
     "polars": (
         *("pipeline.data.formats", "pipeline.site.rows", "pipeline.site.charts"),
         *("pipeline.site.pages.columns", "pipeline.site.pages.cells"),
@@ -32,7 +37,13 @@ ALLOWED = {
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
         "harness.plan.server_fit",
         "harness.fleet.worker",
-        *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
+        *(
+            "harness.doctor",
+            "pipeline.intake.git",
+            "pipeline.intake.host",
+            "pipeline.site.addresses",
+            "pipeline.site.build",
+        ),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),

@@ -20,6 +20,7 @@ from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import ForeignFolderError, PipelineError
+from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.flags import with_flags
@@ -202,44 +203,9 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
 
 def footer(site: Site, moment: datetime | None) -> str:
     """The line at the foot of every page; `None` says that there is no figure yet."""
-    code = "Code under Apache-2.0"
     if site.repository:
-        code = f'<a href="{escape(site.repository)}">{code}</a>'
+        code = f'<a href="{escape(site.repository)}">Code under Apache-2.0</a>'
+    else:
+        code = "Code under Apache-2.0 (this build does not know the address of its repository)"
     dated = f"Figures as of {moment:%Y-%m-%d}." if moment else "No figures yet."
     return f"{code}, data under CC BY 4.0. {dated}"
-
-
-REPOSITORY = "DRAFTMAP_REPOSITORY"
-SITE = "DRAFTMAP_SITE_URL"
-# The user part of an address may hold a token and is dropped.
-REMOTE = re.compile(
-    r"(?:https://(?:[^/@]*@)?|ssh://(?:[^/@]*@)?|[^/@:]+@)"
-    r"(?P<host>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d+)?[/:](?P<path>[A-Za-z0-9_./-]+?)"
-    r"(?:\.git)?/?"
-)
-
-
-def repository_address(root: Path) -> str | None:
-    """The repository's web address, or `None` when neither a setting nor a remote names one."""
-    return web_address(os.environ.get(REPOSITORY) or _origin(root))
-
-
-def site_address(given: str | None) -> str | None:
-    """The address that the site will have, with a trailing slash; `None` when it is unknown."""
-    address = given or os.environ.get(SITE)
-    return address.rstrip("/") + "/" if address else None
-
-
-def web_address(remote: str) -> str | None:
-    """A remote as a web address: `git@host.example:a/b.git` is `https://host.example/a/b`."""
-    found = REMOTE.fullmatch(remote)
-    return f"https://{found['host']}/{found['path']}" if found else None
-
-
-def _origin(root: Path) -> str:
-    command = ("git", "-C", str(root), "remote", "get-url", "origin")
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - fixed words and our own folder
-    except FileNotFoundError:  # no git here: then there is no remote either
-        return ""
-    return done.stdout.strip()

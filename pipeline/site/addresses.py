@@ -1,0 +1,47 @@
+"""Where the repository and the site are on the web."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+REPOSITORY = "DRAFTMAP_REPOSITORY"
+SITE = "DRAFTMAP_SITE_URL"
+# The user part of an address may hold a token and is dropped.
+REMOTE = re.compile(
+    r"(?:https://(?:[^/@]*@)?|ssh://(?:[^/@]*@)?|[^/@:]+@)"
+    r"(?P<host>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d+)?[/:](?P<path>[A-Za-z0-9_./-]+?)"
+    r"(?:\.git)?/?"
+)
+
+
+def repository_address(root: Path) -> str | None:
+    """The repository's web address, by the environment, pyproject.toml or the remote."""
+    return web_address(os.environ.get(REPOSITORY) or _declared(root) or _origin(root))
+
+
+def site_address(given: str | None) -> str | None:
+    """The address that the site will have, with a trailing slash; `None` when it is unknown."""
+    address = given or os.environ.get(SITE)
+    return address.rstrip("/") + "/" if address else None
+
+
+def web_address(remote: str) -> str | None:
+    """A remote as a web address: `git@host.example:a/b.git` is `https://host.example/a/b`."""
+    found = REMOTE.fullmatch(remote)
+    return f"https://{found['host']}/{found['path']}" if found else None
+
+
+def _declared(root: Path) -> str:
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    return str(project.get("urls", {}).get("Repository", ""))
+
+
+def _origin(root: Path) -> str:
+    command = ("git", "-C", str(root), "remote", "get-url", "origin")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - fixed words and our own folder
+    except FileNotFoundError:  # no git here: then there is no remote either
+        return ""
+    return done.stdout.strip()
