@@ -34,6 +34,7 @@ PROSE = ROOT / "site_src"
 FIGURES = ROOT / "bench" / "figures"
 CONFIG = ROOT / "mkdocs.yml"
 MARK = ".draftmap-build"  # in a folder that builds may empty; MkDocs leaves hidden files alone
+ICON_PIXELS, LOGO_PIXELS = (32, 180), 32
 INDEX = "search/search_index.json"
 INDEXED_LETTERS = 200  # of a section: the index is loaded whole by whoever searches
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
@@ -100,6 +101,7 @@ def write_source(
     shutil.copytree(PROSE, docs)
     shutil.copytree(FIGURES, docs / "proofs")
     _mark(docs)
+    _draw_icons(docs / "assets")
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
     methodology = docs / "methodology.md"
@@ -131,6 +133,14 @@ def require_own(folder: Path) -> None:
 def _mark(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARK).touch()
+
+
+def _draw_icons(assets: Path) -> None:
+    """The logo in the sizes of browser tabs and home screens that take no SVG."""
+    logo = (assets / "favicon.svg").read_text("utf-8")
+    for pixels in ICON_PIXELS:
+        drawn = vl_convert.svg_to_png(logo, scale=pixels / LOGO_PIXELS, ppi=72)
+        (assets / f"icon-{pixels}.png").write_bytes(drawn)
 
 
 def compact(style: str) -> str:
