@@ -1,9 +1,10 @@
 """Fill a prompt up to a depth of context with text of the project, in front of its question.
 
-The text is `suites/filler.txt`, the project's documentation: 32k tokens without a repetition. Each
+The text is `suites/filler.txt.bz2`, the project's documentation: 32k tokens without a repetition. Each
 prompt starts at a different paragraph, so that no two share a beginning that an engine could cache.
 """
 
+import bz2
 import hashlib
 import re
 from collections.abc import Callable, Sequence
@@ -87,6 +88,6 @@ def _words(text: str) -> Sequence[str]:
 
 @cache
 def _paragraphs() -> tuple[tuple[str, ...], ...]:
-    file = resources.files("harness.campaign").joinpath("suites", "filler.txt")
-    found = _PARAGRAPH.split(file.read_text(encoding="utf-8").strip())
+    file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
+    found = _PARAGRAPH.split(bz2.decompress(file.read_bytes()).decode().strip())
     return tuple(tuple(_WORD.findall(paragraph + "\n\n")) for paragraph in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import hashlib
 from dataclasses import fields, replace
 from importlib import resources
@@ -63,7 +64,8 @@ def test_two_prompts_begin_with_different_text_and_one_always_with_the_same() ->
 
 
 def test_no_paragraph_of_the_filler_stands_twice_and_the_text_stays_as_it_is() -> None:
-    data = resources.files("harness.campaign").joinpath("suites", "filler.txt").read_bytes()
+    file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
+    data = bz2.decompress(file.read_bytes())
     paragraphs = data.decode().split("\n\n")
 
     assert len(set(paragraphs)) == len(paragraphs) > 300
