@@ -1,7 +1,8 @@
 """Fill a prompt up to a depth of context with text of the project, in front of its question.
 
-The text is `suites/filler.txt.bz2`, the project's documentation: 32k tokens without a repetition. Each
-prompt starts at a different paragraph, so that no two share a beginning that an engine could cache.
+The text is `suites/filler.txt.bz2`, documentation of the project: 32k tokens without a repetition.
+Each prompt starts at a different paragraph, so that no two share a beginning that an engine could
+cache.
 """
 
 import bz2
