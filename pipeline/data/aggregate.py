@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from pipeline.data.build_changes import build_changes
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
+from pipeline.data.usual_depths import Tried, usual_depths
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -24,6 +25,7 @@ drop table pool_member;
 drop table candidate;
 drop table build_series;
 drop table build_prompt;
+drop table strip_figure;
 drop table advice_member;
 drop table advice_left_out;
 """
@@ -124,9 +126,22 @@ def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("incoming_t_quantile", t_quantiles({freedom for (freedom,) in found}))
 
 
+def _usual_depths(connection: duckdb.DuckDBPyConnection) -> None:
+    """The depths of published strips; measured ones are chosen by their intervals."""
+    figures = connection.sql(
+        "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
+        " from strip_figure"
+        " where tier = 'published' and aside is null and view = 'all' and not differs"
+        " and depth is not null order by figure"
+    )
+    table = usual_depths(map(Tried._make, figures.fetchall()))
+    connection.register("incoming_usual_depth", table)
+
+
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _quantiles_of_votes,
     "advice_left_out": _quantiles_of_spreads,
+    "strip": _usual_depths,
     "build_step": build_changes,
 }
 

@@ -52,7 +52,7 @@ select
   kind, candidate, own_tasks, coalesce(shown, true) as shown, submission, arm, tier, device,
   device_label, device_kind, vram_gib, backend, engine_label, target, target_label, size_class,
   size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
-  concurrency, conditions, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
+  concurrency, conditions, suite_label, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
   stated_request_high, slower_request, verdict, confirmed, at_most, baseline_tps, tps,
   other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate, submissions, rigs,
   contributors

@@ -5,9 +5,23 @@
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
 -- unless it hurts or a whole request with it is clearly slower; one that another engine beats without
 -- speculation is picked last. Tiers have claims of their own;
--- `tier_order` is 1 for the best tier that a scope has.
+-- `tier_order` is 1 for the best tier that a scope has. Strips look at the newest version of a suite,
+-- and over all tasks, where a method has no figure over all of them, at each single task.
 create table best as
-with placed as (
+with offered as (
+  select
+    *,
+    kind = 'cell' or (own_tasks and shown) as drawn,
+    drawn and suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
+    if(
+      bool_or(task = 'all' and drawn) over (place_of_method), [task], list_distinct([task, 'all'])
+    ) as views
+  from candidate
+  window
+    place as (partition by tier, device, target),
+    place_of_method as (partition by tier, device, target, method)
+),
+placed as (
   select
     *,
     unnest(
@@ -32,7 +46,16 @@ with placed as (
         }],
         []
       ) || if(
-        kind = 'cell' or (own_tasks and shown),
+        newest,
+        flatten(list_transform(views, lambda view: [
+          {'place': 'strip', 'scope': concat_ws('|', device, target, view, 'all', 'all')},
+          {'place': 'strip', 'scope': concat_ws('|', device, target, view, backend, 'all')},
+          {'place': 'strip', 'scope': concat_ws('|', device, target, view, 'all', method)},
+          {'place': 'strip', 'scope': concat_ws('|', device, target, view, backend, method)}
+        ])),
+        []
+      ) || if(
+        drawn,
         [
           {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)},
           {'place': 'square', 'scope': concat_ws('|', device, backend, size_order, task, 'all')},
@@ -42,7 +65,7 @@ with placed as (
       ),
       recursive := true
     )
-  from candidate
+  from offered
 ),
 counted as (
   select
@@ -98,6 +121,6 @@ select
   recommended,
   if(verdict = 'helps', floor(interval_low * 100 + 1e-9) / 100, null) as at_least,
   mark_of(verdict, confirmed) as mark,
-  * exclude (kind, shown, slower_request, place, scope, tier, choices, least, most, recommended)
+  * exclude (kind, shown, drawn, newest, views, suite_label, slower_request, place, scope, tier, choices, least, most, recommended)
 from chosen
 order by place, scope, tier_order;

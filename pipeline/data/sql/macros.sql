@@ -216,3 +216,7 @@ create macro interpolated(ordered, position) as
 -- The variance of the median of so many values in that of one: that of their mean up to two, then up
 -- to pi / 2 of it.
 create macro median_variance(count) as if(count > 2, pi() / 2, 1) / count;
+
+-- "core 2" is the second version of a suite; the first has no label.
+create macro suite_version(suite_label) as
+  coalesce(try_cast(regexp_extract(suite_label, '([0-9]+)$', 1) as bigint), 1);

@@ -1,8 +1,9 @@
 """The file behind "My machine": the best figure of each device, model and task, tier by tier.
 
 Its address never changes, so that other programs can read it. Rows are lists in the order of
-`COLUMNS`; devices, models and settings are numbered. Cards that nobody has measured are devices
-too, with the memory and bandwidth that `schemas/devices.json` knows.
+`COLUMNS`, strips in that of `STRIP_COLUMNS`; devices, models and settings are numbered. Cards
+that nobody has measured are devices too, with the memory and bandwidth that `schemas/devices.json`
+knows.
 """
 
 import re
@@ -18,12 +19,13 @@ from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.environment import vocabulary_file
+from pipeline.site.pages.strips import TIERS, evidence_address, some
 from pipeline.site.rows import Row, grouped, read
 
 PATH = "assets/machine.json"
 PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
 TARGET = "TARGET"  # a page puts the visitor's model in its place
-FORMAT, VERSION = "draftmap-machine", 2
+FORMAT, VERSION = "draftmap-machine", 3
 DIGITS = 4
 # Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
 MOST_BITS = 6
@@ -42,7 +44,37 @@ ROUNDED = (
     "least",
     "most",
     "needs_gib",
+    "draft_gib",
     "other_tps",
+)
+STRIP_COLUMNS = (
+    *(
+        "device",
+        "model",
+        "task",
+        "scope",
+        "aside",
+        "tier",
+        "tier_order",
+        "backend",
+        "method",
+        "depth",
+    ),
+    *("setting", "quantisation", "speedup", "interval_low", "interval_high", "stated_request"),
+    *(
+        "verdict",
+        "mark",
+        "at_least",
+        "recommended",
+        "least",
+        "most",
+        "people",
+        "figures",
+        "choices",
+    ),
+    *("differs", "own_tasks", "tasks", "backends", "quantisations", "drafts", "source"),
+    *("contributor", "evidence", "day", "build", "needs_gib", "draft_gib", "other_engine"),
+    *("other_tps", "dots", "other_dots"),
 )
 Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
 
@@ -65,9 +97,10 @@ LONGEST_CAPITALS = 3
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model.Asset:
     """The file; `knowledge` is the path of the advisor's file."""
     rows = read(connection, "machine_rows")
+    strips = read(connection, "strip")
     listed = (*known_devices(rows), *unmeasured(rows))
     models = {row.model: _model(row) for row in rows}
-    settings = {_words(row): row for row in rows}
+    settings = {_words(row): row for row in (*rows, *strips)}
     places = (
         {each["id"]: number for number, each in enumerate(listed)},
         {name: number for number, name in enumerate(models)},
@@ -99,6 +132,8 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
         },
         "columns": COLUMNS,
         "rows": tuple(_row(row, *places) for row in rows),
+        "strip_columns": STRIP_COLUMNS,
+        "strips": tuple(_strip(row, *places) for row in strips),
     }
     return model.Asset(path=PATH, data=orjson.dumps(document))
 
@@ -167,15 +202,19 @@ def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | Non
 
 def needed_gib(row: Row) -> float | None:
     """The weights of target and draft with a small context; `None` where a size is not known."""
-    parts = [(row.parameters, quantisation_of(row.quantisation or ""))]
-    if row.draft_label:
-        shape = shape_of(row.draft_label)
-        bits = quantisation_of(row.draft_label) or quantisation_of("F16")
-        parts.append((shape and shape.parameters, bits))
-    if not all(parameters and bits for parameters, bits in parts):
+    bits = quantisation_of(row.quantisation or "")
+    draft = draft_gib(row) if row.draft_label else 0.0
+    if not row.parameters or not bits or draft is None:
         return None
-    weights: float = sum(parameters * bits.body / 8 for parameters, bits in parts if bits)
-    return CONTEXT_GIB + weights / 2**30
+    target: float = row.parameters * bits.body / 8 / 2**30
+    return CONTEXT_GIB + target + draft
+
+
+def draft_gib(row: Row) -> float | None:
+    """The weights of the draft model, of a size and quantisation that its name tells."""
+    shape = shape_of(row.draft_label) if row.draft_label else None
+    bits = quantisation_of(row.draft_label or "") or quantisation_of("F16")
+    return shape.parameters * bits.body / 8 / 2**30 if shape and bits else None
 
 
 def _model(row: Row) -> Mapping[str, object]:
@@ -226,6 +265,27 @@ def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers
         "evidence": model.submission_address(own) if own else model.published_address(row.source),
         "needs_gib": needed_gib(row),
     }
+    return _listed(found, COLUMNS)
+
+
+def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
+    """The columns of a strip: its dots are rounded to what is drawn, and thinned where many."""
+    others = grouped(row.other_dots, lambda dot: dot["tier"])
+    found = row._asdict() | {
+        "device": devices_by[row.device],
+        "model": models_by[row.target],
+        "setting": settings_by[_words(row)],
+        "evidence": evidence_address(row),
+        "needs_gib": needed_gib(row),
+        "draft_gib": draft_gib(row),
+        "dots": some(row.dots),
+        "other_dots": [some([dot["speedup"] for dot in others[tier]]) for tier in TIERS],
+    }
+    return _listed(found, STRIP_COLUMNS)
+
+
+def _listed(found: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
     for name in ROUNDED:
-        found[name] = None if found[name] is None else round(found[name], DIGITS)
-    return [found[name] for name in COLUMNS]
+        if found.get(name) is not None:
+            found[name] = round(found[name], DIGITS)
+    return [found[name] for name in columns]

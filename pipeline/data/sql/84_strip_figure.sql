@@ -1,0 +1,63 @@
+-- One row is one person's figure for one setting of a device and a model on one task, as the strips
+-- draw it. A setting that has no figure over all tasks counts there with each of its single tasks
+-- (`view` is the task that is shown, `task` the one that was run). `aside` is what keeps
+-- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
+-- speak of. Figures of one's own that are not `newest` come from an older version of the suite.
+-- `candidate` is what a measured or imported figure is called in the table `best`.
+create table strip_figure as
+with own as (
+  select
+    tier, device, target, backend, method, depth, draft_label, quantisation, task,
+    pool as candidate, null as source, null as row_id, suite_label, false as differs,
+    null as aside, coalesce(contributor, submission) as person, speedup
+  from pool_member
+  where pool_kind = 'cell' and concurrency = 1 and conditions is null and speedup is not null
+    and verdict <> 'never-drafted'
+  union all
+  select
+    tier, device, target, backend, method, depth, draft_label, quantisation, task,
+    candidate, null, null, suite_label, false, null, submission, speedup
+  from candidate
+  where kind = 'arm' and own_tasks and shown
+),
+printed as (
+  select
+    tier, device, target, rate.backend, rate.method, rate.depth, draft_label, rate.quantisation,
+    coalesce(rate.task, 'all') as task,
+    null as candidate, rate.source, row_id, null as suite_label,
+    len(rate.also_differs) > 0 as differs,
+    case
+      when rate.concurrency > 1 then 'streams'
+      when rate.prompt_tokens >= 2000 then 'context'
+      when max_output_tokens < 32 then 'limited'
+    end as aside,
+    coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
+    speedup
+  from published_rate as rate
+  join published_row using (source, row_id)
+  join source on source.source = rate.source
+  where speedup is not null and target is not null
+),
+listed as (
+  select *
+  from (from own union all from printed)
+),
+seen as (
+  select
+    *,
+    suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
+    unnest(
+      if(bool_or(task = 'all') over (place_of_method), [task], list_distinct([task, 'all']))
+    ) as view
+  from listed
+  window
+    place as (partition by tier, device, target),
+    place_of_method as (partition by tier, device, target, method, aside)
+)
+select
+  row_number() over (
+    order by tier, device, target, view, task, backend, method, depth, candidate, source, row_id, person, speedup
+  ) as figure,
+  * exclude (suite_label)
+from seen
+order by figure;

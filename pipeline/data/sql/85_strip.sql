@@ -1,0 +1,199 @@
+-- One row is one strip: what a device shows for a model on one task, in one tier. `scope` says over
+-- what its setting was chosen: 0 over all backends and methods, which is what pages draw; 1 among the methods of one
+-- backend; 2 among the backends of one method; 3 with both given. Measured and imported strips are as
+-- the table `best` has them. A published one is the median over people of each person's median, for
+-- the method that most people have tried with the model (or, where the device lacks it, with the
+-- device), at the depth of `incoming_usual_depth` or the nearest one to it.
+-- Runs that differ in more than speculation (`differs`) count only where there are no others.
+-- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what a
+-- wrong choice costs.
+create table strip as
+with placed as (
+  select
+    *,
+    scope,
+    concat_ws(
+      '|', device, target, view,
+      if(scope in (1, 3), backend, 'all'),
+      if(scope in (2, 3), method, 'all')
+    ) as place
+  from strip_figure
+  cross join (select unnest([0, 1, 2, 3]) as scope)
+),
+group_method as (
+  select target, arg_max(method, (people, -position)) as usual_method
+  from (
+    select target, method, position, count(distinct person) as people
+    from strip_figure
+    join vocabulary_method on vocabulary_method.id = method
+    where view = 'all' and aside is null
+    group by target, method, position
+  )
+  group by target
+),
+tried as (
+  select place, aside, scope, target, method, count(distinct person) as people
+  from placed
+  where tier = 'published'
+  group by all
+),
+picked as (
+  select tried.*
+  from tried
+  left join group_method using (target)
+  join vocabulary_method on vocabulary_method.id = tried.method
+  qualify row_number() over (
+    partition by place, aside, scope
+    order by tried.method = usual_method desc nulls last, people desc, position
+  ) = 1
+),
+comparable as (
+  select placed.*
+  from placed
+  join picked
+    on picked.place = placed.place and picked.scope = placed.scope and picked.method = placed.method
+    and picked.aside is not distinct from placed.aside
+  where tier = 'published'
+  qualify not differs or bool_and(differs) over (partition by placed.place, placed.aside, placed.scope)
+),
+at_depth as (
+  select comparable.*
+  from comparable
+  left join incoming_usual_depth using (target, method)
+  qualify depth is not distinct from first_value(depth) over (
+    partition by place, aside, scope order by abs(depth - usual_depth) nulls last, depth nulls last
+  )
+),
+drawn as (
+  select * from at_depth
+  union all
+  select placed.*
+  from placed
+  join best
+    on best.place = 'strip' and best.scope = placed.place and best.tier = placed.tier
+    and best.candidate = placed.candidate
+  where placed.newest
+),
+people as (
+  select place, aside, scope, tier, person, exp(median(ln(speedup))) as speedup
+  from drawn
+  group by all
+),
+summed as (
+  select
+    place, aside, scope, tier,
+    exp(median(ln(speedup))) as speedup,
+    min(speedup) as least,
+    max(speedup) as most,
+    count(*) as people
+  from people
+  group by all
+),
+facts as (
+  select
+    drawn.place, drawn.aside, drawn.scope, drawn.tier,
+    count(*) as figures,
+    list(distinct drawn.task order by drawn.task) as tasks,
+    list(distinct drawn.backend order by drawn.backend) as backends,
+    coalesce(
+      list(distinct drawn.quantisation order by drawn.quantisation) filter (drawn.quantisation is not null), []
+    ) as quantisations,
+    coalesce(
+      list(distinct drawn.draft_label order by drawn.draft_label) filter (drawn.draft_label is not null), []
+    ) as drafts,
+    bool_and(differs) as differs,
+    arg_min(
+      {'source': source, 'row_id': row_id}, (abs(ln(drawn.speedup / summed.speedup)), figure)
+    ) as nearest,
+    list(distinct round(drawn.speedup, 2) order by round(drawn.speedup, 2)) as dots
+  from drawn
+  join summed
+    on summed.place = drawn.place and summed.scope = drawn.scope and summed.tier = drawn.tier
+    and summed.aside is not distinct from drawn.aside
+  group by all
+),
+other as (
+  select
+    summed.place, summed.aside, summed.scope, summed.tier,
+    list(
+      distinct {'tier': placed.tier, 'speedup': round(placed.speedup, 2)}
+      order by {'tier': placed.tier, 'speedup': round(placed.speedup, 2)}
+    ) as other_dots
+  from summed
+  join placed
+    on placed.place = summed.place and placed.scope = summed.scope
+    and placed.aside is not distinct from summed.aside
+  anti join drawn
+    on drawn.figure = placed.figure and drawn.scope = placed.scope and drawn.place = placed.place
+    and drawn.tier = summed.tier
+  group by all
+),
+credited as (
+  select submission, min(source.source) as source
+  from submission
+  join source on list_contains(source.file_digests, submission.origin_sha256)
+  group by submission
+),
+own as (
+  select
+    best.scope as place, best.tier, best.device_label, best.device_kind, best.vram_gib, best.backend,
+    best.engine_label, best.target_label, best.quantisation, best.parameters, best.active_parameters,
+    best.size_class, best.size_order, best.method, best.method_label, best.depth, best.draft_label,
+    best.own_tasks, best.speedup, best.interval_low, best.interval_high, best.stated_request,
+    best.verdict, best.mark, best.at_least, best.recommended, best.choices, best.other_engine,
+    best.other_tps,
+    setup.submission, setup.engine_build as build, setup.measured_from::date::varchar as day
+  from best
+  left join explore on explore.cell = best.candidate
+  join setup on setup.submission = coalesce(best.submission, explore.submission)
+  where best.place = 'strip'
+),
+printed as (
+  select
+    rate.source, rate.row_id, rate.device_label, rate.device_kind, rate.vram_gib, rate.backend,
+    rate.engine_name as engine_label, rate.target_label, rate.quantisation, rate.parameters,
+    rate.size_class, rate.size_order, rate.method, rate.method_label, rate.depth, rate.draft_label,
+    rate.contributor, published_row.engine_version as build,
+    coalesce(published_on::varchar, transcribed_on::varchar) as day
+  from published_rate as rate
+  join published_row using (source, row_id)
+),
+described as (
+  select
+    summed.place, summed.aside, summed.scope, summed.tier,
+    own.* exclude (place, tier),
+    credited.source, null::varchar as row_id, null::varchar as contributor,
+    least, most, people
+  from summed
+  join own on own.place = summed.place and own.tier = summed.tier
+  left join credited using (submission)
+  union all by name
+  select
+    summed.* exclude (speedup), summed.speedup,
+    printed.*
+  from summed
+  join facts
+    on facts.place = summed.place and facts.scope = summed.scope and facts.tier = summed.tier
+    and facts.aside is not distinct from summed.aside
+  join printed on printed.source = facts.nearest.source and printed.row_id = facts.nearest.row_id
+  where summed.tier = 'published'
+)
+select
+  split_part(described.place, '|', 1) as device,
+  split_part(described.place, '|', 2) as target,
+  split_part(described.place, '|', 3) as task,
+  rank() over (
+    partition by described.place, described.aside, described.scope
+    order by described.tier <> 'measured', described.tier = 'published'
+  ) as tier_order,
+  described.* exclude (place),
+  facts.* exclude (place, aside, scope, tier, nearest),
+  coalesce(other_dots, []) as other_dots
+from described
+join facts
+  on facts.place = described.place and facts.scope = described.scope
+  and facts.tier = described.tier and facts.aside is not distinct from described.aside
+left join other
+  on other.place = described.place and other.scope = described.scope
+  and other.tier = described.tier and other.aside is not distinct from described.aside
+order by target, device, task, scope, aside, tier_order, backend, method;

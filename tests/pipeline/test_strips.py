@@ -1,0 +1,158 @@
+"""What a strip shows: the setting chosen for a whole group, and the figure at it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.data.usual_depths import Tried, usual_depth
+from tests.pipeline.tables import campaign, database, entry, one, rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+RATE = """
+    insert into published_rate by name
+    select
+      'articles' as source, $row as row_id, $row as place, 'published' as tier, $device as device,
+      $device as device_label, 'gpu' as device_kind, 'cuda' as backend, 'llama.cpp' as engine_name,
+      'm-8b' as target, 'M-8B' as target_label, 'Q4_K_M' as quantisation, 8e9 as parameters,
+      $method as method, upper($method) as method_label, $depth as depth, $task as task,
+      $speedup as speedup, $person as contributor, $concurrency as concurrency,
+      [] as also_differs
+"""
+USUAL = {"device": "card", "method": "mtp", "depth": 2, "task": None, "concurrency": None}
+
+
+def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
+    """The tables where people print these figures of one model."""
+    connection = database()
+    connection.execute("insert into source by name select 'articles' as source")
+    for number, figure in enumerate(figures):
+        row = {"row": f"row-{number}"}
+        connection.execute(RATE, USUAL | row | figure)
+        connection.execute(
+            "insert into published_row by name select 'articles' as source, $row as row_id", row
+        )
+    return connection
+
+
+def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() -> None:
+    # On the fast card everything gains 2 times as much, and only there depth 8 was tried: it
+    # loses 10 % against depth 4 all the same. Depth 16, the best, was tried by one of six people.
+    fast = [(4, 3.0), (8, 2.7)]
+    slow = [(2, 1.3), (4, 1.5)]
+    tried = [
+        Tried("m", "mtp", depth, f"{card}{person}", f"{card}{person}", speedup)
+        for card, figures in (("fast", fast), ("slow", slow))
+        for person in range(3)
+        for depth, speedup in figures
+    ]
+
+    assert usual_depth(tried) == 4
+    assert usual_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
+
+
+def test_of_depths_as_good_the_one_that_most_people_tried_is_chosen() -> None:
+    # Depth 5 is 1 % faster than depth 3, which nobody would notice, and two of three have no 5.
+    tried = [Tried("m", "mtp", 3, person, person, 1.5) for person in ("ada", "bob", "cyd")]
+
+    assert usual_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.515)]) == 3
+    assert usual_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.6)]) == 5
+
+
+def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> None:
+    # Ada's three figures count once, as 1.2; with Bob's 1.5 and Cyd's 3.0 the median is 1.5.
+    connection = printed(
+        *({"person": "ada", "speedup": speedup} for speedup in (1.0, 1.2, 9.0)),
+        {"person": "bob", "speedup": 1.5},
+        {"person": "cyd", "speedup": 3.0},
+    )
+
+    found = one(
+        connection, "select speedup, least, most, people, figures from strip where scope = 0"
+    )
+
+    assert found == pytest.approx((1.5, 1.2, 3.0, 3, 5))
+
+
+def test_a_device_without_the_method_and_the_depth_of_its_group_shows_what_is_nearest() -> None:
+    # Two people use MTP at depth 2; `other` has it only at 3 and 8, and `third` lacks it.
+    connection = printed(
+        {"person": "ada", "speedup": 1.5},
+        {"person": "bob", "speedup": 1.5},
+        {"person": "cyd", "speedup": 1.1, "device": "other", "depth": 3},
+        {"person": "cyd", "speedup": 4.0, "device": "other", "depth": 8},
+        {"person": "cyd", "speedup": 4.0, "device": "other", "method": "dflash"},
+        {"person": "dan", "speedup": 2.0, "device": "third", "method": "dflash"},
+    )
+
+    assert rows(
+        connection,
+        "select device, method, depth, dots, [dot.speedup for dot in other_dots] from strip"
+        " where scope = 0 order by device",
+    ) == [
+        ("card", "mtp", 2, [1.5], []),
+        ("other", "mtp", 3, [1.1], [4.0]),
+        ("third", "dflash", 2, [2.0], []),
+    ]
+
+
+def test_several_requests_at_once_are_never_mixed_in() -> None:
+    connection = printed(
+        {"person": "ada", "speedup": 1.5},
+        {"person": "ada", "speedup": 0.7, "concurrency": 8},
+    )
+
+    assert rows(connection, "select aside, speedup from strip where scope = 0 order by aside") == [
+        ("streams", pytest.approx(0.7)),
+        (None, pytest.approx(1.5)),
+    ]
+
+
+def test_a_task_stands_for_all_only_where_a_method_has_no_figure_over_all_of_them() -> None:
+    code = {"person": "ada", "speedup": 3.0, "task": "code"}
+    alone = printed(code)
+    beside_all = printed(code, {"person": "ada", "speedup": 1.5})
+    over_all = "select speedup, tasks from strip where scope = 0 and task = 'all'"
+
+    assert one(alone, over_all) == (pytest.approx(3.0), ["code"])
+    assert one(beside_all, over_all) == (pytest.approx(1.5), ["all"])
+
+
+def test_a_measured_strip_is_the_claim_that_allows_for_the_choice() -> None:
+    # Of two settings the one that clearly gains is drawn, with a bound that its own cell has not.
+    connection = database(
+        campaign(1.5, within=(1.4, 1.6), task=None, depth=4),
+        campaign(1.1, within=(0.9, 1.3), task=None, depth=8),
+    )
+
+    assert one(
+        connection,
+        "select strip.depth, choices, strip.interval_low < cell.interval_low, dots,"
+        " [dot.speedup for dot in other_dots] from strip join cell on cell.depth = strip.depth"
+        " where scope = 0 and strip.task = 'all'",
+    ) == (4, 2, True, [1.5], [1.1])
+
+
+def test_the_measured_tier_is_drawn_before_the_imported_one() -> None:
+    connection = database(campaign(1.1, task=None), campaign(3.0, task=None, tier="imported"))
+
+    assert rows(
+        connection,
+        "select tier, tier_order, speedup from strip where scope = 0 order by tier_order",
+    ) == [("measured", 1, pytest.approx(1.1)), ("imported", 2, pytest.approx(3.0))]
+
+
+def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
+    older = campaign(1.5, within=(1.4, 1.6), task=None)
+    newer = campaign(1.1, within=(1.0, 1.2), task=None)
+    suite = replace(newer.submission.suite, version="2.0.0")
+    connection = database(older, entry(replace(newer.submission, suite=suite), newer.summary))
+
+    assert one(
+        connection,
+        "select speedup, [dot.speedup for dot in other_dots] from strip where scope = 0",
+    ) == (pytest.approx(1.1), [1.5])
