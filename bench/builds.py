@@ -1,7 +1,7 @@
 """Check that a comparison of two builds finds a slowdown of 5 %, and none where there is none.
 
 `make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
-with the noise of real machines and judged by the code that judges real ones.
+with the noise of real machines, and judged after every block by the code that judges real ones.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from estimates.builds import THRESHOLD, block_means, judge, level_of
+from estimates.builds import FAIL_BELOW, FEWEST_BLOCKS, PRECISE, judge, level_of, tests_of
+from estimates.paired_blocks import block_means
 from estimates.running_order import running_order
 from harness.cli.compare import BLOCKS
 
@@ -26,11 +28,11 @@ if TYPE_CHECKING:
 COMPARISONS = 2000
 ARMS = 3
 PROMPTS = 8
-# A speed for each arm, and R for those that speculate: as `estimates.builds.compare` counts them.
-TESTS = 2 * ARMS - 1
+LEVEL = level_of(tests_of(ARMS, ARMS - 1))
 ENGINES = ("base", "head")
 
-Verdict = Literal["slower", "faster", "unclear", "no-difference"]
+Verdict = Literal["slower", "no-difference", "unclear", "faster"]
+VERDICTS: tuple[Verdict, ...] = ("slower", "no-difference", "unclear", "faster")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +65,19 @@ def verdicts(
     """The share of the comparisons with each verdict; every arm of head is slower so much."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
-    means = block_means(logs, np.full(PROMPTS, 1 / PROMPTS))
-    counted: dict[Verdict, float] = dict.fromkeys(("slower", "faster", "unclear"), 0.0)
-    counted["no-difference"] = 0.0
-    for arms in means:
-        counted[_verdict(arms)] += 1 / comparisons
-    return counted
+    weights = np.full(PROMPTS, 1 / PROMPTS)
+    looks = [block_means(logs[..., : n + 1], weights) for n in range(FEWEST_BLOCKS - 1, BLOCKS)]
+    counted = Counter(_verdict(arms) for arms in zip(*looks, strict=True))
+    return {name: counted[name] / comparisons for name in VERDICTS}
 
 
-def _verdict(arms: NDArray[np.float64]) -> Verdict:
-    """As `Comparison.verdict` puts the arms together."""
-    found = {judge(means, level_of(TESTS), THRESHOLD)[2] for means in arms}
+def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
+    """As `Comparison.verdict` puts the arms together, at the first precise look or the last."""
+    for arms in looks:
+        judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
+        if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
+            break
+    found = {direction for _, _, direction in judged}
     if "lower" in found:
         return "slower"
     if "unclear" in found:
@@ -118,13 +122,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
     count = parser.parse_args(arguments).comparisons
-    names = ("slower", "no-difference", "unclear", "faster")
-    heads = "".join(f"{name:>15}" for name in names)
+    heads = "".join(f"{name:>15}" for name in VERDICTS)
     sys.stdout.write(f"{'':24}{'slowdown':>10}{heads}\n")
     for name, machine in MACHINES.items():
         for slowdown in (0.0, 0.02, 0.05):
             found = verdicts(machine, slowdown=slowdown, comparisons=count)
-            shares = "".join(f"{found[each]:>15.1%}" for each in names)  # type: ignore[index]
+            shares = "".join(f"{each:>15.1%}" for each in found.values())
             sys.stdout.write(f"{name:24}{slowdown:>10.0%}{shares}\n")
 
 

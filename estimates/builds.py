@@ -1,47 +1,53 @@
 """Compare two builds of an engine that answered the same prompts in the same blocks.
 
-Each block is one measurement of the change of every arm:
+Each block is one measurement of the change of every arm, here of the time to write a token:
 
     m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
 
 where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
 base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
 the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
-stall of one trial is not taken for a property of a build. The interval is Student's t over blocks.
+stall of one trial is not taken for a property of a build. Reading the prompt and the whole request,
+both by the client's clock, are compared in the same way. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
 shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimates.answers import InvalidAnswers, worse
 from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
 from estimates.identity import identify
-from estimates.intervals import Strata, mean_times, time_ratio
 from estimates.model import Interval
+from estimates.paired_blocks import (
+    ByClock,
+    Counter,
+    Logs,
+    PairedBlocks,
+    by_reading,
+    by_request,
+    by_writing,
+)
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import together
-from estimates.repeatability import by_task
 from estimates.student_t import t_quantile
 from schemas.codec import Json, encode
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, Submission
 
-Counter = Callable[[Sequence[Trial]], float | None]
-Logs = NDArray[np.float64]
 # `higher` and `lower` are about head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
+Deciding = Literal["writing", "reading", "whole request"]
 
-ERROR_RATE, THRESHOLD = 0.02, 0.01
+ERROR_RATE, FAIL_BELOW = 0.02, 0.99
 _WITHIN = 0.9  # two one-sided tests of 95 % each
 WIDE = 0.05
 FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
-_FULL_BLOCK = 0.9
-_CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviations
+PRECISE = 0.02  # a comparison may end once every interval is so narrow, as a share of the ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,51 +73,79 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmChange:
-    """One arm under both builds; `failed` says which cannot run it, and why. Speed: tokens/s."""
+    """One arm under both builds; `failed` says which cannot run it, and why.
+
+    `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
+    in ms. `invalid` is there if more answers of head are not what their prompts ask for.
+    """
 
     arm: str
     prompts: int = 0
     blocks: int = 0
     failed: str | None = None
     speed: FigureChange | None = None
+    prompt_speed: FigureChange | None = None
+    whole_request: FigureChange | None = None
     round_cost: FigureChange | None = None
     tokens_per_round: FigureChange | None = None
     acceptance_rate: FigureChange | None = None
     outputs: Outputs | None = None
+    invalid: InvalidAnswers | None = None
+
+    @property
+    def deciding(self) -> dict[Deciding, FigureChange]:
+        """The figures that the verdict listens to."""
+        found: dict[Deciding, FigureChange | None] = {
+            "writing": self.speed,
+            "reading": self.prompt_speed,
+            "whole request": self.whole_request,
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
+    def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
+        """The deciding figures that show that head is faster, or slower; a request takes time."""
+        better, worse = ("higher", "lower") if direction == "faster" else ("lower", "higher")
+        return {
+            name: each
+            for name, each in self.deciding.items()
+            if each.direction == (worse if name == "whole request" else better)
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm; `level` is that of each interval."""
+    """Two builds, arm by arm; `level` is that of each interval, `confidence` that of all."""
 
     base: str
     head: str
-    threshold: float
+    fail_below: float
     level: float
     arms: tuple[ArmChange, ...]
-
-    def whose_speed_is(self, direction: Direction) -> tuple[ArmChange, ...]:
-        """The arms whose speed changed so."""
-        return tuple(each for each in self.arms if each.speed and each.speed.direction == direction)
+    confidence: float = 1 - ERROR_RATE
 
     @property
-    def verdict(self) -> Literal["slower", "failed", "unclear", "faster", "no-difference"]:
-        """What matters most: a slowdown, then what could not be measured, then a gain."""
-        if self.whose_speed_is("lower"):
+    def verdict(
+        self,
+    ) -> Literal["invalid-answers", "slower", "failed", "unclear", "faster", "no-difference"]:
+        """What matters most: wrong answers, a slowdown, what could not be measured, a gain."""
+        if any(each.invalid for each in self.arms):
+            return "invalid-answers"
+        if any(each.whose("slower") for each in self.arms):
             return "slower"
         if any(each.failed for each in self.arms):
             return "failed"
-        if self.whose_speed_is("unclear"):
+        if any(each.direction == "unclear" for arm in self.arms for each in arm.deciding.values()):
             return "unclear"
-        return "faster" if self.whose_speed_is("higher") else "no-difference"
+        return "faster" if any(each.whose("faster") for each in self.arms) else "no-difference"
 
-
-def block_means(logs: Logs, weights: Logs) -> Logs:
-    """One log ratio for each block, from an array whose last axes are prompts and blocks."""
-    middle = np.median(logs, axis=-1, keepdims=True)
-    off = logs - middle
-    limit = _CLIPPED_AT * np.median(np.abs(off), axis=(-2, -1), keepdims=True)
-    return np.asarray(np.einsum("...pb,p->...b", middle + np.clip(off, -limit, limit), weights))
+    @property
+    def is_precise(self) -> bool:
+        """Whether every deciding interval is so narrow that more blocks would not help."""
+        figures = [each for arm in self.arms for each in arm.deciding.values()]
+        return bool(figures) and all(
+            each.interval is not None and each.interval.log_half_width <= PRECISE
+            for each in figures
+        )
 
 
 def half_width(means: Logs, level: float) -> Logs:
@@ -121,11 +155,12 @@ def half_width(means: Logs, level: float) -> Logs:
     return np.asarray(factor * np.std(means, axis=-1, ddof=1))
 
 
-def judge(means: Logs, level: float, threshold: float) -> tuple[float, Interval | None, Direction]:
+def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval | None, Direction]:
     """The ratio of block means, its interval, and what they say.
 
-    A change is one that the interval shows and that is not below the threshold. Without one, a
-    change of `WIDE` must be excluded either way (two one-sided tests at 95 %), else it is unclear.
+    A change is one whose interval lies below the bound, or above its inverse. Without one, a change
+    of `WIDE`, or one below the bound if that is farther from 1, must be excluded either way (two
+    one-sided tests at 95 %), else it is unclear.
     """
     ratio = math.exp(float(np.mean(means)))
     if len(means) < FEWEST_BLOCKS:
@@ -134,12 +169,13 @@ def judge(means: Logs, level: float, threshold: float) -> tuple[float, Interval 
         Interval(low=ratio * math.exp(-off), high=ratio * math.exp(off))
         for off in (float(half_width(means, each)) for each in (level, _WITHIN))
     )
-    if interval.high < 1 and ratio <= 1 - threshold:
+    if interval.high < fail_below:
         return ratio, interval, "lower"
-    if interval.low > 1 and ratio >= 1 + threshold:
+    if interval.low > 1 / fail_below:
         return ratio, interval, "higher"
-    wide = inner.low < 1 - WIDE or inner.high > 1 + WIDE
-    return ratio, interval, "unclear" if wide else "no-difference"
+    wide = min(fail_below, 1 - WIDE)
+    is_wide = inner.low < wide or inner.high > 1 / wide
+    return ratio, interval, "unclear" if is_wide else "no-difference"
 
 
 def level_of(tests: int) -> float:
@@ -147,15 +183,20 @@ def level_of(tests: int) -> float:
     return 1 - ERROR_RATE / tests
 
 
-def compare(base: Submission, head: Submission, *, threshold: float = THRESHOLD) -> Comparison:
+def tests_of(arms: int, speculating: int) -> int:
+    """How many intervals are right together: writing, reading and request of an arm, and each R."""
+    return 3 * arms + speculating
+
+
+def compare(base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW) -> Comparison:
     """Every arm of `base` with the arm of the same id of `head`."""
-    # A speed for each arm, and R for those that speculate.
-    level = level_of(len(base.arms) + sum(arm.role == "speculation" for arm in base.arms))
-    judged = _Judge(base=base, head=head, level=level, threshold=threshold)
+    speculating = sum(arm.role == "speculation" for arm in base.arms)
+    level = level_of(tests_of(len(base.arms), speculating))
+    judged = _Judge(base=base, head=head, level=level, fail_below=fail_below)
     return Comparison(
         base=identify(base).engine_build,
         head=identify(head).engine_build,
-        threshold=threshold,
+        fail_below=fail_below,
         level=level,
         arms=tuple(judged.arm(arm) for arm in base.arms),
     )
@@ -166,25 +207,34 @@ class _Judge:
     base: Submission
     head: Submission
     level: float
-    threshold: float
+    fail_below: float
 
     def arm(self, arm: Arm) -> ArmChange:
         failed = "; ".join(self._failures(arm.id))
-        found = _Paired.of(self._pairs(arm.id))
+        found = PairedBlocks.of(self._pairs(arm.id))
         if failed or found is None:
             return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
-        plain = _Paired.of(self._pairs(arm.baseline)) if arm.baseline else None
+        plain = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
         return ArmChange(
             arm=arm.id,
             prompts=len(found.pairs),
             blocks=len(found.blocks),
-            speed=self._change(found.speeds(), found.means()),
+            speed=self._timed(found, by_writing, per_token=1),
+            prompt_speed=self._timed(found, by_reading, per_token=found.prompt_tokens),
+            whole_request=self._timed(found, by_request, per_token=None),
             round_cost=self._round_cost(found, plain) if drafts and plain else None,
             tokens_per_round=self._counted(found, tokens_per_round) if drafts else None,
             acceptance_rate=self._counted(found, acceptance_rate) if drafts else None,
             outputs=_outputs(found.pairs),
+            invalid=self._invalid(arm.id),
         )
+
+    def _invalid(self, arm: str) -> InvalidAnswers | None:
+        own, base = (
+            [trial for trial in each.trials if trial.arm == arm] for each in (self.head, self.base)
+        )
+        return worse(own, base, {each.id: each.task for each in self.base.suite.prompts})
 
     def _failures(self, arm: str) -> Iterator[str]:
         for name, submission in (("base", self.base), ("head", self.head)):
@@ -199,95 +249,41 @@ class _Judge:
     def _pairs(self, arm: str) -> tuple[PromptPairs, ...]:
         return pair(*together(self.base, self.head, arm, arm))
 
-    def _change(self, values: tuple[float, float], means: Logs) -> FigureChange:
-        ratio, interval, direction = judge(means, self.level, self.threshold)
+    def _timed(
+        self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
+    ) -> FigureChange | None:
+        """The change of tokens/s, or of ms where no tokens are counted."""
+        changed = found.changed(clock)
+        if changed is None or per_token == 0:
+            return None
+        if per_token is None:
+            return self._change(changed.base_ms, -changed.faster)
+        return self._change(1000 * per_token / changed.base_ms, changed.faster)
+
+    def _change(self, base: float, means: Logs) -> FigureChange:
+        """The change of a figure; what is printed of head divides to it."""
+        ratio, interval, direction = judge(means, self.level, self.fail_below)
         return FigureChange(
-            base=values[0], head=values[1], ratio=ratio, interval=interval, direction=direction
+            base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
         )
 
-    def _counted(self, found: "_Paired", value: Counter) -> FigureChange | None:
+    def _counted(self, found: PairedBlocks, value: Counter) -> FigureChange | None:
         """A ratio of counters, pooled over the prompts of each block."""
         counts = found.counted(value)
         if counts is None:
             return None
         base, head = counts
-        return self._change((float(np.mean(base)), float(np.mean(head))), np.log(head / base))
+        return self._change(float(np.mean(base)), np.log(head / base))
 
-    def _round_cost(self, found: "_Paired", plain: "_Paired") -> FigureChange | None:
+    def _round_cost(self, found: PairedBlocks, plain: PairedBlocks) -> FigureChange | None:
         """R of each build from its own baseline: tokens per round over the speedup."""
         counts = found.counted(tokens_per_round)
-        if counts is None or found.blocks != plain.blocks:
+        own, alone = found.changed(by_writing), plain.changed(by_writing)
+        if counts is None or own is None or alone is None or found.blocks != plain.blocks:
             return None
         base, head = counts
-        means = np.log(head / base) - found.means() + plain.means()
-        (arm, arm_head), (baseline, baseline_head) = found.speeds(), plain.speeds()
-        cost = float(np.mean(base)) * baseline / arm
-        cost_head = float(np.mean(head)) * baseline_head / arm_head
-        return self._change((cost, cost_head), means)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Paired:
-    """The prompts that both builds answered in every one of the blocks that count."""
-
-    pairs: tuple[PromptPairs, ...]
-    blocks: tuple[int, ...]
-
-    @classmethod
-    def of(cls, pairs: Sequence[PromptPairs]) -> "_Paired | None":
-        """Blocks with nine tenths of the prompts, and the prompts that all of these have."""
-        at = [{trial.block for trial in each.trials} for each in pairs]
-        blocks = tuple(
-            block
-            for block in sorted(set().union(*at))
-            if sum(block in own for own in at) >= _FULL_BLOCK * len(pairs)
-        )
-        kept = tuple(each for each, own in zip(pairs, at, strict=True) if own.issuperset(blocks))
-        return cls(pairs=kept, blocks=blocks) if kept and blocks else None
-
-    def means(self) -> Logs:
-        """The log ratio of the speeds, head over base, of each block."""
-        times, rows = self.times, []
-        base_ms = mean_times(times)[0]
-        for each in self.pairs:
-            ratio = dict(zip((t.block for t in each.trials), each.block_log_ratios, strict=True))
-            rows.append([ratio[block] for block in self.blocks])
-        tasks = [each.prompt.task for each in self.pairs]
-        weights = np.asarray(
-            [
-                each.baseline_ms / base_ms / (len(times) * tasks.count(each.prompt.task))
-                for each in self.pairs
-            ]
-        )
-        logs = np.asarray(rows, np.float64)
-        middle = float(np.median(logs, axis=-1) @ weights)
-        return block_means(logs, weights) + math.log(time_ratio(times)) - middle
-
-    def speeds(self) -> tuple[float, float]:
-        """Tokens per second of base, and what they are with head: the first times the change."""
-        base = 1000 / mean_times(self.times)[0]
-        return base, base * math.exp(float(np.mean(self.means())))
-
-    @property
-    def times(self) -> Strata:
-        return [
-            [(each.baseline_ms, each.arm_ms) for each in group] for group in by_task(self.pairs)
-        ]
-
-    def counted(self, value: Counter) -> tuple[Logs, Logs] | None:
-        """The value of each block under base and head; `None` if one is unknown or zero."""
-        found = [
-            value([trial for trial in trials if trial.block == block])
-            for trials in (
-                [trial for each in self.pairs for trial in each.baseline_trials],
-                [trial for each in self.pairs for trial in each.trials],
-            )
-            for block in self.blocks
-        ]
-        if not all(found):
-            return None
-        base, head = np.split(np.asarray(found, np.float64), 2)
-        return base, head
+        means = np.log(head / base) - own.faster + alone.faster
+        return self._change(float(np.mean(base)) * own.base_ms / alone.base_ms, means)
 
 
 def to_json(found: Comparison) -> dict[str, Json]:

@@ -2,21 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from estimates.answers import worse
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.significance import p_of_sign
 from estimates.verdicts import classify
 from schemas.submission import Trial
 from schemas.vocabulary import METHODS
 
 EARLY = bounds("diverged")
 NEAR = bounds("near-ties")
-INVALID = bounds("invalid-answers")
-# The tasks whose answers have a form; of the others it is only known whether they loop.
-_FORMAL = ("json", "tools")
 
 
 def never_drafted(evidence: FlagEvidence) -> Seen | None:
@@ -76,44 +73,20 @@ def near_ties(evidence: FlagEvidence) -> Seen | None:
 
 def invalid_answers(evidence: FlagEvidence) -> Seen | None:
     """An arm's answers do not parse, do not match or loop where its baseline's do not."""
-    tasks = {prompt.id: prompt.task for prompt in evidence.submission.suite.prompts}
-    worse: dict[str, str] = {}
-    for arm in evidence.submission.arms:
-        for formal in (True, False):
-            own, base = (
-                [
-                    each
-                    for each in evidence.submission.trials
-                    if each.answer and each.arm == name
-                    if (tasks.get(each.prompt) in _FORMAL) == formal
-                ]
-                for name in (arm.id, arm.baseline)
+    submission = evidence.submission
+    tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
+    counts: dict[str, str] = {}
+    for arm in submission.arms:
+        own, base = (
+            [trial for trial in submission.trials if trial.arm == name]
+            for name in (arm.id, arm.baseline)
+        )
+        if found := worse(own, base, tasks):
+            counts[arm.id] = (
+                f"{found.faulty} of {found.answers} with {arm.id}, "
+                f"{found.base_faulty} of {found.base_answers} with {arm.baseline}"
             )
-            if _clearly_worse(_faulty_share(own), _faulty_share(base)):
-                worse[arm.id] = (
-                    f"{_faulty(own)} of {len(own)} with {arm.id}, "
-                    f"{_faulty(base)} of {len(base)} with {arm.baseline}"
-                )
-    return seen(counts=[*worse.values()], arm=only(worse)) if worse else None
-
-
-def _faulty(trials: Sequence[Trial]) -> int:
-    return sum(each.answer != "valid" for each in trials)
-
-
-def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
-    """By prompt the share of its answers in which something is wrong."""
-    ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
-    faulty.update(each.prompt for each in trials if each.answer != "valid")
-    return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
-
-
-def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """By the sign test over prompts, and by so much that rounding does not explain it."""
-    more = [own[each] - base[each] for each in own.keys() & base.keys()]
-    lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
-    clear = lost > won and p_of_sign(lost, won) <= INVALID["p"]
-    return clear and sum(more) >= INVALID["share"] * len(more)
+    return seen(counts=[*counts.values()], arm=only(counts)) if counts else None
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:

@@ -74,13 +74,21 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
     return Expected(seconds=most_s, least_seconds=least_s, token_s=plain_s)
 
 
-def in_turns(campaigns: Sequence[Campaign], rate: MachineRate) -> Expected | None:
-    """How long campaigns take one after the other; `None` where that of one is not known."""
+def in_turns(
+    campaigns: Sequence[Campaign], rate: MachineRate, most_s: float | None = None
+) -> Expected | None:
+    """How long campaigns take one after the other; `None` where that of one is not known.
+
+    They end together after the block that ends before `most_s`, or after the first one.
+    """
     found = [each for campaign in campaigns if (each := expected(campaign, rate)) is not None]
     if len(found) < len(campaigns):
         return None
     least_s = sum(each.least_seconds for each in found)
-    return replace(found[0], seconds=sum(each.seconds for each in found), least_seconds=least_s)
+    seconds = sum(each.seconds for each in found)
+    if most_s is not None and seconds > most_s:
+        seconds = max(most_s, seconds / max(1, campaigns[0].blocks))
+    return replace(found[0], seconds=seconds, least_seconds=min(least_s, seconds))
 
 
 def _cost(file: ModelFile, rate: MachineRate) -> _Cost | None:

@@ -49,7 +49,7 @@ def campaign_from(
 
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)
-    if not names and not options.methods:
+    if not names and not options.methods and not runner.behind_servers:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
     campaign = campaigns.build(

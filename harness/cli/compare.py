@@ -1,44 +1,71 @@
-"""`draftmap compare`: did a change of the engine make speculation slower?"""
+"""`draftmap compare`: did a change of the engine make speculation slower, or its answers worse?"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import typer
 
-from harness.campaign.build import SHORT_SUITE
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, named_engines
-from harness.cli.options import offers_fields
+from harness.cli.engines import ChosenEngine, with_usual_target
+from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
 from harness.files import written
-from harness.options import REQUIRED, option
+from harness.options import option
 from harness.run import result_file
 from harness.runners.llama_server.binary import find
-from harness.runners.options import ConnectionOptions, Timeouts
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Submission
 
 # Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
-# a hundred (`python -m bench.builds`), and short prompts make them take no longer.
+# a hundred (`python -m bench.builds`).
 BLOCKS = 16
 _MAX_TOKENS = 48
-_EXIT_CODES = {"slower": 1, "failed": 3}
+_MINUTES, _QUICK_MINUTES = 15.0, 5.0
+# The shortest of each task, so that answers take the time, but for one that is long to read.
+_QUICK_PROMPTS = (
+    *("code-log-script", "json-quiz"),
+    *("summarization-incident-queue", "creative-snail-post"),
+)
+_PROMPTS = (
+    *_QUICK_PROMPTS,
+    *("math-root-proof", "reasoning-three-jugs", "chat-rainy-holiday"),
+    "translation-en-it-proverbs",
+)
+_EXIT_CODES = {"slower": 1, "failed": 3, "invalid-answers": 4}
+_BY_COMMANDS = Without(
+    frozenset({"base_url", "spec_base_urls", "server_command", "spec_server_commands"})
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builds:
-    base: str = option("The llama-server before the change.", metavar="BINARY", default=REQUIRED)
-    head: str = option("The llama-server with the change.", metavar="BINARY", default=REQUIRED)
-    threshold: float = option(
-        "The smallest change that counts, as a fraction. Default: 0.01 (1 %).",
+    base: str | None = option("The llama-server before the change.", metavar="BINARY")
+    head: str | None = option("The llama-server with the change.", metavar="BINARY")
+    base_commands: tuple[str, ...] = option(
+        "Instead of --base, for any server with OpenAI's protocol: the command that starts it "
+        "without speculation, '… --port {port}'; once more for each --method with it.",
+        name="base-command",
+        metavar="COMMAND",
+        default=(),
+    )
+    head_commands: tuple[str, ...] = option(
+        "Instead of --head: the same of the server with the change.",
+        name="head-command",
+        metavar="COMMAND",
+        default=(),
+    )
+    fail_below: float = option(
+        "What is too slow, as a fraction of base: it fails where writing, reading the prompt or "
+        "whole requests are below it with 98 % confidence. Default: 0.99.",
         metavar="FRACTION",
-        least=0,
-        most=0.5,
-        default=0.01,
+        least=0.1,
+        most=1,
+        default=0.99,
     )
     one_at_a_time: bool = option(
         "End each server before the other starts. By default both stay in memory where there "
@@ -50,52 +77,116 @@ class Builds:
         "Also write the comparison as a comment for a pull request.", metavar="FILE"
     )
 
+    def engines(
+        self, options: Options, connection: ConnectionOptions
+    ) -> tuple[ChosenEngine, ChosenEngine]:
+        """Both builds by name. Raises `HarnessError` where one cannot be used."""
+        if self.base_commands or self.head_commands:
+            base, head = (
+                self._commanded(name, commands, options, connection)
+                for name, commands in (("base", self.base_commands), ("head", self.head_commands))
+            )
+        else:
+            base, head = (
+                self._started(name, path, connection)
+                for name, path in (("base", self.base), ("head", self.head))
+            )
+        return base, head
+
+    def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
+        if path is None:
+            message = f"give both builds: --{name} BINARY, or --base-command and --head-command"
+            raise UsageError(message)
+        if given := connection.given_for_servers():
+            message = f"{given[0]} is for --base-command and --head-command"
+            raise UsageError(message)
+        try:
+            find(path)
+        except BadInputError as error:
+            raise BadInputError(str(error).replace("--server-binary", f"--{name}")) from error
+        engine = replace(connection, binary=path)
+        return ChosenEngine(runner="llama-server", name=name, connection=engine)
+
+    def _commanded(
+        self, name: str, commands: tuple[str, ...], options: Options, connection: ConnectionOptions
+    ) -> ChosenEngine:
+        from harness.runners.openai.endpoints import words  # noqa: PLC0415 - slow to import
+
+        flag, needed = f"--{name}-command", 1 + len(options.methods)
+        if self.base or self.head:
+            message = "give binaries (--base, --head) or commands, not both"
+            raise UsageError(message)
+        if len(commands) != needed:
+            message = (
+                f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
+                "without speculation, then for each --method, in their order"
+            )
+            raise UsageError(message)
+        for command in commands:
+            words(command, option=flag)
+        plain, *speculating = commands
+        engine = replace(
+            connection,
+            server_command=plain,
+            spec_server_commands=tuple(speculating),
+            plain_alone=not speculating,
+        )
+        return ChosenEngine(runner="openai", name=name, connection=engine)
+
 
 @console.reports_errors
 @offers_fields
 def compare(
     builds: Builds,
     options: Options,
-    patience: Timeouts,
+    connection: Annotated[ConnectionOptions, _BY_COMMANDS],
     result: ResultOptions,
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 
-    Its defaults are a short prompt of each task, 48 tokens each, and 16 blocks. Exit code 1
-    means that an arm is clearly slower with head, 0 that none is, 3 that something could not be
-    measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
+    Its defaults are a prompt of each task, one of them long, answers of 48 tokens, and at most 15
+    minutes; it ends earlier once every interval is within 2 %. Exit code 1 means that an arm is
+    clearly slower with head, 0 that none is, 3 that something could not be measured, 4 that answers
+    of head are invalid where base's are not. A busy machine makes intervals wide, not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 
     - `python -m harness compare --base a --head b --target qwen3-8b --method draft-model:n_max=4`
+
+    - `python -m harness compare --target NAME --base-command 'old/bin/vllm serve NAME --port
+    {port}' --head-command 'new/bin/vllm serve NAME --port {port}'`
     """
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
 
-    request = RunRequest(
-        options=_defaults(options),
-        engines=named_engines(
-            ChosenEngine(runner="llama-server", connection=ConnectionOptions(**asdict(patience))),
-            (f"base={builds.base}", f"head={builds.head}"),
-        ),
-        result=result,
-    )
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
+    budget_s = 60 * (options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES))
+    defaults = _defaults(options)
     with _codes_of_a_comparison():
-        _require_servers(builds)
+        engines = builds.engines(options, connection)
+        options = with_usual_target(defaults, engines[0])
+        request = RunRequest(options=options, engines=engines, result=result)
         if result.dry_run:
-            reports.print_plan(request)
+            reports.print_plan(request, budget_s)
             return
+        joint = session.JointEnd(enough=_is_precise, budget_s=budget_s)
         measured, errors = session.measured_interleaved(
-            request, needs_all=True, together=not builds.one_at_a_time
+            request, needs_all=True, together=not builds.one_at_a_time, joint_end=joint
         )
-    if code := _exit_code(builds, measured, errors, as_json=result.json):
+    submissions = {name: each.submission for name, each in measured.items()}
+    if code := _exit_code(builds, submissions, errors, as_json=result.json):
         raise typer.Exit(code)
+
+
+def _is_precise(so_far: Mapping[str, Submission]) -> bool:
+    from estimates import builds as estimates  # noqa: PLC0415 - slow to import
+
+    return estimates.compare(so_far["base"], so_far["head"]).is_precise
 
 
 def _exit_code(
     builds: Builds,
-    measured: Mapping[str, Any],
+    measured: Mapping[str, Submission],
     errors: Mapping[str, HarnessError],
     *,
     as_json: bool,
@@ -103,34 +194,29 @@ def _exit_code(
     """Print the comparison, if there is one, and say how the program ends."""
     code = MachineError.exit_code
     if not errors:
-        both = (each.submission for each in measured.values())
-        code = _print(builds, *both, as_json=as_json)
-    interrupted = any(each.interrupted for each in measured.values())
+        code = _print(builds, measured["base"], measured["head"], as_json=as_json)
+    interrupted = any(each.design.ended == "interrupted" for each in measured.values())
     if all(error.exit_code == INTERRUPTED for error in errors.values()) and (errors or interrupted):
         code = INTERRUPTED
     return code
 
 
 def _defaults(options: Options) -> Options:
+    """What is measured where it was not chosen; the budget holds for both builds together."""
     if options.precision is not None:
-        message = "a comparison has a fixed number of blocks; give --blocks, not --precision"
+        message = "a comparison ends by --budget or --blocks; leave out --precision"
         raise UsageError(message)
-    chosen = options.quick or options.suite or options.tasks or options.prompts
+    prompts = options.prompts
+    if not (options.suite or options.tasks or prompts):
+        prompts = _QUICK_PROMPTS if options.quick else _PROMPTS
     return replace(
         options,
         blocks=options.blocks or BLOCKS,
-        suite=options.suite if chosen else SHORT_SUITE,
-        max_output_tokens=options.max_output_tokens or (None if options.quick else _MAX_TOKENS),
+        prompts=prompts,
+        max_output_tokens=options.max_output_tokens or _MAX_TOKENS,
+        budget_min=None,
+        quick=False,
     )
-
-
-def _require_servers(builds: Builds) -> None:
-    """Before anything is fetched, name the option whose program cannot be used."""
-    for flag, path in (("--base", builds.base), ("--head", builds.head)):
-        try:
-            find(path)
-        except BadInputError as error:
-            raise BadInputError(str(error).replace("--server-binary", flag)) from error
 
 
 @contextmanager
@@ -148,7 +234,7 @@ def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool)
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
     from harness.report import builds as report  # noqa: PLC0415 - slow to import
 
-    found = estimates.compare(base, head, threshold=builds.threshold)
+    found = estimates.compare(base, head, fail_below=builds.fail_below)
     if builds.markdown is not None:
         with written(builds.markdown) as part:
             part.write_text(report.markdown(found), "utf-8")

@@ -19,6 +19,7 @@ from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.run import execute, journal
 from harness.run.interleave import EngineRun
+from harness.run.record import assemble
 from schemas.submission import Submission
 
 
@@ -65,6 +66,11 @@ class RunOnEngine:
             work_file=self.work_file,
             resume=self.request.result.resume,
         )
+
+    def so_far(self) -> Submission:
+        """What its work file holds while it waits."""
+        facts = journal.read(self.work_file)
+        return assemble(self.campaign, facts, machine=machine(), part_s=0, ended="completed")
 
     def write(self, submission: Submission) -> MeasuredEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""

@@ -50,13 +50,13 @@ def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None
             screen.print(f"  {line}", soft_wrap=True, markup=False)
 
 
-def print_plan(request: RunRequest) -> None:
+def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
     request.check()
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.commands(campaigns[each.name]) for each in request.engines}
-    estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads))
+    estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads), most_s)
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})

@@ -1,14 +1,10 @@
 """`draftmap run`: measure, write the result file, print the verdict."""
 
-from dataclasses import replace
-
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import EngineOptions, at_depths
+from harness.cli.engines import EngineOptions, at_depths, with_usual_target
 from harness.cli.options import offers_fields
 from harness.cli.request import ResultOptions, RunRequest
-from harness.machine.engines import package_version
-from harness.models.presets import DEFAULT_DRAFT
 
 
 @console.reports_errors
@@ -27,9 +23,7 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
         options, engine = of_the_month(options, engine)
     engines = engine.engines()
-    if package_version() is None and not engines[0].kind.behind_servers:
-        # The package that makes the usual target is missing: measure the one that is downloaded.
-        options = replace(options, target=options.target or DEFAULT_DRAFT)
+    options = with_usual_target(options, engines[0])
     request = RunRequest(
         options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
     )

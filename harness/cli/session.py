@@ -2,14 +2,17 @@
 
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import pairwise
 
 import typer
 
 from harness.campaign.duration import Expected, in_turns
 from harness.campaign.model import Campaign, Pause
-from harness.campaign.plan import engine_orders
+from harness.campaign.plan import engine_orders, plan
 from harness.cli import console, month, reports
 from harness.cli.engine_run import MeasuredEngine, RunOnEngine
 from harness.cli.request import RunRequest
@@ -22,7 +25,8 @@ from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import journal
 from harness.run import result_file as results
-from harness.run.interleave import NotStartedError, all_fit, interleave
+from harness.run.interleave import JointStop, NotStartedError, all_fit, interleave
+from harness.run.stopping import Early
 from harness.runners.failures import is_out_of_memory
 from schemas.submission import Submission
 
@@ -42,13 +46,46 @@ def measure(request: RunRequest) -> None:
         raise typer.Exit(MachineError.exit_code)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointEnd:
+    """When engines that are compared end together, after a block that all of them finished.
+
+    `enough` says whether more blocks would change nothing; `budget_s` is a limit in seconds.
+    """
+
+    enough: Callable[[Mapping[str, Submission]], bool]
+    budget_s: float
+
+    def after_blocks(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
+        """Decide between two blocks; the first always runs."""
+        planned = plan(next(iter(runs.values())).campaign)
+        borders = {trial.order for last, trial in pairwise(planned) if last.block < trial.block}
+        began_s, passed = time.monotonic(), set[int]()
+
+        def stop(place: int) -> Early | None:
+            if place not in borders:
+                return None
+            passed.add(place)
+            if self.enough({name: run.so_far() for name, run in runs.items()}):
+                return "precise-enough"
+            next_ends_s = (time.monotonic() - began_s) * (len(passed) + 1) / len(passed)
+            return "budget-spent" if next_ends_s > self.budget_s else None
+
+        return stop
+
+
 def measured_interleaved(
-    request: RunRequest, *, needs_all: bool = False, together: bool = False
+    request: RunRequest,
+    *,
+    needs_all: bool = False,
+    together: bool = False,
+    joint_end: JointEnd | None = None,
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
 
     With `needs_all` the first engine that fails ends the others. With `together` they take turns
-    after every answer where the memory has room for all of them.
+    after every answer where the memory has room for all of them. `joint_end` may end all of them
+    early.
 
     Raises the error of an engine that is the only one.
     """
@@ -57,7 +94,8 @@ def measured_interleaved(
         results.require_free(request.result.output)
     runs = _runs(request)
     campaigns = [run.campaign for run in runs.values()]
-    shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns))
+    most_s = joint_end.budget_s if joint_end else None
+    shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns, most_s))
     # An earlier run must have left the device that a fleet's worker owns.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
@@ -65,7 +103,8 @@ def measured_interleaved(
         pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
         orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
-        ended = interleave(started, orders, needs_all=needs_all)
+        more = {"stop": joint_end.after_blocks(runs)} if joint_end else {}
+        ended = interleave(started, orders, needs_all=needs_all, **more)
     measured: dict[str, MeasuredEngine] = {}
     for name, outcome in ended.items():
         if isinstance(outcome, HarnessError) and is_out_of_memory(str(outcome)):
@@ -90,9 +129,9 @@ def nothing_drafted(submission: Submission) -> bool:
     return bool(drafting) and not drafting & finished
 
 
-def _say_expected(campaigns: Sequence[Campaign]) -> Expected | None:
+def _say_expected(campaigns: Sequence[Campaign], most_s: float | None) -> Expected | None:
     """Say how long all of it takes; `None` where it is not known."""
-    found = in_turns(campaigns, this_machine(campaigns[0].settings.threads))
+    found = in_turns(campaigns, this_machine(campaigns[0].settings.threads), most_s)
     if found is not None:
         console.say(f"This takes about {words.seconds(found.seconds)}.")
     return found

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import EngineOptions
+from harness.cli.engines import EngineOptions, with_usual_target
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions
 from harness.errors import UsageError
@@ -64,7 +64,9 @@ def tune(
         raise UsageError(message)
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
-    request = TuneRequest(options=options, search=search, engines=engine.engines(), result=result)
+    engines = engine.engines()
+    options = with_usual_target(options, engines[0])
+    request = TuneRequest(options=options, search=search, engines=engines, result=result)
     if result.dry_run:
         request.print_plan()
     else:

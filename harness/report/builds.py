@@ -4,8 +4,17 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from textwrap import wrap
+from typing import Literal
 
-from estimates.builds import WIDE, ArmChange, Comparison, Direction, FigureChange, Outputs
+from estimates.builds import (
+    WIDE,
+    ArmChange,
+    Comparison,
+    Deciding,
+    Direction,
+    FigureChange,
+    Outputs,
+)
 from schemas.vocabulary import say
 
 _FASTER: dict[Direction, str] = {
@@ -14,33 +23,42 @@ _FASTER: dict[Direction, str] = {
     "no-difference": "no difference",
     "unclear": "unclear",
 }
+_LONGER: dict[Direction, str] = {**_FASTER, "higher": "slower", "lower": "faster"}
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
 _WIDTH = 79
 _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head over base, with its interval over blocks; those of speeds and R are right "
-    "together 49 times of 50. R: the cost of a round in plain tokens; lower is better."
+    "Change: head over base, with its interval over blocks; those of times and R are right "
+    "together with {confidence} confidence. Slower or faster is what lies clearly beyond {bound}. "
+    "R: the cost of a round in plain tokens; lower is better."
 )
 
 
 def headline(found: Comparison) -> str:
     """The verdict in one sentence."""
     match found.verdict:
+        case "invalid-answers":
+            return f"Invalid answers: {_faults(found)}, by head and by base."
         case "slower":
-            return f"Slower: {_list(found.whose_speed_is('lower'))} with head."
+            return f"Slower: {_list(found, 'slower')} with head."
         case "failed":
             whose = ", ".join(each.arm for each in found.arms if each.failed)
             return f"Not compared: {whose}. Nothing that ran is clearly slower with head."
         case "unclear":
             return f"No clear slowdown, but the intervals are wide. {_NARROWER}"
         case "faster":
-            return f"No slowdown. Faster: {_list(found.whose_speed_is('higher'))} with head."
+            return f"No slowdown. Faster: {_list(found, 'faster')} with head."
         case "no-difference":
-            return (
-                "No difference: no arm changed clearly, and a change of "
-                f"{say.percent(WIDE)} is excluded."
-            )
+            excluded = say.percent(max(WIDE, 1 - found.fail_below))
+            return f"No difference: no arm changed clearly, and a change of {excluded} is excluded."
+
+
+def legend(found: Comparison) -> str:
+    """What the columns mean, and how sure the verdict is."""
+    return _LEGEND.format(
+        confidence=say.percent(found.confidence), bound=say.percent(found.fail_below - 1, 1)
+    )
 
 
 def lines(found: Comparison) -> Iterator[str]:
@@ -55,7 +73,7 @@ def lines(found: Comparison) -> Iterator[str]:
         for what, values, change, verdict in _rows(arm):
             yield f"  {what:<18}{values:<18}{change:<28}{verdict}".rstrip()
     yield ""
-    yield from wrap(_LEGEND, _WIDTH)
+    yield from wrap(legend(found), _WIDTH)
 
 
 def markdown(found: Comparison) -> str:
@@ -80,18 +98,34 @@ def markdown(found: Comparison) -> str:
             "| --- | --- | --- | --- | --- |",
             *table,
             "",
-            _LEGEND,
+            legend(found),
             "",
         ]
     )
 
 
-def _list(arms: tuple[ArmChange, ...]) -> str:
+def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
+    """The arms that changed so, each with what of them did and by how much."""
     return say.listed(
         [
-            f"{each.arm} by {say.percent(abs(each.speed.ratio - 1), 1)}"
-            for each in arms
-            if each.speed
+            f"{arm.arm} by {', '.join(_amount(*each) for each in arm.whose(direction).items())}"
+            for arm in found.arms
+            if arm.whose(direction)
+        ]
+    )
+
+
+def _amount(name: Deciding, change: FigureChange) -> str:
+    return f"{say.percent(abs(change.ratio - 1), 1)} ({name})"
+
+
+def _faults(found: Comparison) -> str:
+    return say.listed(
+        [
+            f"{each.faulty} of {each.answers} answers of {arm.arm} against {each.base_faulty} of "
+            f"{each.base_answers}"
+            for arm in found.arms
+            if (each := arm.invalid)
         ]
     )
 
@@ -99,17 +133,22 @@ def _list(arms: tuple[ArmChange, ...]) -> str:
 def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     """What was measured of an arm: its name, both values, the change, and what to make of it."""
     rows, number = [], partial(say.number, digits=2)
-    for what, change, printed in (
-        ("tokens per second", arm.speed, say.rate),
-        ("R", arm.round_cost, number),
-        ("tokens per round", arm.tokens_per_round, number),
-        ("acceptance", arm.acceptance_rate, partial(say.percent, digits=1)),
+    for what, change, printed, words in (
+        ("tokens per second", arm.speed, say.rate, _FASTER),
+        ("prompt tokens/s", arm.prompt_speed, say.rate, _FASTER),
+        ("whole request", arm.whole_request, _seconds, _LONGER),
+        ("R", arm.round_cost, number, _CHANGED),
+        ("tokens per round", arm.tokens_per_round, number, _CHANGED),
+        ("acceptance", arm.acceptance_rate, partial(say.percent, digits=1), _CHANGED),
     ):
         if change is not None:
-            words = _FASTER if change is arm.speed else _CHANGED
             values = f"{printed(change.base)} → {printed(change.head)}"
             rows.append((what, values, _change(change), words[change.direction]))
     return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
+
+
+def _seconds(ms: float) -> str:
+    return f"{say.number(ms / 1000, 2)} s"
 
 
 def _change(change: FigureChange) -> str:

@@ -41,6 +41,14 @@ TakeSnapshot = Callable[[Moment], Snapshot]
 _FAILURES_TO_GIVE_UP = 3
 
 
+class EndEarlyError(Exception):
+    """Thrown into a run that waits: it ends as if its own rule had said so."""
+
+    def __init__(self, reason: Early) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 def utc_now() -> str:
     """The time in the format's form."""
     return utc(datetime.now(UTC))
@@ -156,14 +164,9 @@ class _Run:
         for turn in turns:
             block = turn[0].block
             if before is not None:
-                if isinstance(session, base.Resting):
-                    session.rest()
-                yield turn[0].order
-            if before not in {None, block}:
-                early = self._stopping.early(block, left)
+                early = yield from self._between(session, turn[0], left, before)
                 if early:
                     return early
-                self._snapshot("during")
             before = block
             for answered in answers(
                 turn, self._campaign, session, skip=self._is_skipped, observe=self._observe
@@ -173,6 +176,23 @@ class _Run:
                 if self._pauses_after(answered.trial.arm) and following <= turn[-1].order:
                     yield following
         return None
+
+    def _between(
+        self, session: base.Session, following: PlannedTrial, left: Blocks, before: int
+    ) -> Generator[int, None, Early | None]:
+        """Wait for other engines; before another block, ask whether to go on."""
+        if isinstance(session, base.Resting):
+            session.rest()
+        try:
+            yield following.order
+        except EndEarlyError as end:
+            return end.reason
+        if before == following.block:
+            return None
+        early = self._stopping.early(following.block, left)
+        if early is None:
+            self._snapshot("during")
+        return early
 
     def _ask_for_one_token(self, session: base.Session) -> None:
         if not isinstance(session, base.ByClientClock):

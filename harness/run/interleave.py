@@ -1,16 +1,20 @@
 """Interleave the runs of several engines, pass by pass or answer by answer."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import psutil
 
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, NothingMeasuredError
+from harness.run.execute import EndEarlyError
+from harness.run.stopping import Early
 from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
 Orders = Mapping[int, Sequence[str]]
+# Why all runs end now, at a place that all of them have reached; `None` if they go on.
+JointStop = Callable[[int], Early | None]
 
 
 class NotStartedError(NothingMeasuredError):
@@ -22,11 +26,13 @@ def interleave(
     orders: Orders = MappingProxyType({}),
     *,
     needs_all: bool = False,
+    stop: JointStop = lambda _place: None,
 ) -> dict[str, Submission | HarnessError]:
     """What every run measured, or the error that ended it; the others go on unless all are needed.
 
     `orders` holds the order of the runs at a place; a run that is behind goes on alone until it has
     caught up. Ctrl-C ends all of them: the active run ends by itself, the others in their pause.
+    `stop` is asked whenever all are at one place.
     """
     places = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
@@ -34,8 +40,9 @@ def interleave(
     while places:
         place = min(places.values())
         level = [name for name in orders.get(place, runs) if places.get(name) == place]
+        early = stop(place) if len(level) == len(places) else None
         for name in level:
-            outcome = _step(runs[name], interrupted=interrupted)
+            outcome = _step(runs[name], interrupted=interrupted, early=early)
             if isinstance(outcome, int):
                 places[name] = outcome
                 continue
@@ -53,10 +60,14 @@ def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
     return not machine.gpus and 2 * sum(path.stat().st_size for path in files) < free
 
 
-def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | int:
+def _step(
+    run: EngineRun, *, interrupted: bool, early: Early | None
+) -> Submission | HarnessError | int:
     """Measure up to the next pause; returns what the run ended with, or the next trial's place."""
     try:
-        return run.throw(KeyboardInterrupt) if interrupted else next(run)
+        if interrupted:
+            return run.throw(KeyboardInterrupt)
+        return run.throw(EndEarlyError(early)) if early else next(run)
     except StopIteration as end:
         submission: Submission = end.value
         return submission

@@ -33,6 +33,7 @@ class ConnectionOptions(Timeouts):
     """How to start an engine or connect to it, and how long to wait for it."""
 
     binary: str | None = None
+    plain_alone: bool = False  # whether a server without speculation may be the only one
     base_url: str | None = option(
         "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
         "key, if it needs one, is read from the environment variable DRAFTMAP_API_KEY.",

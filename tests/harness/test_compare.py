@@ -15,6 +15,8 @@ from harness.cli.app import app
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
+from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai.test_stand_ins import command
 from tests.processes import needs_shell
 
 if TYPE_CHECKING:
@@ -33,15 +35,15 @@ class Comparing:
         self.target = write_gguf(folder / "target.gguf", name="Big 7B")
 
     def __call__(self, base: Path, head: Path, *more: str) -> Result:
-        return CliRunner().invoke(
-            app,
-            [
-                *("compare", "--base", str(base), "--head", str(head)),
-                *("--target", str(self.target), "--method", "ngram-simple"),
-                *("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "6"),
-                *("--output", str(self.folder / "out"), *more),
-            ],
+        return self.called(
+            *("--base", str(base), "--head", str(head)),
+            *("--target", str(self.target), "--method", "ngram-simple", *more),
         )
+
+    def called(self, *options: str) -> Result:
+        small = ("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "6")
+        output = ("--output", str(self.folder / "out"))
+        return CliRunner().invoke(app, ["compare", *options, *small, *output])
 
 
 @pytest.fixture
@@ -79,11 +81,79 @@ def test_the_same_program_twice_is_no_difference_and_ends_with_0(
 
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["verdict"] == "no-difference"
+    # Its answers take 10 ms: requests by the clock on the wall may be unclear, never clear.
+    assert found["verdict"] in {"no-difference", "unclear"}
+    assert {arm["speed"]["direction"] for arm in found["arms"]} == {"no-difference"}
     assert [arm["arm"] for arm in found["arms"]] == ["baseline", "ngram-simple-n8"]
     assert found["arms"][0]["speed"]["interval"]["low"] < 1.05
-    # Three arms are tested: two speeds and one R.
-    assert found["level"] == pytest.approx(1 - 0.02 / 3)
+    # Seven figures are tested: writing, reading and requests of two arms, and one R.
+    assert found["level"] == pytest.approx(1 - 0.02 / 7)
+    assert found["confidence"] == pytest.approx(0.98)
+
+
+def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000, prompt_ms=40)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, prompt_ms=80)
+
+    done = comparing(base, head, "--json")
+
+    assert done.exit_code == 1, done.stderr
+    (plain, _) = json.loads(done.stdout)["arms"]
+    assert plain["prompt_speed"]["direction"] == "lower"
+    assert plain["prompt_speed"]["ratio"] == pytest.approx(0.5, abs=0.1)
+    assert plain["whole_request"]["direction"] == "higher"
+    assert plain["speed"]["direction"] == "no-difference"
+
+
+def test_a_bound_allows_what_is_not_clearly_below_it(comparing: Comparing, tmp_path: Path) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
+
+    done = comparing(base, head, "--fail-below", "0.5")
+
+    assert done.exit_code == 0, done.stderr
+
+
+def test_servers_of_any_kind_are_compared_by_their_commands(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    def side(name: str, round_ms: float) -> list[str]:
+        behaviours = ({"round_ms": round_ms}, {"round_ms": round_ms, "depth": 3})
+        return [each for one in behaviours for each in (f"--{name}-command", command(one))]
+
+    done = comparing.called(
+        *side("base", 8), *side("head", 16),
+        *("--target", MODEL, "--method", "prompt-lookup:n_max=3", "--backend", "cpu"),
+        *("--markdown", str(tmp_path / "comment.md")),
+    )  # fmt: skip
+
+    assert done.exit_code == 1, done.stderr
+    assert "tokens per second" in done.stdout
+    assert "base  vLLM 0.32.0+cpu" in done.stdout
+    assert "prompt-lookup-n3" in (tmp_path / "comment.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "give both builds: --base BINARY, or --base-command and --head-command"),
+        (("--base", "a", "--head-command", "b {port}"), "give binaries (--base, --head) or"),
+        (
+            ("--base-command", "a {port}", "--method", "suffix"),
+            "--base-command is given 1 times and needed 2 times",
+        ),
+        (("--base-command", "a", "--head-command", "b"), "--base-command needs a place for"),
+    ],
+)
+def test_builds_that_are_not_two_of_a_kind_are_refused(
+    comparing: Comparing, given: tuple[str, ...], said: str
+) -> None:
+    done = comparing.called(*given)
+
+    assert done.exit_code in {2, 3}
+    assert said in done.stderr
 
 
 def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing, tmp_path: Path) -> None:
@@ -129,7 +199,7 @@ def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_pat
     done = comparing(tmp_path / "a", tmp_path / "b", "--precision", "0.01")
 
     assert done.exit_code == 2
-    assert "give --blocks, not --precision" in done.stderr
+    assert "leave out --precision" in done.stderr
 
 
 def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ class Endpoints:
     base: Endpoint
     spec: tuple[Endpoint, ...]
     option: str
+    plain_alone: bool = False
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
@@ -58,6 +59,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             base=words(options.server_command, option="--server-command"),
             spec=tuple(words(each, option=option) for each in options.spec_server_commands),
             option=option,
+            plain_alone=options.plain_alone,
         )
     message = (
         "this runner needs a server without speculation, --base-url URL or --server-command "
@@ -70,7 +72,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
 def check(found: Endpoints, campaign: Campaign) -> None:
     """Raise `UsageError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
-    if not methods:
+    if not methods and not found.plain_alone:
         message = (
             "say with --method how the other server drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"

@@ -23,10 +23,18 @@ HELP = """\
 """
 
 
-def write(path: Path, *, build: int, token_ms: float = 1.0, crashes_with: str = "-") -> Path:
+def write(
+    path: Path,
+    *,
+    build: int,
+    token_ms: float = 1.0,
+    prompt_ms: float = 1.0,
+    crashes_with: str = "-",
+) -> Path:
     """A program of this build; it ends at once where an argument is `crashes_with`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    command = f'"{sys.executable}" -I -S "{Path(__file__)}" {build} {token_ms} {crashes_with}'
+    said = f"{build} {token_ms} {prompt_ms} {crashes_with}"
+    command = f'"{sys.executable}" -I -S "{Path(__file__)}" {said}'
     path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
     path.chmod(0o755)
     return path
@@ -37,6 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     alias = ""
     token_ms = 1.0
+    prompt_ms = 1.0
     speculates = False
     noise = random.Random()  # noqa: S311 - noise, not a secret
 
@@ -57,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
         token_ms = self.token_ms * self.noise.gauss(1, 0.002)
         timings: dict[str, Any] = {
             "prompt_n": len(body["prompt"]),
-            "prompt_ms": 1.0,
+            "prompt_ms": self.prompt_ms,
             "predicted_n": count,
             "predicted_ms": (count - 1) * token_ms,
         }
@@ -85,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Serve as the command line says until somebody ends it."""
-    build, token_ms, crashes_with, *given = sys.argv[1:]
+    build, token_ms, prompt_ms, crashes_with, *given = sys.argv[1:]
     if "--port" not in given:
         says = {"--help": HELP, "--version": f"version: {build} (0123abc)\n"}
         sys.stdout.write(says.get(given[0], ""))
@@ -95,6 +104,7 @@ def main() -> None:
     _Handler.noise.seed(os.getpid())
     _Handler.alias = given[given.index("-a") + 1]
     _Handler.speculates = "ngram-simple" in given
+    _Handler.prompt_ms = float(prompt_ms)
     _Handler.token_ms = float(token_ms) * _Handler.noise.gauss(1, 0.002)
     _Handler.token_ms *= 0.7 if _Handler.speculates else 1.0
     ThreadingHTTPServer(

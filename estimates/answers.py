@@ -1,0 +1,64 @@
+"""Compare how many answers of two arms are not what their prompts ask for."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from estimates.significance import p_of_sign
+from schemas.submission import Trial
+from schemas.vocabulary.flags import FLAGS
+
+# The tasks whose answers have a form; of the others it is only known whether they loop.
+_FORMAL = ("json", "tools")
+_BOUNDS = FLAGS["invalid-answers"].bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidAnswers:
+    """How many answers of an arm, and of what it is compared with, have a fault."""
+
+    faulty: int
+    answers: int
+    base_faulty: int
+    base_answers: int
+
+
+def worse(
+    own: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
+) -> InvalidAnswers | None:
+    """The faulty answers where an arm is clearly worse than `base`; `None` where it is not.
+
+    JSON and calls are compared together, and all other texts apart. `tasks` are those of prompts.
+    """
+    for formal in (True, False):
+        ours, theirs = (
+            [t for t in each if t.answer and (tasks.get(t.prompt) in _FORMAL) == formal]
+            for each in (own, base)
+        )
+        if _clearly_worse(_faulty_share(ours), _faulty_share(theirs)):
+            return InvalidAnswers(
+                faulty=_faulty(ours),
+                answers=len(ours),
+                base_faulty=_faulty(theirs),
+                base_answers=len(theirs),
+            )
+    return None
+
+
+def _faulty(trials: Sequence[Trial]) -> int:
+    return sum(each.answer != "valid" for each in trials)
+
+
+def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
+    """By prompt the share of its answers in which something is wrong."""
+    ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
+    faulty.update(each.prompt for each in trials if each.answer != "valid")
+    return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
+
+
+def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
+    """By the sign test over prompts, and by so much that rounding does not explain it."""
+    more = [own[each] - base[each] for each in own.keys() & base.keys()]
+    lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
+    clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]
+    return clear and sum(more) >= _BOUNDS["share"] * len(more)
