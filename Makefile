@@ -35,7 +35,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
-  fuzz weights synthetic lock gate comment chromium clean
+  fuzz weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -152,6 +152,12 @@ gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=
 
 comment: $(VENV)/.installed-gate ## Write the gate's reply under its pull request (needs gh)
 	@$(RUN) -m pipeline.intake comment --verdict "$$VERDICT"
+
+form: $(VENV)/.installed-gate ## Judge the result in an issue form: make form GITHUB_EVENT_PATH=event.json
+	@$(RUN) -m pipeline.intake form --output build/form
+
+send-form: $(VENV)/.installed-gate ## Answer the form and open its pull request (needs gh)
+	@$(RUN) -m pipeline.intake send-form --folder build/form
 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }

@@ -1,23 +1,27 @@
 """Submit a result: copy it to its place under its canonical name and open a pull request."""
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 from estimates.identity import canonical_name
 from harness import files
 from harness.errors import BadInputError, MachineError
-from schemas.codec import canonical_bytes, dated_folder, encode
+from schemas.codec import canonical_bytes, dated_folder, encode, folder_of
 from schemas.contract import read
+from schemas.posted import MOST_CHARACTERS, to_text
 from schemas.submission import Submission
 
 COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
-MOST_FLAT = 1000  # results in one folder; from then on each month has its own
+_PLAIN_WORD = re.compile(r"[\w./:=+,-]+")
 
 
 def accepted(path: Path) -> Submission:
@@ -39,8 +43,8 @@ def find_checkout(start: Path) -> Path:
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
     message = (
-        "this is not a clone of the project; fork and clone it, then run the command there "
-        "or name it with --repository DIR"
+        "this is not a clone of the project; run the command in your clone, name it with "
+        "--repository DIR, or send the result through the issue form with --without-git"
     )
     raise BadInputError(message)
 
@@ -58,7 +62,8 @@ def place(submission: Submission, checkout: Path) -> Path:
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
-    path = dated if dated.exists() or (in_flat >= MOST_FLAT and not flat.exists()) else flat
+    there = next((each for each in (dated, flat) if each.exists()), None)
+    path = there or flat.parent / folder_of(flat.name, in_flat) / flat.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -68,6 +73,29 @@ def place(submission: Submission, checkout: Path) -> Path:
         message = f"{path} cannot be written ({error.strerror})"
         raise MachineError(message) from error
     return path
+
+
+def as_text(submission: Submission) -> str:
+    """The text for the issue form. Raises `BadInputError` where the form cannot hold it."""
+    text = to_text(canonical_bytes(encode(submission)))
+    if len(text) > MOST_CHARACTERS:
+        message = (
+            f"its text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} of a form; "
+            "drag the file itself into the form instead (as FILE.json.txt if it refuses .json)"
+        )
+        raise BadInputError(message)
+    return text
+
+
+def form_address() -> str | None:
+    """Where the issue form is, if this installation knows its repository."""
+    try:
+        named = metadata.metadata("draftmap").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return None
+    addresses = dict(each.split(", ", 1) for each in named)
+    repository = addresses.get("Repository")
+    return repository and f"{repository.rstrip('/')}/issues/new?template=result.yml"
 
 
 def _places(name: str, checkout: Path) -> tuple[Path, Path]:
@@ -95,13 +123,15 @@ def login(checkout: Path) -> str | None:
 def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
     """The commands that make a pull request of a placed file; `author` is whose result it is."""
     title = f"Result: {path.stem}"
+    # From a fork, GitHub finds the branch by its owner.
+    head = branch(path) if author is None else f"{author}:{branch(path)}"
     return (
         ("git", "switch", "-c", branch(path)),
         ("git", "add", path.relative_to(checkout).as_posix()),
         ("git", "commit", "-m", title),
         *_gate(checkout, author),
         ("git", "push", "-u", "origin", branch(path)),
-        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch(path)),
+        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
         # Back, so that the next result does not build on this one.
         ("git", "switch", "-"),
     )
@@ -124,10 +154,14 @@ def _gate(checkout: Path, author: str | None) -> Iterator[tuple[str, ...]]:
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
 
 
-def can_open_pull_requests(checkout: Path) -> bool:
-    """Whether `gh` and `git` are there and someone is logged in."""
-    asked = (("git", "--version"), ("gh", "auth", "status"))
-    return all(_run(command, checkout).returncode == 0 for command in asked)
+def obstacle(checkout: Path) -> str | None:
+    """Why no pull request can be opened from here, and the way out; `None` if one can."""
+    for program in ("git", "gh"):
+        if shutil.which(program) is None:
+            return f"{program} is not installed"
+    if _run(("gh", "auth", "status"), checkout).returncode != 0:
+        return "gh is not logged in: gh auth login"
+    return None
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
@@ -145,8 +179,8 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
 
 
 def as_line(command: Sequence[str]) -> str:
-    """A command as one would type it."""
-    return " ".join(f'"{word}"' if " " in word else word for word in command)
+    """A command as one would type it; the quotes are those of PowerShell, too."""
+    return " ".join(word if _PLAIN_WORD.fullmatch(word) else f'"{word}"' for word in command)
 
 
 def _has(reference: str, checkout: Path) -> bool:

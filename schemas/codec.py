@@ -44,6 +44,7 @@ def _without_none(value: object) -> object:
 JOINERS = dict.fromkeys((0x200C, 0x200D))
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
+MOST_FLAT = 1000  # results in one folder
 _DATED = re.compile(r".*--(20[0-9]{2})(0[1-9]|1[0-2])[0-9]{2}-[0-9a-f]{8}\.json")
 _SLUG_LENGTH = 32
 # Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
@@ -71,6 +72,14 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
     """The canonical file name `<machine>--<target>--<yyyymmdd>-<8 hex of content>.json`."""
     day = measured_from[:10].replace("-", "")
     return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
+
+
+def folder_of(name: str, flat: int) -> str:
+    """Where a new result goes below the folder of results, which holds `flat` files.
+
+    Results are side by side until there are `MOST_FLAT`; after that each month has a folder.
+    """
+    return (dated_folder(name) or "") if flat >= MOST_FLAT else ""
 
 
 def dated_folder(name: str) -> str | None:

@@ -30,6 +30,13 @@ RIGHTS = {
     ("fuzz", "cold"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
+    ("form", "check"): {"contents": "read"},
+    ("form", "send"): {
+        "contents": "write",
+        "issues": "write",
+        "pull-requests": "write",
+        "statuses": "write",
+    },
     ("site", "build"): {"contents": "read"},
     ("site", "deploy"): {"pages": "write", "id-token": "write"},
 }
@@ -57,7 +64,7 @@ def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
 def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
     uses = [
-        line.strip() for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line
+        line.strip() for line in path.read_text(encoding="utf-8").splitlines() if " uses: " in line
     ]
 
     assert uses

@@ -2,11 +2,13 @@
 
 import shutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from harness import PROGRAM
 from harness import submit as submission
 from harness.cli import console
 
@@ -28,16 +30,26 @@ def submit(
         str | None,
         typer.Option(help="File name of an earlier result of yours to replace.", metavar="NAME"),
     ] = None,
+    without_git: Annotated[
+        bool,
+        typer.Option("--without-git", help="Print the result as text for the issue form instead."),
+    ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
     ] = False,
 ) -> None:
-    """Without `gh`, or without your consent, it prints the commands to run yourself.
+    """Send a result: by `gh`, by `git`, or through the issue form, whichever fits this machine.
 
     A result is sent by the person whom it names; to send somebody else's, ask a maintainer for the
     label `on-behalf`.
     """
     accepted = submission.accepted(file)
+    if without_git:
+        text = submission.as_text(accepted)
+        form = submission.form_address() or "the repository: New issue, Send a result without git"
+        console.say(f"Paste these lines into the form of {form}")
+        typer.echo(text, nl=False)
+        return
     checkout = submission.find_checkout((repository or Path()).resolve())
     if supersedes is not None:
         accepted = submission.replacing(accepted, supersedes, checkout)
@@ -48,23 +60,31 @@ def submit(
         console.say(f"The branch {branch} exists: this result was submitted before, or almost.")
         console.say(f"To submit it again, delete the branch first: git branch -D {branch}")
         return
-    _send(path, checkout, yes=yes)
+    _send(file, path, checkout, yes=yes)
 
 
-def _send(path: Path, checkout: Path, *, yes: bool) -> None:
-    """Open the pull request, or print the steps to it."""
-    steps = submission.steps(path, checkout, submission.login(checkout))
-    can_ask = sys.stdin.isatty()
-    if submission.can_open_pull_requests(checkout) and (
-        yes or (can_ask and typer.confirm("Open the pull request now?", err=True))
-    ):
+def _send(file: Path, path: Path, checkout: Path, *, yes: bool) -> None:
+    """Open the pull request, or name the ways to send the result."""
+    obstacle = submission.obstacle(checkout)
+    steps = submission.steps(path, checkout, None if obstacle else submission.login(checkout))
+    consents = yes or (sys.stdin.isatty() and not obstacle)
+    if not obstacle and consents and (yes or typer.confirm("Open the pull request now?", err=True)):
         for step in submission.open_pull_request(steps, checkout):
             console.say(step)
         return
-    has_gh = shutil.which("gh") is not None
-    console.say("To open the pull request, run in your clone:")
-    for command in steps:
-        if has_gh or command[0] != "gh":
-            console.say("  " + submission.as_line(command))
-    if not has_gh:
-        console.say("Then open the pull request for that branch on GitHub.")
+    for line in _ways(file, steps, obstacle):
+        console.say(line)
+
+
+def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> Iterator[str]:
+    """The three ways to send a result, and which of them fits this machine."""
+    yield "Three ways to send it:"
+    gh = f"not here: {obstacle}" if obstacle else f"{PROGRAM} submit {file} --yes"
+    yield f"1. gh opens the pull request: {gh}"
+    if shutil.which("git") is None:
+        yield "2. git: not here, it is not installed"
+    else:
+        yield "2. git, in your clone, then open the pull request for the branch on GitHub:"
+        yield from (f"     {submission.as_line(each)}" for each in steps if each[0] != "gh")
+    copy = {"win32": " | clip", "darwin": " | pbcopy"}.get(sys.platform, "")
+    yield f'3. The issue form, without git: {PROGRAM} submit "{file}" --without-git{copy}'

@@ -13,7 +13,7 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
-from pipeline.intake import comment, gate, host, neighbours, reply
+from pipeline.intake import comment, form, form_cli, gate, host, neighbours, reply
 from pipeline.intake.sending import Sending
 from schemas.finding import shown
 
@@ -32,6 +32,12 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     labels: Annotated[
         str, typer.Option(envvar="LABELS", help="Labels of the pull request, as a JSON list.")
     ] = "[]",
+    head_repository: Annotated[
+        str, typer.Option(envvar="HEAD_REPOSITORY", help="OWNER/NAME of the branch's repository.")
+    ] = "",
+    own_repository: Annotated[
+        str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME of this repository.")
+    ] = "",
     action: Annotated[
         str, typer.Option(envvar="ACTION", help="Event; labels count right after `labeled`.")
     ] = "",
@@ -48,7 +54,9 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
             require_writable(output)
         # Labels count for the commit that they were set on: not after another push.
         given = _labels(labels) if action == "labeled" else frozenset()
-        sent = Sending(author=author or None, labels=given, now=datetime.now(UTC))
+        own = bool(own_repository) and head_repository == own_repository
+        sender = form.sender(repository, head, author or None, own_branch=own)
+        sent = Sending(author=sender, labels=given, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = reply.reply(judgement, neighbours.understood(repository, judgement))
     except PipelineError as error:
@@ -162,8 +170,8 @@ def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
 def _head(repository: str, head: str, owner: str, branch: str) -> host.Head:
     """The checked words of addresses; a branch may have any name and is quoted."""
     fits = ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner))
-    for form, value in fits:
-        if not form.fullmatch(value):
+    for shape, value in fits:
+        if not shape.fullmatch(value):
             message = f"{value!a} is not what GitHub would pass; nothing written"
             raise PipelineError(message)
     return host.Head(sha=head, owner=owner, branch=branch)
@@ -172,3 +180,5 @@ def _head(repository: str, head: str, owner: str, branch: str) -> host.Head:
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 app.command("gate")(gate_command)
 app.command("comment")(comment_command)
+app.command("form")(form_cli.form_command)
+app.command("send-form")(form_cli.send_command)

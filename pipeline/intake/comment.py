@@ -6,6 +6,7 @@ nothing. All other words are ours or from closed lists.
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from estimates.explain import answer_length
 from estimates.model import Interval
@@ -26,6 +27,8 @@ _HEAD = (
     "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "
     "| whole request, prompt included | prompts |\n| --- | --- | --- | --- | --- | ---: |"
 )
+_BY_BRANCH = "Fix the problems below and push to the same branch; this comment will be updated."
+_BY_FORM = "Fix the problems below and edit the form; another reply will follow."
 _TICKS = re.compile(r"`+")
 _FLAGGED = "Well-formed, but with serious flags"
 _TITLES = {
@@ -35,11 +38,11 @@ _TITLES = {
 }
 
 
-def body(reply: Reply) -> str:
+def body(reply: Reply, *, of_form: bool = False) -> str:
     """The whole comment, within the length that GitHub accepts."""
     flagged = sum(1 for each in reply.results if has_serious_flags(each))
     title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
-    parts = [f"## {title}", _opening(reply, flagged)]
+    parts = [f"## {title}", _opening(reply, flagged, _BY_FORM if of_form else _BY_BRANCH)]
     parts += _findings(reply)
     for result in sorted(reply.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
         parts += _result(result, reply.author)
@@ -49,7 +52,7 @@ def body(reply: Reply) -> str:
             f"{more} more result files are not shown here; the site will show all of them."
         )
     if reply.decision == "accepted":
-        parts.append(_MERGING)
+        parts += [_where(reply), _MERGING]
     if reply.decision == "accepted" and reply.is_new and reply.author is not None:
         entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
         parts.append(
@@ -70,7 +73,7 @@ def code(text: str) -> str:
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
 
 
-def _opening(reply: Reply, flagged: int) -> str:
+def _opening(reply: Reply, flagged: int, repair: str) -> str:
     if reply.decision == "no-result":
         return "This pull request changes no results, so there is nothing to check."
     files = say.count(reply.result_count, "result file")
@@ -87,9 +90,18 @@ def _opening(reply: Reply, flagged: int) -> str:
         )
     place = f" in {files}" if reply.result_count else ""
     return (
-        f"{say.count(reply.finding_count, 'problem')}{place}. Fix the problems below and push "
-        "to the same branch; this comment will be updated. Questions are welcome here. "
+        f"{say.count(reply.finding_count, 'problem')}{place}. {repair} Questions are welcome here. "
         "`python -m harness validate FILE` runs the same checks on your machine."
+    )
+
+
+def _where(reply: Reply) -> str:
+    """Where the site will show the results, with the contributor's name."""
+    pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
+    shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
+    return (
+        f"With the next build of the site, {'it is' if len(pages) == 1 else 'they are'} at "
+        f"{shown_pages}, and the row of the contributor is on the page *Contribute*."
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pipeline.errors import PipelineError
 from schemas.finding import shown
@@ -153,6 +154,35 @@ def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
             at = end + size + 2
 
 
+def commit_file(  # noqa: PLR0913 - what a commit is made of
+    repository: Path, base: str, path: str, data: bytes, *, author: str, moment: str, title: str
+) -> str:
+    """Commit one new file on top of `base`, on no branch, and return the commit's id.
+
+    `author` is `NAME <EMAIL>` and `moment` an ISO date; the same arguments give the same commit.
+    """
+    blob = _run(repository, "hash-object", "-w", "--stdin", "--no-filters", data=data).decode()
+    name, _, mail = author.rstrip(">").partition(" <")
+    with TemporaryDirectory() as folder:
+        index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        entry = f"{_REGULAR_FILE},{blob.strip()},{path}"
+        _run(repository, "read-tree", base, variables=index)
+        _run(repository, "update-index", "--add", "--cacheinfo", entry, variables=index)
+        tree = _run(repository, "write-tree", variables=index).decode().strip()
+    people = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", moment))
+    }
+    made = _run(repository, "commit-tree", tree, "-p", base, "-m", title, variables=people)
+    return made.decode().strip()
+
+
+def author(repository: Path, revision: str) -> str:
+    """The name of the author of a commit."""
+    return _text(repository, "show", "--no-patch", "--format=%an", revision).strip()
+
+
 def _object(line: str) -> tuple[str, int]:
     """Id and size of a blob from `<id> blob <size>`."""
     name, _, rest = line.partition(" ")
@@ -169,7 +199,12 @@ def _text(repository: Path, *arguments: str) -> str:
     return _run(repository, *arguments).decode("utf-8", "backslashreplace")
 
 
-def _run(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
+def _run(
+    repository: Path,
+    *arguments: str,
+    data: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+) -> bytes:
     settings = [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
     command = ["git", "-C", str(repository), "--no-pager", *settings, *arguments]
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
@@ -180,7 +215,7 @@ def _run(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
             capture_output=True,
             timeout=_TIMEOUT_S,
             check=True,
-            env=inherited | _VARIABLES,
+            env=inherited | _VARIABLES | (dict(variables) if variables else {}),
         )
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"

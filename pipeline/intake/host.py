@@ -3,8 +3,11 @@
 `gh` takes its rights from the environment; this module sees no token.
 """
 
+import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +19,8 @@ _TIMEOUT_S = 60
 _PER_PAGE = 100
 _MAX_PAGES = 30
 ROBOT = "github-actions[bot]"
+REQUIRED_CHECK = "Gate"  # the job of the workflow Submission
+REMOTE = "DRAFTMAP_REMOTE"  # where branches are pushed to, in tests
 
 
 class HostError(PipelineError):
@@ -70,6 +75,41 @@ def put_comment(repository: str, number: int, comment: int | None, body: str) ->
     _ask("--method", method, path, "--input", "-", data=orjson.dumps({"body": body}))
 
 
+def issue_text(repository: str, number: int) -> str:
+    """The text of an issue as it is now."""
+    return str(_ask("--method", "GET", f"repos/{repository}/issues/{number}")["body"] or "")
+
+
+def push(clone: Path, repository: str, sha: str, branch: str) -> None:
+    """Make a new branch of the repository at a commit. Raises `HostError` if it is there."""
+    helper = "credential.helper=!gh auth git-credential"
+    address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
+    words = (
+        "push",
+        "--quiet",
+        address,
+        f"{sha}:refs/heads/{branch}",
+        f"--force-with-lease={branch}:",
+    )
+    _run(["git", "-C", str(clone), "-c", helper, *words])
+
+
+def open_pull_request(repository: str, branch: str, base: str, title: str, body: str) -> int:
+    """The number of a new pull request."""
+    asked = {"head": branch, "base": base, "title": title, "body": body}
+    made = _ask(
+        "--method", "POST", f"repos/{repository}/pulls", "--input", "-", data=orjson.dumps(asked)
+    )
+    return int(made["number"])
+
+
+def set_status(repository: str, sha: str, description: str) -> None:
+    """Pass the check that a merge requires: our own pull requests start no workflow."""
+    asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
+    path = f"repos/{repository}/statuses/{sha}"
+    _ask("--method", "POST", path, "--input", "-", data=orjson.dumps(asked))
+
+
 def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JSON from GitHub
     found: list[dict[str, Any]] = []
     for page in range(1, _MAX_PAGES + 1):
@@ -82,16 +122,24 @@ def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JS
 
 
 def _ask(*arguments: str, data: bytes | None = None) -> Any:  # noqa: ANN401 - JSON of any shape
-    command = ["gh", "api", *arguments]
+    answer = _run(["gh", "api", *arguments], data)
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed program with words that were checked
+        return orjson.loads(answer)
+    except orjson.JSONDecodeError as error:
+        message = f"gh api answered with no JSON ({error})"
+        raise HostError(message) from error
+
+
+def _run(command: Sequence[str], data: bytes | None = None) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed programs with words that were checked
             command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True
         )
-        return orjson.loads(done.stdout)
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
-        message = f"gh api failed: {reason}"
+        message = f"{command[0]} failed: {reason}"
         raise HostError(message) from error
-    except (OSError, subprocess.TimeoutExpired, orjson.JSONDecodeError) as error:
-        message = f"gh could not be run ({error}). Is it installed, and is GH_TOKEN set?"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        message = f"{command[0]} could not be run ({error}). Is it installed, and is GH_TOKEN set?"
         raise HostError(message) from error
+    return done.stdout

@@ -13,6 +13,8 @@ from estimates.identity import canonical_name
 from harness import submit
 from harness.errors import BadInputError, MachineError
 from harness.run.result_file import require_writable, write
+from schemas import codec
+from schemas.posted import from_text
 from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
@@ -64,7 +66,7 @@ def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
 def test_in_a_full_folder_a_result_gets_that_of_its_month(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit, "MOST_FLAT", 1)
+    monkeypatch.setattr(codec, "MOST_FLAT", 1)
     first = submit.place(sample(), checkout)
 
     second = submit.place(sample(seed=1), checkout)
@@ -126,8 +128,9 @@ def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
     verbs = [command[1] for command in commands[:5]]
     assert verbs == ["switch", "add", "commit", "-m", "push"]
     assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
-    named = submit.steps(path, checkout, "ada")[3]
-    assert named == (*commands[3], "--author", "ada")
+    named = submit.steps(path, checkout, "ada")
+    assert named[3] == (*commands[3], "--author", "ada")
+    assert named[5][-2:] == ("--head", "ada:result/a--b--20261121-00112233")
 
 
 @needs_shell
@@ -197,6 +200,12 @@ def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Pat
     require_writable(tmp_path / "new" / "out.json")
 
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_the_text_for_the_form_holds_the_very_bytes(result: Path) -> None:
+    text = submit.as_text(submit.accepted(result))
+
+    assert from_text(f"### The result\r\n\r\n{text}\r\nthanks") == result.read_bytes()
 
 
 @needs_shell

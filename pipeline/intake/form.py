@@ -1,0 +1,194 @@
+"""Results that people send through the issue form: what an event says, and the commit it becomes.
+
+Nothing of a form but the bytes of the result is used: no title, no name of a file, no other text.
+"""
+
+import re
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from urllib.error import URLError
+
+import msgspec
+
+from estimates.identity import canonical_name
+from pipeline.errors import PipelineError
+from pipeline.intake import gate, git
+from pipeline.intake.host import ROBOT
+from pipeline.intake.sending import Sending
+from pipeline.intake.withdrawals import FOLDER
+from schemas import contract
+from schemas.codec import canonical_bytes, encode, folder_of
+from schemas.finding import ROOT, Finding
+from schemas.posted import UnreadableTextError, from_text
+from schemas.strict import MAX_BYTES
+
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+UNNAMED = f"{FOLDER}/result.json"
+SAME = "the same content is in the results already; there is nothing left to do"
+# Where GitHub puts a file that somebody drags into a form, under a number and any name.
+ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
+_TIMEOUT_S = 30
+
+
+class _User(msgspec.Struct, frozen=True):
+    login: str
+    id: int
+
+
+class _Issue(msgspec.Struct, frozen=True):
+    number: int
+    user: _User
+    updated_at: str
+    body: str | None = None
+
+
+class _Event(msgspec.Struct, frozen=True):
+    issue: _Issue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A filled-in form: its issue, its author, and the text at the time of the event."""
+
+    number: int
+    author: str
+    account: int
+    moment: str
+    body: str
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.body.encode()).hexdigest()
+
+    @property
+    def branch(self) -> str:
+        return f"form/{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a form's result became: the gate's judgement, and the bytes of an accepted one."""
+
+    judgement: gate.Judgement
+    data: bytes
+
+
+def read_event(path: Path) -> Form:
+    """The form of an event of GitHub. Raises `PipelineError` for anything else."""
+    try:
+        issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
+    except (OSError, msgspec.DecodeError) as error:
+        message = f"{path} is not the event of an issue ({error})"
+        raise PipelineError(message) from error
+    if not LOGIN.fullmatch(issue.user.login):
+        message = f"{issue.user.login!a} is no account that could send a result"
+        raise PipelineError(message)
+    return Form(
+        number=issue.number,
+        author=issue.user.login,
+        account=issue.user.id,
+        moment=issue.updated_at,
+        body=issue.body or "",
+    )
+
+
+def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
+    """Judge a form's result as a commit of its own on `base`. The commit is on no branch."""
+    base = git.commit(repository, base)
+    try:
+        data = posted(form.body)
+    except UnreadableTextError as error:
+        wrong = _finding(str(error), "form-text")
+        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
+    read = contract.read(data, file=UNNAMED, now=sent.now)
+    if isinstance(read, tuple):
+        return Proposal(judgement=_refused(base, form, read), data=data)
+    data = canonical_bytes(encode(read))
+    name = canonical_name(read, data)
+    there = git.files(repository, base, FOLDER)
+    if name in there:  # a commit of it would change nothing
+        return Proposal(
+            judgement=_refused(base, form, (_finding(SAME, "path-duplicate"),)), data=b""
+        )
+    folder = folder_of(name, len(there))
+    path = "/".join(filter(None, (FOLDER, folder, name)))
+    head = commit(repository, base, form, path, data)
+    return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
+
+
+def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> str:
+    """The id of the commit that adds the result. The same form gives the same commit."""
+    author = f"{form.author} <{form.account}+{form.author}@users.noreply.github.com>"
+    title = f"Result: {Path(path).stem}"
+    return git.commit_file(
+        repository, base, path, data, author=author, moment=form.moment, title=title
+    )
+
+
+def sender(repository: Path, head: str, author: str | None, *, own_branch: bool) -> str | None:
+    """Whose results a pull request brings: its author, or who filled in the form behind it.
+
+    Only pull requests of our own workflow, from a branch of our own repository, carry somebody
+    else's results; nobody else can push there. The text of a pull request decides nothing.
+    """
+    if author == ROBOT and own_branch:
+        return git.author(repository, git.commit(repository, head))
+    return author
+
+
+def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
+    """The one result in a form's text, or in the file attached to it.
+
+    Raises `UnreadableTextError`.
+    """
+    data = from_text(body)
+    attached = sorted(set(ATTACHED.findall(body)))
+    if data is not None and attached:
+        message = "it holds a text and an attached file; send one of them"
+        raise UnreadableTextError(message)
+    if data is not None:
+        return data
+    if len(attached) != 1:
+        message = (
+            f"it holds {len(attached)} attached files; attach one result"
+            if attached
+            else "it holds no result; paste what `draftmap submit --without-git FILE` prints"
+        )
+        raise UnreadableTextError(message)
+    data = (fetch or _fetched)(attached[0])
+    try:
+        return from_text(data.decode("ascii")) or data
+    except UnicodeDecodeError:
+        return data
+
+
+def _fetched(address: str) -> bytes:
+    """An attached file, at most as large as a result may be."""
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
+            data: bytes = answer.read(MAX_BYTES + 1)
+    except (URLError, OSError) as error:
+        message = f"the attached file could not be read ({error}); paste the text instead"
+        raise UnreadableTextError(message) from error
+    if len(data) > MAX_BYTES:
+        message = f"the attached file has more than the {MAX_BYTES:,} bytes that are accepted"
+        raise UnreadableTextError(message)
+    return data
+
+
+def _finding(message: str, rule: str) -> Finding:
+    return Finding(file=UNNAMED, path=ROOT, message=message, rule=rule)
+
+
+def _refused(base: str, form: Form, findings: tuple[Finding, ...]) -> gate.Judgement:
+    return gate.Judgement(
+        base=base,
+        head=base,
+        decision="rejected",
+        results=(UNNAMED,),
+        findings=findings,
+        author=form.author,
+    )

@@ -1,0 +1,110 @@
+"""The commands `form` and `send-form`: a result that somebody sends without git.
+
+`form` reads the event of an issue and judges its result, without rights. `send-form` has rights and
+holds nothing of the form but the bytes of the result: it repeats the very commit that was judged.
+"""
+
+import re
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.collection.discover import require_writable
+from pipeline.errors import PipelineError
+from pipeline.intake import comment, form, host, neighbours, reply
+from pipeline.intake.sending import Sending
+from pipeline.intake.withdrawals import FOLDER
+from schemas.codec import FILE_NAME
+from schemas.strict import MAX_BYTES
+
+MARKER = "<!-- draftmap: form -->"
+VERDICT, SUMMARY, RESULT = "verdict.json", "summary.md", "result.json"
+_FOLDER = re.compile(re.escape(FOLDER) + r"(/[0-9]{4}/[0-9]{2})?")
+Event = Annotated[
+    Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event, as GitHub wrote it.")
+]
+Clone = Annotated[Path, typer.Option(help="Clone that has the base.")]
+
+
+def form_command(
+    *,
+    event: Event,
+    base: Annotated[str, typer.Option(help="Revision that the result is added to.")] = "HEAD",
+    clone: Clone = Path(),
+    output: Annotated[Path, typer.Option(help="Folder for the reply and the result.")],
+) -> None:
+    """Judge the result in an issue form. Exit code 0: there is a reply; see verdict.json."""
+    try:
+        require_writable(output)
+        filled = form.read_event(event)
+        sent = Sending(author=filled.author, now=datetime.now(UTC))
+        found = form.propose(clone, base, filled, sent)
+        answer = reply.reply(found.judgement, neighbours.understood(clone, found.judgement))
+    except PipelineError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(error.exit_code) from error
+    output.mkdir(parents=True, exist_ok=True)
+    (output / VERDICT).write_bytes(reply.to_bytes(answer))
+    (output / SUMMARY).write_text(comment.body(answer, of_form=True), "utf-8")
+    if answer.decision == "accepted":
+        (output / RESULT).write_bytes(found.data)
+    typer.echo(reply.note(answer))
+
+
+def send_command(
+    *,
+    event: Event,
+    folder: Annotated[Path, typer.Option(help="What the command `form` wrote.")],
+    repository: Annotated[str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME.")],
+    branch: Annotated[str, typer.Option(envvar="BRANCH", help="Branch to merge into.")],
+    clone: Clone = Path(),
+) -> None:
+    """Answer an issue form, and open the pull request of an accepted result."""
+    try:
+        typer.echo(send(form.read_event(event), folder, repository, branch, clone))
+    except PipelineError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(error.exit_code) from error
+
+
+def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
+    """Do what the reply says, and return what was done."""
+    answer = reply.from_file(folder / VERDICT)
+    now = host.issue_text(repository, filled.number)
+    if sha256(now.encode()).hexdigest() != filled.digest:
+        return f"Issue {filled.number} was edited meanwhile; its new text has a check of its own."
+    if answer.decision != "accepted":
+        _answer(repository, filled.number, comment.body(answer, of_form=True))
+        return f"Issue {filled.number}: answered with what is wrong."
+    sha = _repeated(filled, answer, folder, clone)
+    host.push(clone, repository, sha, filled.branch)
+    title = f"Result from the form #{filled.number}"
+    body = f"Sent by @{filled.author} through the form. Closes #{filled.number}."
+    number = host.open_pull_request(repository, filled.branch, branch, title, body)
+    host.set_status(repository, sha, f"Checked for the form #{filled.number}")
+    host.put_comment(repository, number, None, comment.body(answer))
+    _answer(repository, filled.number, f"Thank you. This became the pull request #{number}.\n")
+    return f"Issue {filled.number}: pull request {number}."
+
+
+def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path) -> str:
+    """The commit that was judged, made again. Raises `PipelineError` if it is another one."""
+    path = answer.results[0].file if len(answer.results) == 1 else ""
+    place, _, name = path.rpartition("/")
+    data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
+    if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
+        message = f"{path!a} is no place for a result"
+        raise PipelineError(message)
+    sha = form.commit(clone, answer.base, filled, path, data)
+    if sha != answer.head:
+        message = f"the result is not the one that was judged ({answer.head[:10]})"
+        raise PipelineError(message)
+    return sha
+
+
+def _answer(repository: str, issue: int, text: str) -> None:
+    before = host.comment_of_ours(repository, issue, MARKER)
+    host.put_comment(repository, issue, before, f"{MARKER}\n{text}")

@@ -1,0 +1,65 @@
+"""A result as text for a web form, and back: compressed, in base64, between two marker lines."""
+
+import base64
+import binascii
+import lzma
+import re
+import textwrap
+
+from schemas.strict import MAX_BYTES
+
+BEGIN, END = "-----BEGIN DRAFTMAP RESULT-----", "-----END DRAFTMAP RESULT-----"
+MOST_CHARACTERS = 60_000  # GitHub takes 65,536 in the body of an issue, with the form's other words
+_PARTS = re.compile(re.escape(BEGIN) + "(.*?)" + re.escape(END), re.DOTALL)
+_WIDTH = 76
+# What the preset needs to decompress is far below; a hostile header could ask for gigabytes.
+_MOST_MEMORY = 100 << 20
+
+
+class UnreadableTextError(ValueError):
+    """The text holds no result, several of them, or a damaged one; the message says which."""
+
+
+def to_text(data: bytes) -> str:
+    """The bytes of a result as lines that survive a web form."""
+    packed = lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
+    lines = textwrap.wrap(base64.b64encode(packed).decode(), _WIDTH)
+    return "\n".join((BEGIN, *lines, END)) + "\n"
+
+
+def from_text(text: str) -> bytes | None:
+    """The bytes of the one result in a text, `None` without any. Raises `UnreadableTextError`."""
+    found = _PARTS.findall(text)
+    if len(found) > 1:
+        message = f"it holds {len(found)} results; send each in a form of its own"
+        raise UnreadableTextError(message)
+    if not found:
+        if BEGIN in text or END in text:
+            message = "the first or the last line of the text is missing; copy all of it"
+            raise UnreadableTextError(message)
+        return None
+    try:
+        return unpacked(base64.b64decode("".join(found[0].split()), validate=True))
+    except binascii.Error as error:
+        message = "the text is damaged; copy it again as `draftmap submit` printed it"
+        raise UnreadableTextError(message) from error
+
+
+def unpacked(packed: bytes) -> bytes:
+    """Compressed bytes as they were, at most as many as a result may have.
+
+    Raises `UnreadableTextError` for what is damaged or larger.
+    """
+    try:
+        reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+        data = reader.decompress(packed, MAX_BYTES + 1)
+    except lzma.LZMAError as error:
+        message = "the text is damaged; copy it again as `draftmap submit` printed it"
+        raise UnreadableTextError(message) from error
+    if len(data) > MAX_BYTES:
+        message = f"the result has more than the {MAX_BYTES:,} bytes that are accepted"
+        raise UnreadableTextError(message)
+    if not reader.eof or reader.unused_data:
+        message = "the text ends too early or too late; copy all of it, and nothing else"
+        raise UnreadableTextError(message)
+    return data

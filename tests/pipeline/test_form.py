@@ -1,0 +1,226 @@
+"""A result in an issue form becomes a branch with one file, or an answer, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.errors import PipelineError
+from pipeline.intake import form, form_cli, host
+from pipeline.intake.sending import Sending
+from schemas.posted import BEGIN, END, UnreadableTextError, to_text
+from schemas.strict import MAX_BYTES
+from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
+from tests.processes import needs_shell
+from tests.samples import sample_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TEXT = to_text(sample_bytes(SMALL))
+ADDRESS = "https://github.com/user-attachments/files/12345/result.json"
+# Answers like GitHub and logs each request: the form's text is in FORM, requests go to LOG.
+GH = """#!{python}
+import json, os, sys
+words, data = sys.argv[2:], {{}}
+if "--input" in words:
+    data = json.load(sys.stdin)
+path = next(word for word in words if word.startswith("repos/"))
+with open(os.environ["LOG"], "a") as log:
+    log.write(json.dumps([path.partition("?")[0], data]) + "\\n")
+if path.endswith("/issues/7"):
+    print(json.dumps({{"body": open(os.environ["FORM"], newline="").read()}}))
+elif "/comments" in path and "--input" not in words:
+    print("[]")
+else:
+    print(json.dumps({{"number": 8, "id": 1}}))
+"""
+
+
+def event(folder: Path, body: str, author: str = "ada") -> Path:
+    """The event of a filled-in form, as GitHub documents it; the title is never used."""
+    path = folder / "event.json"
+    user = {"login": author, "id": 5, "type": "User"}
+    issue = {
+        "number": 7,
+        "title": "$(touch pwned); `id` && rm -rf ~",
+        "user": user,
+        "labels": [{"name": "result"}],
+        "created_at": "2026-11-25T10:00:00Z",
+        "updated_at": "2026-11-25T10:00:00Z",
+        "body": body,
+    }
+    path.write_text(json.dumps({"action": "opened", "issue": issue, "sender": user}), "utf-8")
+    return path
+
+
+def answered(body: str) -> str:
+    return f"### The result\r\n\r\n{body}\r\n### Yours to give\r\n\r\n- [x] I measured it"
+
+
+def proposed(repository: Repository, body: str, author: str = "ada") -> form.Proposal:
+    filled = form.read_event(event(repository.path, answered(body), author))
+    return form.propose(repository.path, "main", filled, Sending(author=author))
+
+
+def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository) -> None:
+    judgement = proposed(repository, TEXT.replace("\n", "\r\n")).judgement
+
+    head = judgement.head
+    changed = repository.git("diff", "--name-status", "main", head)
+    assert judgement.decision == "accepted"
+    assert changed == f"A\t{FOLDER}/{name_of(SMALL)}"
+    assert repository.git("log", "-1", "--format=%an <%ae>", head) == (
+        "ada <5+ada@users.noreply.github.com>"
+    )
+    assert repository.git("branch", "--contains", head) == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("no result at all", "it holds no result"),
+        ("<script>alert(1)</script>", "it holds no result"),
+        (TEXT + TEXT, "it holds 2 results"),
+        (TEXT.replace(END, ""), "the first or the last line of the text is missing"),
+        (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
+        (TEXT.replace("/Td6WFoA", "/Td6WFoB"), "the text is damaged"),
+        (to_text(b"0" * (MAX_BYTES + 1)), "more than the 524,288 bytes"),
+        (to_text(b"0" * (20 << 20)), "more than the 524,288 bytes"),  # a bomb
+        (to_text(b"{}"), "the field"),
+        (f"{TEXT}\n{ADDRESS}", "it holds a text and an attached file"),
+        (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "it holds 2 attached files"),
+        ("https://example.org/user-attachments/files/1/x.json", "it holds no result"),
+        (
+            to_text(sample_bytes(replace(SMALL, contributor="eve"))),
+            "the result names eve, the pull request is by ada",
+        ),
+        (to_text(sample_bytes(replace(SMALL, notes="my token is ghp_" + "a1B2" * 9))), "token"),
+        (to_text(sample_bytes(OTHER)), "the same content is in the results already"),
+    ],
+)
+def test_whatever_else_is_in_a_form_is_answered_and_leaves_nothing(
+    repository: Repository, body: str, reason: str
+) -> None:
+    before = repository.git("for-each-ref")
+
+    judgement = proposed(repository, body).judgement
+
+    assert judgement.decision == "rejected"
+    assert reason in " ".join(finding.message for finding in judgement.findings)
+    assert repository.git("for-each-ref") == before
+
+
+@pytest.mark.parametrize("data", [sample_bytes(SMALL), TEXT.encode()])
+def test_a_file_dragged_into_the_form_is_read(data: bytes) -> None:
+    body = f"[../../result.json]({ADDRESS})"
+
+    assert form.posted(body, lambda asked: data if asked == ADDRESS else b"") == sample_bytes(SMALL)
+
+
+def test_an_event_of_a_robot_is_no_form(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="no account that could send a result"):
+        form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
+
+
+@pytest.mark.parametrize(
+    ("author", "own_branch", "sender"),
+    [
+        (host.ROBOT, True, "Ada"),  # the commit's author, as `repositories` writes it
+        (host.ROBOT, False, host.ROBOT),  # a fork may be called anything
+        ("eve", True, "eve"),
+    ],
+)
+def test_only_our_own_pull_requests_bring_the_results_of_another(
+    repository: Repository,
+    author: str,
+    own_branch: bool,  # noqa: FBT001
+    sender: str,
+) -> None:
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.commit()
+
+    found = form.sender(repository.path, "pull-request", author, own_branch=own_branch)
+
+    assert found == sender
+
+
+@pytest.fixture
+def sent(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]:
+    """Judge and send a form as the workflow does: the branches then, and what GitHub was asked."""
+    remote, log = tmp_path / "remote.git", tmp_path / "log"
+    repository.git("clone", "--quiet", "--bare", str(repository.path), str(remote))
+    gh = tmp_path / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text(GH.format(python=sys.executable), "utf-8")
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{gh.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(host.REMOTE, str(remote))
+    monkeypatch.setenv("LOG", str(log))
+    monkeypatch.setenv("FORM", str(tmp_path / "now"))
+
+    def send(body: str, now: str) -> tuple[str, dict[str, list[dict[str, str]]]]:
+        (tmp_path / "now").write_text(now, "utf-8", newline="")
+        filled, output = event(tmp_path, body), tmp_path / "form"
+        form_cli.form_command(event=filled, base="main", clone=repository.path, output=output)
+        form_cli.send_command(
+            event=filled, folder=output, repository="o/r", branch="main", clone=repository.path
+        )
+        asked: dict[str, list[dict[str, str]]] = {}
+        for path, data in map(json.loads, log.read_text("utf-8").splitlines()):
+            asked.setdefault(path.removeprefix("repos/o/r/"), []).append(data)
+        command = ["git", "-C", str(remote), "for-each-ref", "--format=%(refname:short)"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout, asked
+
+    return send
+
+
+@needs_shell
+def test_an_accepted_form_is_pushed_opened_checked_and_answered(
+    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
+) -> None:
+    branches, asked = sent(answered(TEXT), answered(TEXT))
+
+    assert "form/7" in branches.split()
+    (request,) = asked["pulls"]
+    assert (request["head"], request["base"]) == ("form/7", "main")
+    ((status,),) = [asked[path] for path in asked if path.startswith("statuses/")]
+    assert (status["state"], status["context"]) == ("success", "Gate")
+    assert "Accepted" in asked["issues/8/comments"][-1]["body"]
+    assert "pull request #8" in asked["issues/7/comments"][-1]["body"]
+
+
+@needs_shell
+@pytest.mark.parametrize(
+    ("body", "now", "answer"),
+    [
+        (answered(to_text(b"{}")), answered(to_text(b"{}")), "Not accepted yet"),
+        (answered(TEXT), "edited meanwhile", None),
+    ],
+)
+def test_a_refused_or_edited_form_leaves_no_branch(
+    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
+    body: str,
+    now: str,
+    answer: str | None,
+) -> None:
+    branches, asked = sent(body, now)
+
+    assert "form/7" not in branches
+    assert "pulls" not in asked
+    written = " ".join(each.get("body", "") for each in asked.get("issues/7/comments", []))
+    assert (answer in written) if answer else not written
+
+
+def test_text_of_another_program_is_no_result() -> None:
+    with pytest.raises(UnreadableTextError, match="it holds no result"):
+        form.posted("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----")
