@@ -119,7 +119,9 @@ def read(
     """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
-    if not written:
+    usages = [each for chunk, _, _ in timed if isinstance(each := chunk.get("usage"), dict)]
+    prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
+    if not written and output_tokens > 1:  # a single token may be a part of a character
         message = "the server wrote nothing"
         raise BadAnswerError(message)
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
@@ -127,16 +129,15 @@ def read(
     if finish is None:
         message = "the answer does not say why it ended (finish_reason)"
         raise BadAnswerError(message)
-    usages = [each for chunk, _, _ in timed if isinstance(each := chunk.get("usage"), dict)]
-    prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
+    seen_s = [at_s for _, at_s in written] or [ended_s]
     prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
     ids = [own for _, choice, _ in timed if (own := whole_numbers(choice.get("token_ids")))]
     tokens = tuple(chain.from_iterable(ids))
     parts = chain.from_iterable((chunk, choice) for chunk, choice, _ in timed)
     return Answer(
         began_s=began_s,
-        first_s=written[0][1],
-        last_s=max(written[-1][1], ended_s),
+        first_s=seen_s[0],
+        last_s=max(seen_s[-1], ended_s),
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         finish="length" if finish == "length" else "stop",

@@ -68,7 +68,7 @@ def deliver(state: State, body: Json, made: Answer, out: BufferedIOBase) -> None
     seen = delivery.caches and body["messages"] in asked
     began = time.perf_counter() + (0.0 if seen else delivery.prompt_ms / 1000)
     pieces = delivery.pieces(made.rounds, round_ms=behaviour.round_ms)
-    shown = [*_shown(pieces, behaviour.hidden)]
+    shown = [*_shown(pieces, behaviour.hidden)] or [(pieces[-1][0], ())]
     times = [0.0, *(at for at, _ in shown)]
     for at, chunk in enumerate(stream(state, body, made, [part for _, part in shown])):
         left = began + (times[at] if at < len(times) else times[-1]) / 1000 - time.perf_counter()

@@ -9,6 +9,7 @@ import pytest
 
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai.answer import ServerTimes, events, read, server_times
+from harness.runners.openai.clock import client_time
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer
@@ -36,6 +37,17 @@ def test_decode_time_runs_from_the_first_content_to_the_last() -> None:
     assert (made.first_s, made.last_s) == (2.0, 4.0)
     assert (made.prompt_tokens, made.output_tokens, made.finish) == (7, 4, "length")
     assert made.tokens is None
+
+
+def test_a_single_token_that_shows_nothing_is_an_answer() -> None:
+    one = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 1}}
+
+    made = read_at(ROLE, said("", "length"), one)
+
+    assert (made.first_s, made.last_s, made.text) == (2.0, 2.0, "")
+    found = client_time(made, longest=1)
+    assert found is not None
+    assert found.decode_ms == 0.0
 
 
 def test_tokens_are_the_ids_that_came_if_they_are_as_many_as_counted() -> None:
