@@ -12,6 +12,7 @@ from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
 from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
+from pipeline.site.pages.switch_off import switch_off_file
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.metrics import metrics
 
@@ -65,6 +66,7 @@ def programs(
     )
     yield text_file("robots.txt", site)
     yield from device_files(connection)
+    yield switch_off_file(connection)
 
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:

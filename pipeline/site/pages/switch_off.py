@@ -1,0 +1,97 @@
+"""When to switch speculation off: `assets/switch-off.json`, and a section of pages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import duckdb
+import orjson
+
+from estimates.model import ESTIMATOR
+from estimates.requests import STATED_ANSWER_TOKENS
+from pipeline.site.pages import model
+from pipeline.site.rows import Row, grouped, read
+
+PATH = "assets/switch-off.json"
+FORMAT, VERSION = "draftmap-switch-off", 1
+DIGITS = 4
+SETTING = (
+    *("device", "device_label", "backend", "engine_label", "target", "target_label"),
+    *("quantisation", "method", "depth", "draft_label", "tier"),
+)
+NAMES = {
+    "engine_label": "engine",
+    "target": "model",
+    "target_label": "model_label",
+    "draft_label": "draft",
+}
+
+
+def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
+    """The file, described by `schemas/switch_off.v1.schema.json`."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": ESTIMATOR,
+        "stated_tokens": STATED_ANSWER_TOKENS,
+        "settings": list(map(_setting, settings(read(connection, "switch_off")))),
+    }
+    return model.Asset(path=PATH, data=orjson.dumps(document))
+
+
+def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
+    """The rows of each setting."""
+    return tuple(grouped(rows, lambda row: tuple(getattr(row, name) for name in SETTING)).values())
+
+
+def streams_from(rows: Sequence[Row]) -> int | None:
+    """Requests at once from which a setting loses on every task that was clear, if any."""
+    return _from([(row.concurrency, row.effect) for row in rows if not row.context_depth], 1)
+
+
+def context_from(rows: Sequence[Row]) -> int | None:
+    """Tokens of context from which a setting loses on every task that was clear, if any."""
+    return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
+
+
+def _from(cases: Iterable[tuple[int, str]], usual: int) -> int | None:
+    """The least amount above the usual one with losses and no gain at it or above."""
+    cases = tuple(cases)
+    gained = max((amount for amount, effect in cases if effect == "gains"), default=usual)
+    lost = [amount for amount, effect in cases if effect == "loses" and amount > gained]
+    return min(lost, default=None)
+
+
+def _setting(rows: Sequence[Row]) -> Mapping[str, object]:
+    first = rows[0]
+    return {
+        **{NAMES.get(name, name): getattr(first, name) for name in SETTING},
+        "streams_from": streams_from(rows),
+        "context_from": context_from(rows),
+        "gains": [_case(row) for row in rows if row.effect == "gains"],
+        "loses": [_case(row) for row in rows if row.effect == "loses"],
+    }
+
+
+def _case(row: Row) -> Mapping[str, object]:
+    return {
+        "task": row.task,
+        "streams": row.concurrency,
+        "context_tokens": row.context_depth,
+        "speedup": _rounded(row.speedup),
+        "interval": _pair(row.interval_low, row.interval_high),
+        "request": _rounded(row.stated_request),
+        "request_interval": _pair(row.stated_request_low, row.stated_request_high),
+        "answer_from_tokens": _rounded(row.pays_from_tokens),
+        "answer_from_interval": _pair(row.pays_from_low, row.pays_from_high),
+        "people": row.contributors,
+        "measured_on": f"{row.last_measured:%Y-%m-%d}",
+        "cell": row.cell,
+        "evidence": model.submission_address(row.submission),
+    }
+
+
+def _pair(low: float | None, high: float | None) -> list[float | None] | None:
+    return None if low is None and high is None else [_rounded(low), _rounded(high)]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

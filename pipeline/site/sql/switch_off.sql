@@ -1,0 +1,19 @@
+-- One row is one cell with a clear verdict: under which setting, task, context and number of streams a
+-- method gains or loses. `pays_from` is the answer length from which a setting that is faster to write
+-- but slower in all saves time, as the newest submission of the cell has it.
+select
+  explore.*,
+  case when explore.verdict = 'helps' then 'gains' else 'loses' end as effect,
+  evidence.pays_from_tokens,
+  evidence.pays_from_low,
+  evidence.pays_from_high
+from explore
+left join evidence
+  on explore.verdict = 'slower-in-all'
+  and evidence.submission = explore.submission and evidence.task = explore.task
+  and evidence.method = explore.method and evidence.depth is not distinct from explore.depth
+  and evidence.draft_label is not distinct from explore.draft_label
+  and evidence.concurrency = explore.concurrency
+where is_firm(explore.verdict) and explore.verdict <> 'no-clear-difference'
+order by device, target, quantisation, backend, engine_label, explore.method, explore.depth,
+  explore.draft_label, tier, explore.task, context_depth nulls first, explore.concurrency, cell;
