@@ -75,14 +75,14 @@ def widened(interval: Interval, scope: Scope) -> Interval:
     answers are short: a server may have written all of them before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
-    found = error(scope.submission, scope.arm, slack_ms=0.0)
+    slack = _share(scope, lambda _: _SLACK_MS)
+    short = slack > _SHORT
+    found = error(scope.submission, scope.arm, slack_ms=0.0 if short else _SLACK_MS)
     if found is None:
         return interval.wider(grain)
-    slack = _share(scope, lambda _: _SLACK_MS)
     most = max(-math.log(found.low), math.log(found.high))
-    hidden = max(grain, most) if slack > _SHORT else min(grain, most + slack)
     ratio = time_ratio(scope.times) * math.exp(_middle(found))
-    interval = interval.wider(hidden)
+    interval = interval.wider(max(grain, most) if short else min(grain, most + slack))
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
 
 
