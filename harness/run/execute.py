@@ -260,17 +260,20 @@ class _Run:
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
             if not isinstance(prepared, base.Failure):
-                last = partial(session.warm_up, arm.id), prepared.warm_up
-        self._settle(*last, on_gpu=report.engine.backend != "cpu")
+                last = arm.id, prepared
+        if self._campaign.interleaved == "prompt":  # else every pass has an engine of its own
+            self._settle(session, *last, on_gpu=report.engine.backend != "cpu")
         if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
             self._observe(events.Probing())
             probes = session.probe()
             if probes is not None:
                 self._journal.add(ProbesFact(probes=probes))
 
-    def _settle(self, compute: steady.Compute, first: base.Generation, *, on_gpu: bool) -> None:
-        snapshot = partial(self._context.snapshot, "warm")
-        warm = steady.settle(compute, first, snapshot, self._context.clock, on_gpu=on_gpu)
+    def _settle(
+        self, session: base.Session, arm: str, first: base.PreparedArm, *, on_gpu: bool
+    ) -> None:
+        warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")
+        warm = steady.settle(warm_up, first, snapshot, self._context.clock, on_gpu=on_gpu)
         if warm is not None:
             self._journal.add(SnapshotFact(snapshot=warm))
             self._observe(events.Settled(steady=bool(warm.steady)))

@@ -7,10 +7,8 @@ read, the trials wait for the state that lasts.
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.runners.base import Failure, Generation
+from harness.runners.base import Failure, PreparedArm
 from schemas.rig import Snapshot
-
-Compute = Callable[[], Generation | Failure]
 
 # Two readings so far apart must agree; a device that never settles is measured all the same.
 APART_S, LONGEST_S = 10.0, 60.0
@@ -18,8 +16,8 @@ _CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
 
 
 def settle(
-    compute: Compute,
-    first: Generation,
+    warm_up: Callable[[], PreparedArm | Failure],
+    first: PreparedArm,
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], float],
     *,
@@ -27,17 +25,18 @@ def settle(
 ) -> Snapshot | None:
     """The state in which the device settled, or that it had when the time was up.
 
-    `first` is the answer that it has just computed. `None` where neither its clock nor its power is
+    `first` is what it has just done. `None` where neither its clock nor its power is
     read, or it fails to compute. The clock of a processor is not judged: its reading is a mean over
     idle cores, too.
     """
     readings: list[tuple[float, Snapshot]] = []
-    answer: Generation | Failure = first
-    while not isinstance(answer, Failure):
+    done: PreparedArm | Failure = first
+    while not isinstance(done, Failure):
         shot, at_s = snapshot(), clock()
         state = shot if on_gpu else Snapshot(moment=shot.moment)
-        if answer.energy_j:  # over the whole answer, not at one moment after it
-            state = replace(state, gpu_power_w=1000 * answer.energy_j / answer.decode_ms)
+        if done.warm_up.energy_j:  # over the whole answer, not at one moment after it
+            watts = 1000 * done.warm_up.energy_j / done.warm_up.decode_ms
+            state = replace(state, gpu_power_w=watts)
         if state.gpu_clock_mhz is None and state.gpu_power_w is None:
             return None
         readings.append((at_s, state))
@@ -45,7 +44,7 @@ def settle(
         steady = bool(earlier) and _agree(state, earlier[-1])
         if steady or at_s - readings[0][0] >= LONGEST_S:
             return replace(shot, steady=steady)
-        answer = compute()
+        done = warm_up()
     return None
 
 

@@ -162,10 +162,6 @@ class Session(Protocol):
         """Load what the arm needs and warm it up, with speculation on."""
         ...
 
-    def warm_up(self, arm: str) -> Generation | Failure:
-        """Run one more generation that does not count, of the arm that was prepared last."""
-        ...
-
     def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation of a prepared arm."""
         ...

@@ -95,14 +95,11 @@ class FakeSession:
         reason = self._rig.failing_arms.get(arm)
         if reason is not None:
             return base.Failure(reason=reason, detail="the fake rig is set to fail")
-        warm_up = self.warm_up(arm)
+        prompt = self._campaign.suite.prompts[0].id
+        warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
         layers = layers_of(self._arms[arm], self._campaign.settings)
         placement = submission.Placement(target_gpu_layers_requested=layers)
         return base.PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
-
-    def warm_up(self, arm: str) -> base.Generation:
-        prompt = self._campaign.suite.prompts[0].id
-        return self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
 
     def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
         """A generation whose rounds cost what the rig says."""

@@ -10,7 +10,7 @@ import pytest
 
 from harness.run.events import Settled
 from harness.run.steady import settle
-from harness.runners.base import Failure, Generation, Totals
+from harness.runners.base import Failure, Generation, PreparedArm, Totals
 from harness.runners.fake import FakeRig
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, run
@@ -25,12 +25,13 @@ ANSWER = Generation(
     tokens=None, margins=None, prompt_tokens=9, prompt_sha256=None, prompt_ms=None, wall_ms=1000.0,
     rounds=Totals(decode_ms=1000.0), finish="length", counted_tokens=24,
 )  # fmt: skip
+DONE = PreparedArm(load_s=None, warm_up=ANSWER)
 
 
 def settled(
     state: Callable[[float], Snapshot],
     *,
-    compute: Callable[[], Generation | Failure] = lambda: ANSWER,
+    warm_up: Callable[[], PreparedArm | Failure] = lambda: DONE,
     on_gpu: bool = True,
 ) -> tuple[Snapshot | None, float]:
     """What was found, and after how many seconds: an answer and a reading take two."""
@@ -41,7 +42,7 @@ def settled(
         now[0] = float(next(clock))
         return now[0]
 
-    found = settle(compute, ANSWER, lambda: state(now[0]), tick, on_gpu=on_gpu)
+    found = settle(warm_up, DONE, lambda: state(now[0]), tick, on_gpu=on_gpu)
     return found, now[0]
 
 
@@ -79,17 +80,17 @@ def test_a_device_that_never_settles_is_measured_after_a_minute(
 
 
 def test_where_nothing_is_read_nothing_is_computed() -> None:
-    def never() -> Generation:
+    def never() -> PreparedArm:
         raise AssertionError
 
-    assert settled(lambda _: Snapshot(moment="warm", cpu_mhz=3000.0), compute=never)[0] is None
-    assert settled(cooling, compute=never, on_gpu=False)[0] is None
+    assert settled(lambda _: Snapshot(moment="warm", cpu_mhz=3000.0), warm_up=never)[0] is None
+    assert settled(cooling, warm_up=never, on_gpu=False)[0] is None
 
 
 def test_a_device_that_fails_to_compute_is_left_to_the_trials() -> None:
     failed = Failure(reason="crashed", detail="")
 
-    assert settled(cooling, compute=lambda: failed)[0] is None
+    assert settled(cooling, warm_up=lambda: failed)[0] is None
 
 
 def test_a_processor_is_judged_by_its_energy_counter_and_the_file_says_it(tmp_path: Path) -> None:

@@ -120,11 +120,6 @@ class ServerSession(ABC, Generic[ServerT]):
             return warm_up
         return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
 
-    def warm_up(self, arm: str) -> Generation | Failure:
-        plan = self._arms[arm]
-        found = self._server_of(plan, 0)
-        return found if isinstance(found, Failure) else self._warm_up(found, plan)
-
     def generate(self, request: TrialRequest) -> Generation | Failure:
         found = self._ready(request)
         return found if isinstance(found, Failure) else self._answer(found, request, alone=True)

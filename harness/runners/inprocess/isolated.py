@@ -71,18 +71,13 @@ class IsolatedSession:
             self._prepared.add(arm)
         return answer
 
-    def warm_up(self, arm: str) -> base.Generation | base.Failure:
-        return self._computed(methodcaller("warm_up", arm))
-
     def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
         """Run one generation; after a crash, in a new child."""
         if request.arm not in self._prepared:
             again = self.prepare(request.arm)
             if isinstance(again, base.Failure):
                 return again
-        return self._computed(methodcaller("generate", request))
-
-    def _computed(self, call: methodcaller) -> base.Generation | base.Failure:
+        call = methodcaller("generate", request)
         try:
             answer: base.Generation | base.Failure = self._ask(call, limit_s=self._answer_limit_s)
         except _ChildLostError as error:

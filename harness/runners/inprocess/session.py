@@ -74,9 +74,10 @@ class LlamaSession:
         failure = loaded.load_draft(plan)
         if failure is not None:
             return failure
-        self._with_drafts.append(plan)
+        if plan not in self._with_drafts:
+            self._with_drafts.append(plan)
         load_s = time.perf_counter() - began
-        warm_up = self.warm_up(arm)
+        warm_up = self._warm_up(plan)
         if isinstance(warm_up, Failure):
             return warm_up
         placement = placement_of(
@@ -92,12 +93,6 @@ class LlamaSession:
             peak_memory=self._memory.in_use(),
         )
 
-    def warm_up(self, arm: str) -> Generation | Failure:
-        prompt = self._campaign.suite.prompts[0].id
-        request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
-        loaded = self._at(layers_of(self._arms[arm], self._campaign.settings))
-        return self._answer(loaded, self._arms[arm], request)
-
     def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation; if the target was loaded for it, after a warm-up."""
         arm = self._arms[request.arm]
@@ -106,7 +101,7 @@ class LlamaSession:
         if isinstance(loaded, Failure):
             return loaded
         if loaded is not here:
-            warm_up = self.warm_up(arm.id)
+            warm_up = self._warm_up(arm)
             if isinstance(warm_up, Failure):
                 return warm_up
         return self._answer(loaded, arm, request)
@@ -159,6 +154,12 @@ class LlamaSession:
                 loaded.load_draft(arm)
         return loaded
 
+    def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
+        prompt = self._campaign.suite.prompts[0].id
+        loaded = self._at(layers_of(arm, self._campaign.settings))
+        request = TrialRequest(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        return self._answer(loaded, arm, request)
+
     def _answer(
         self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest
     ) -> Generation | Failure:
@@ -202,7 +203,6 @@ class LlamaSession:
             self._references.setdefault(key, (*prompt, *decoded.tokens))
         return Generation(
             tokens=decoded.tokens,
-            text=loaded.weights.text(decoded.tokens) or None,
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
