@@ -23,6 +23,7 @@ DEMO := build/demo
 SITE := build/site
 CACHE := build/cache
 VLLM := build/vllm
+MLX := build/mlx
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -33,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Images often forbid to keep compiled modules; the verbs start Python some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-vllm check site cold links builds learned picture serve bench bench-aa \
+.PHONY: help setup demo test test-vllm test-mlx check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
   fuzz weights synthetic lock gate comment form send-form chromium clean
 
@@ -63,6 +64,9 @@ test: setup chromium ## Run all tests
 
 test-vllm: setup $(VLLM)/.installed ## Test the runner openai on a real vLLM (sets it up: 5 GB)
 	DRAFTMAP_TEST_VLLM=1 $(RUN) -m pytest --timeout 1200 -p no:randomly tests/vllm $(PYTEST_ARGS)
+
+test-mlx: setup $(MLX)/.installed ## Test the runner mlx and mlx_lm.server (sets them up: 2 GB)
+	DRAFTMAP_TEST_MLX=1 $(RUN) -m pytest --timeout 3000 -p no:randomly tests/mlx $(PYTEST_ARGS)
 
 check: setup ## Lint, types, import rules, workflows
 	$(BIN)/ruff check .
@@ -163,7 +167,8 @@ lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (nee
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }
 	$(compile) pyproject.toml --extra inprocess -o requirements/harness.lock
 	$(compile) pyproject.toml --extra site --extra inprocess -o requirements/site.lock
-	$(compile) pyproject.toml --all-extras -o requirements/test.lock
+	$(compile) pyproject.toml --extra inprocess --extra server --extra fleet --extra site --extra test \
+	  -o requirements/test.lock
 	$(compile) requirements/gate.in -c requirements/harness.lock -o requirements/gate.lock
 
 clean: ## Remove what was built, not .venv
@@ -176,6 +181,10 @@ chromium:
 
 $(VLLM)/.installed: tools/vllm_environment tools/vllm/requirements.lock tools/vllm/convert.py | setup
 	@PYTHON='$(PYTHON)' tools/vllm_environment $(VLLM) $(RUN)
+	@touch $@
+
+$(MLX)/.installed: tools/mlx_environment tools/mlx/requirements.lock tools/mlx/model.py | setup
+	@tools/mlx_environment $(MLX) $(RUN)
 	@touch $@
 
 compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -10,16 +10,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from schemas.method import NO_SPECULATION, Method, method_with
+from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.vocabulary import METHODS
 
-LLAMA_CPP, VLLM = "llama.cpp", "vLLM"
+LLAMA_CPP, VLLM, MLX_LM = "llama.cpp", "vLLM", "mlx-lm"
 # Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
     "A prompt_lookup_min below 3 has corrupted half of the tool calls in vLLM (#35800, #40875). "
     "For agents measure 3 as well (--method prompt-lookup:ngram_min=3), and --tasks tools."
+)
+_MLX_CACHE = (
+    "mlx_lm.server 0.32.2 writes other texts when it drafts after a prompt that it has in part in "
+    "its cache; --prompt-cache-size 0 switches that cache off."
 )
 
 
@@ -53,6 +57,8 @@ def serve_nearest(
     """
     if engine.startswith(VLLM):
         return _vllm(model, draft, method, extra)
+    if engine.startswith(MLX_LM):
+        return _mlx_lm(model, draft, method, extra)
     if not engine.startswith(LLAMA_CPP):
         return None
     speculation = drafting(method, known)
@@ -146,6 +152,18 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
     return ServeLine(
         words=(*plain, "--speculative-config", text), note=_SHORT_LOOKUP if short else None
     )
+
+
+def _mlx_lm(
+    model: str, draft: str | None, method: Method, extra: Sequence[str]
+) -> ServeLine | None:
+    plain = ("mlx_lm.server", "--model", model, *extra)
+    if method == NO_SPECULATION:
+        return ServeLine(words=plain)
+    if method.type != DRAFT_MODEL or draft is None or method.n_max is None:
+        return None
+    speculation = ("--draft-model", draft, "--num-draft-tokens", str(method.n_max))
+    return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

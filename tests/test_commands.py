@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from estimates.commands import LLAMA_CPP, VLLM, drafting, serve_nearest, usual
+from estimates.commands import LLAMA_CPP, MLX_LM, VLLM, drafting, serve_nearest, usual
 from estimates.plan.commands import method_of
 from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
@@ -201,3 +201,14 @@ def test_a_lookup_that_begins_at_three_tokens_needs_no_warning() -> None:
 
 def test_an_engine_that_is_not_known_has_no_line() -> None:
     assert serve_nearest("SGLang", "T", None, usual("mtp", 3)) is None
+
+
+def test_mlx_gets_its_own_words_and_is_told_to_switch_its_prompt_cache_off() -> None:
+    found = serve_nearest(MLX_LM, "big", "small", usual("draft-model", 3))
+
+    assert found is not None
+    assert found.text == (
+        "mlx_lm.server --model big --draft-model small --num-draft-tokens 3 --prompt-cache-size 0"
+    )
+    assert "--prompt-cache-size 0 switches that cache off" in (found.note or "")
+    assert serve_nearest(MLX_LM, "big", None, usual("prompt-lookup", 3)) is None

@@ -136,9 +136,9 @@ class Campaign:
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
-        """The files of the models by id; none for a model that only a server has."""
+        """The files of the models by id; none for a folder, and what only a server has."""
         models = (self.target, *self.drafts)
-        return {each.model.id: each.path for each in models if each.path is not None}
+        return {each.model.id: each.path for each in models if each.path and each.path.is_file()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

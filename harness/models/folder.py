@@ -1,21 +1,27 @@
-"""Describe a model by a folder of safetensors, as vLLM and SGLang serve it.
+"""Describe a model by a folder of safetensors, as vLLM, SGLang and MLX load it, or fetch one.
 
 Only the table at the start of each file is read: eight bytes with its length, then JSON.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from pathlib import Path
 
 import orjson
 
+from harness.errors import BadInputError
 from harness.models.describe import family_of
+from harness.models.hub import default_client
 from schemas.codec import Json, slug
 from schemas.submission import Model
 
 CONFIG = "config.json"
+_WEIGHTS = ".safetensors"
+_INDEX = "model.safetensors.index.json"
+# What an engine reads of a repository: weights, settings, tokenizer and chat template.
+_LOADED = (_WEIGHTS, ".json", ".jinja", ".model", ".tiktoken", ".txt")
 _LENGTH_BYTES = 8
 _LONGEST_TABLE = 100 * 1024 * 1024
 # Types whose tensors hold one parameter for each element; others pack several into one.
@@ -24,6 +30,7 @@ _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "
 _CACHED = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)$")
 _ARCHITECTURE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _UNKNOWN = "unknown"
+_PACKED = "U32"
 
 
 def is_model_folder(path: Path) -> bool:
@@ -38,6 +45,33 @@ def cached_folder(repository: str) -> Path | None:
     return Path(found).parent if isinstance(found, str) else None
 
 
+def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
+    """The folder with a repository's files: in the hub's cache, else fetched.
+
+    Raises `BadInputError` for a repository without safetensors, `MachineError` without a network.
+    """
+    found = cached_folder(repository)
+    if found is not None and _is_complete(found):
+        return found
+    client = default_client()
+    commit, files = client.list(repository)
+    loaded = [file for name, file in files.items() if name.endswith(_LOADED) and "/" not in name]
+    if CONFIG not in files or not any(file.rfilename.endswith(_WEIGHTS) for file in loaded):
+        message = f"{repository} has no config.json with safetensors beside it"
+        raise BadInputError(message)
+    say(f"Fetching {sum(file.size or 0 for file in loaded) / 1e9:.1f} GB from {repository} …")
+    paths = {file.rfilename: client.fetch(repository, commit, file) for file in loaded}
+    return paths[CONFIG].parent
+
+
+def _is_complete(path: Path) -> bool:
+    index = path / _INDEX
+    if not index.is_file():
+        return any(path.glob(f"*{_WEIGHTS}"))
+    named = _json(index.read_bytes()).get("weight_map")
+    return isinstance(named, dict) and all((path / str(name)).is_file() for name in named.values())
+
+
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     """The model in a folder; `quantisation` overrides what its files state."""
     config = _config(path)
@@ -47,7 +81,11 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     repository = _repository(path)
     name = (repository or path.resolve().name).rpartition("/")[2]
     commonest = next((_PLAIN.get(dtype) for dtype, _ in elements.most_common(1)), None)
-    of_files = quantisation or _method(config) or commonest or _UNKNOWN
+    bits = _mlx_bits(config)
+    stated = _method(config) or (f"{bits}bit" if bits else None)
+    of_files = quantisation or stated or commonest or _UNKNOWN
+    if bits:  # the words of 32 bits; scales and the few other tensors are left out
+        elements = Counter({_PACKED: elements[_PACKED] * 32 // bits})
     kind = config.get("model_type")
     known = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
     return Model(
@@ -56,7 +94,7 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
         family=family_of(name),
         architecture=kind if isinstance(kind, str) and known else None,
         quantisation=of_files,
-        parameters=sum(elements.values()) if plain else None,
+        parameters=(sum(elements.values()) or None) if plain or bits else None,
         file_bytes=sum(file.stat().st_size for file in files) or None,
         repository=repository,
         layers=_whole(config, "num_hidden_layers"),
@@ -99,6 +137,14 @@ def _method(config: Mapping[str, Json]) -> str | None:
     method = entry.get("quant_method") if isinstance(entry, dict) else None
     usable = isinstance(method, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method)
     return method.upper() if usable and isinstance(method, str) else None
+
+
+def _mlx_bits(config: Mapping[str, Json]) -> int | None:
+    """Bits of a weight as `mlx_lm` quantised them, if it gave all layers the same."""
+    entry = config.get("quantization")
+    if not isinstance(entry, dict) or any(isinstance(each, dict) for each in entry.values()):
+        return None
+    return _whole(entry, "bits")
 
 
 def _repository(path: Path) -> str | None:

@@ -25,6 +25,7 @@ CONNECT: dict[str, Connect] = {
     "llama-cpp-python": _of_module("inprocess"),
     "llama-server": _of_module("llama_server"),
     "openai": _of_module("openai"),
+    "mlx": _of_module("mlx"),
     "fake": _of_module("fake"),
 }
 OFFERED = {name: entry for name, entry in RUNNERS.items() if entry.offered}

@@ -5,7 +5,7 @@ from functools import partial
 from harness.campaign.model import Campaign
 from harness.errors import MachineError
 from harness.runners.base import Adapter, Session
-from harness.runners.inprocess.isolated import IsolatedSession
+from harness.runners.isolated import IsolatedSession
 from harness.runners.options import ConnectionOptions
 
 

@@ -10,6 +10,7 @@ from harness.runners.inprocess.context import Context, with_usual_attention
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.weights import LoadedWeights, vocabulary_mismatch
+from harness.runners.probes import widest
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 
@@ -98,9 +99,3 @@ class LoadedModels:
             self._states.closed(context)
             context.close()
             context.weights.close()
-
-
-def widest(campaign: Campaign) -> int:
-    """The most tokens that an arm feeds the target in one step."""
-    depths = (arm.method.n_max or 0 for arm in campaign.arms)
-    return max(depths, default=0) + 1

@@ -11,12 +11,13 @@ from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
+from harness.runners import probes
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.devices import MemoryMeter, devices
-from harness.runners.inprocess import log, probes
+from harness.runners.inprocess import log
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
-from harness.runners.inprocess.loaded import LoadedModels, widest
+from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
@@ -110,20 +111,22 @@ class LlamaSession:
         """Measure the verification curve and what each loaded draft costs per token."""
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
-        drafting = tuple(
-            probes.drafting_cost(context, prompt, draft=draft, states=self._states)
-            for draft, context in loaded.drafts.items()
-        )
+        drafting = []
+        for draft, context in loaded.drafts.items():
+            first = self._states.ensure_prompt_state(context, prompt).first
+            drafting.append(probes.drafting_cost(context, draft=draft, first=first))
+            self._states.forget(context)
+        self._states.ensure_prompt_state(loaded.target, prompt)
         try:
             verification = probes.verification_curve(
-                loaded.target, prompt, widest=widest(self._campaign), states=self._states
+                loaded.target, prompt, widest=probes.widest(self._campaign)
             )
         except RollbackError:
             verification = None
         # The first trial of every prompt is to say how long the prompt took.
         self._states.clear()
         self._states.forget(loaded.target)
-        return Probes(verification=verification, drafting=drafting or None)
+        return Probes(verification=verification, drafting=tuple(drafting) or None)
 
     def tokens_of(self, prompt: str) -> tuple[int, ...]:
         return tuple(self._prompts[prompt])

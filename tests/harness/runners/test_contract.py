@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.fake_server import serving
 from tests.processes import PATIENCE_S, children
+from tools.mlx.environment import MODELS, TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,6 +72,15 @@ def in_process(weights: Path) -> Iterator[Case]:
     runner = CONNECT["llama-cpp-python"](ConnectionOptions()).open
     before = children()
     yield Case(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
+
+
+@contextmanager
+def by_mlx(_weights: Path) -> Iterator[Case]:
+    """MLX on the models of `make test-mlx`; its process can be killed."""
+    runner = CONNECT["mlx"](ConnectionOptions()).open
+    before = children()
+    plan = real(MODELS / TARGET)
+    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
@@ -142,13 +153,15 @@ CASES: dict[str, Callable[[Path], AbstractContextManager[Case]]] = {
     "fake": made_up,
     "llama-cpp-python": in_process,
     "llama-server": stock_server,
+    "mlx": by_mlx,
     "openai at addresses": on_addresses,
     "openai by commands": by_commands,
 }
 if shutil.which("llama-server"):  # of somebody's own; the project installs none for its tests
     CASES["llama-server"] = by_binary
 assert {name.partition(" ")[0] for name in CASES} == RUNNERS.keys()
-NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES]
+HERE = [name for name in CASES if name != "mlx" or "DRAFTMAP_TEST_MLX" in os.environ]
+NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in HERE]
 
 
 @dataclass(frozen=True, kw_only=True)

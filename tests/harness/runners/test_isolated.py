@@ -16,7 +16,7 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
-from harness.runners.inprocess.isolated import IsolatedSession
+from harness.runners.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
 from tests.processes import all_end
 
@@ -116,7 +116,7 @@ def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
 
 
 HANG = """
-from harness.runners.inprocess.isolated import IsolatedSession
+from harness.runners.isolated import IsolatedSession
 from harness.runners.base import TrialRequest
 from tests.harness.campaigns import campaign
 from tests.harness.runners.test_isolated import fragile_runner

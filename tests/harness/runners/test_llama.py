@@ -11,9 +11,10 @@ import pytest
 from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
+from harness.runners import probes
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
-from harness.runners.inprocess import open_in_process, probes
-from harness.runners.inprocess.isolated import IsolatedSession
+from harness.runners.inprocess import open_in_process
+from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 

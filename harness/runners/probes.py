@@ -3,9 +3,9 @@
 import statistics
 import time
 from collections.abc import Sequence
+from typing import Protocol
 
-from harness.runners.inprocess.context import Context
-from harness.runners.inprocess.prompt_states import PromptStates
+from harness.campaign.model import Campaign
 from schemas.submission import DraftingProbe, VerificationProbe
 
 # Enough that a program that comes and goes does not move the median, unless steps are so slow that
@@ -16,17 +16,37 @@ _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
 
 
-def verification_curve(
-    context: Context, prompt: Sequence[int], *, widest: int, states: PromptStates
-) -> VerificationProbe:
+class Stepping(Protocol):
+    """A model that holds a text."""
+
+    def step(self, tokens: Sequence[int]) -> list[int]:
+        """Feed tokens after the held text; the greedy choice after each of them."""
+        ...
+
+    def advance(self, tokens: Sequence[int]) -> int:
+        """Feed tokens after the held text; the greedy choice after the last of them."""
+        ...
+
+    def truncate(self, length: int) -> None:
+        """Forget everything beyond the first `length` tokens."""
+        ...
+
+
+def widest(campaign: Campaign) -> int:
+    """The most tokens that an arm feeds the target in one step."""
+    depths = (arm.method.n_max or 0 for arm in campaign.arms)
+    return max(depths, default=0) + 1
+
+
+def verification_curve(model: Stepping, prompt: Sequence[int], *, widest: int) -> VerificationProbe:
     """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
 
+    The model must hold exactly the prompt, and holds it again afterwards.
     Widths alternate, so that a machine that slows down slows all of them. Each timed step follows a
     discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
     is rare in a campaign (a single step took 3 to 6 % longer that way).
     """
     filler = [prompt[index % len(prompt)] for index in range(widest)]
-    states.ensure_prompt_state(context, prompt)
     times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
     until = time.perf_counter() + _LIMIT_S
     repeats = 0
@@ -35,8 +55,8 @@ def verification_curve(
     ):
         repeats += 1
         for width, samples_ms in times_ms.items():
-            _step_ms(context, filler[:width], held=len(prompt))
-            samples_ms.append(_step_ms(context, filler[:width], held=len(prompt)))
+            _step_ms(model, filler[:width], held=len(prompt))
+            samples_ms.append(_step_ms(model, filler[:width], held=len(prompt)))
     return VerificationProbe(
         context_tokens=len(prompt),
         repeats=repeats,
@@ -45,26 +65,26 @@ def verification_curve(
     )
 
 
-def _step_ms(context: Context, tokens: Sequence[int], *, held: int) -> float:
-    """How long one step takes; afterwards the context holds what it held before."""
+def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
+    """How long one step takes; afterwards the model holds what it held before."""
     began = time.perf_counter()
-    context.step(tokens)
+    model.step(tokens)
     spent_ms = (time.perf_counter() - began) * 1000
-    context.truncate(held)
+    model.truncate(held)
     return spent_ms
 
 
-def drafting_cost(
-    context: Context, prompt: Sequence[int], *, draft: str, states: PromptStates
-) -> DraftingProbe:
-    """Median milliseconds in which a draft model proposes one token after a prompt."""
-    token = states.ensure_prompt_state(context, prompt).first
+def drafting_cost(model: Stepping, *, draft: str, first: int) -> DraftingProbe:
+    """Median milliseconds in which a draft model that holds a prompt proposes one token.
+
+    `first` is its choice after the prompt. What it proposes stays in its text.
+    """
+    token = first
     samples_ms: list[float] = []
     for _ in range(DRAFTING_REPEATS):
         began = time.perf_counter()
-        token = context.advance([token])
+        token = model.advance([token])
         samples_ms.append((time.perf_counter() - began) * 1000)
-    states.forget(context)
     return DraftingProbe(
         draft=draft, repeats=DRAFTING_REPEATS, token_ms_median=statistics.median(samples_ms)
     )
