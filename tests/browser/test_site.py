@@ -121,7 +121,7 @@ def test_an_address_with_a_made_up_choice_changes_nothing(page: Page, base: str)
 
 
 def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
-    page.goto(base + "tasks/")
+    page.goto(base + "what-moves-it/")
     stir(page)
     label = page.locator('figure[data-state="live"] .role-axis-label text').first
     label.wait_for()
@@ -133,8 +133,8 @@ def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
 
 
 def test_a_chart_that_cannot_wake_points_to_its_table(page: Page, base: str) -> None:
-    page.route("**/assets/charts/tasks.json", lambda route: route.abort())
-    page.goto(base + "tasks/")
+    page.route("**/assets/charts/whole-map.json", lambda route: route.abort())
+    page.goto(base + "what-moves-it/")
     stir(page)
     figure = page.locator("figure.dm-chart").first
     figure.locator(".dm-chart__error").wait_for()

@@ -189,11 +189,10 @@ def test_an_arm_that_never_drafted_is_said_to_have_neither_helped_nor_hurt() -> 
     assert one(connection, "select verdict from cell") == ("never-drafted",)
 
 
-def test_an_arm_that_never_drafted_is_not_the_best_of_a_submission_nor_of_its_method() -> None:
+def test_an_arm_that_never_drafted_is_not_the_best_of_a_submission() -> None:
     connection = database(campaign(1.5, task=None, verdict="never-drafted", contributor="ada"))
 
     assert one(connection, "select best_arm, best_speedup from submission_overview") == (None, None)
-    assert one(connection, "select worst_speedup, best_speedup from task_view") == (None, None)
     assert rows(connection, "from break_even") == []
 
 

@@ -33,12 +33,14 @@ from tests.pipeline.tables import accepted, campaign, database, entry, one
 if TYPE_CHECKING:
     import duckdb
 
+    from typing import Any
+
     from tests.pipeline.tables import Example
 
 
 SQL = Path(rows.__file__).with_name("sql")
 CHARTS = tuple(definitions())
-SERIES = ("concurrency", "context_")  # of campaigns that the small corpus lacks
+SERIES = ("concurrency", "context")  # of campaigns that the small corpus lacks
 
 
 @pytest.fixture(scope="module")
@@ -140,15 +142,18 @@ def test_parameters_are_bound_and_all_of_them_used(name: str) -> None:
 def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    assert draw(full, "methods", task="all' or 'a' = 'a").empty
+    assert draw(full, "depths", device="all' or 'a' = 'a").empty
 
 
 def test_every_chart_stands_on_a_page() -> None:
     site = Path(rows.__file__).parent
     pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
     drawn = set(re.findall(r'figure\(\s*connection,\s*site,\s*"(\w+)"', pages))
-    pages_of = tomllib.loads((site / "pages.toml").read_text("utf-8")).values()
-    described = {name for page in pages_of for name in (page.get("chart"), *page.get("charts", ()))}
+    described = {
+        entry.get("chart")
+        for file in ("pages.toml", "moves.toml")
+        for entry in tomllib.loads((site / file).read_text("utf-8")).values()
+    }
 
     assert drawn.union(described - {None}, DEVICE_CHARTS) == definitions().keys()
 
@@ -216,6 +221,68 @@ def test_the_break_even_counts_what_cannot_win() -> None:
         "1 of 2 cells yield more tokens a round than the round costs;"
         " in 1 of them a round costs more than even a fully accepted draft returns."
     )
+
+
+@pytest.fixture(scope="module")
+def moved() -> duckdb.DuckDBPyConnection:
+    """One arm on three tasks through two backends, measured, and a faster import of one task."""
+    return database(
+        *(
+            campaign(speedup, task=task, backend=backend, day=f"2026-11-0{day}")
+            for day, (task, backend, speedup) in enumerate(
+                (
+                    ("chat", "cuda", 1.0),
+                    ("code", "cuda", 1.5),
+                    ("math", "cuda", 2.25),
+                    ("chat", "vulkan", 0.5),
+                    ("code", "vulkan", 0.75),
+                    ("math", "vulkan", 1.125),
+                ),
+                start=1,
+            )
+        ),
+        campaign(9.0, task="code", tier="imported"),
+    )
+
+
+def test_the_map_shows_the_best_tier_of_a_square_and_what_is_usual_there(
+    moved: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = {
+        (row["backend"], row["task_label"]): (row["tier"], row["speedup"])
+        for row in rows_of(moved, "whole_map")
+    }
+
+    assert rows["cuda", "Code"] == ("measured", 1.5)
+    assert rows["cuda", "any"] == ("measured", 1.5)  # of 1, 1.5 and 2.25
+    assert rows["any", "Chat"] == ("measured", 0.75)  # of 1 and 0.5, by two submissions
+    assert (
+        draw(moved, "whole_map").headline
+        == "Usually above 1× on 1 of 1 pair of device and model size"
+    )  # noqa: RUF001 - as printed
+
+
+def test_tasks_are_compared_within_a_setting_and_backends_within_a_card(
+    moved: duckdb.DuckDBPyConnection,
+) -> None:
+    by_task = {row["task_label"]: row["typical"] for row in rows_of(moved, "tasks")}
+
+    # The mean of the logarithms of 1, 1.5 and 2.25 is that of 1.5, on both backends.
+    assert by_task == {}  # two settings on a task are too few
+    assert [(row["line_label"], row["relative"]) for row in rows_of(moved, "backends")] == [
+        ("RTX 4060 8 GB · cuda ÷ vulkan · measured", pytest.approx(2.0))
+    ] * 3
+
+
+def test_what_is_usual_with_a_method_is_of_one_tier(moved: duckdb.DuckDBPyConnection) -> None:
+    assert [(row["tier"], row["typical"]) for row in rows_of(moved, "methods")] == [
+        ("imported", 9.0),
+        ("measured", 1.0625),  # the middle of 0.5, 0.75, 1, 1.125, 1.5 and 2.25
+    ]
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
+    return rows.frame(connection, name).to_dicts()
 
 
 def _arms_of(campaign: Example) -> set[object]:

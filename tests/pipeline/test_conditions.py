@@ -122,9 +122,6 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
     for question in (
         "select device, task, choice, shown, speedup, cells from map_square order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
-        "select task, method, speedup, submissions from task_view order by all",
-        "select method, depth, speedup, submissions from method_view order by all",
-        "select backend, task, speedup from backend_view order by all",
         "select cell, speedup from advice_observation order by all",
         "select device, task, speedup from speedup order by all",
     ):
@@ -149,14 +146,13 @@ def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_chan
         "select context_depth, round_cost from context_view"
         " where method = 'draft-model' and task = 'all' order by context_depth",
     )
-    cost, accepted = (draw(connection, name) for name in ("context_cost", "context_acceptance"))
+    chart = draw(connection, "context")
 
     # R = (step + 4 extra + 4 drafted) / step: (20 + 4 * 2 + 4 * 2) / 20 and (20 + 4 * 6 + 8) / 20.
     assert [depth for depth, _ in found] == [512, 4096]
     assert [cost for _, cost in found] == pytest.approx([36 / 20, 52 / 20], rel=0.02)
-    assert "after 512 tokens of context" in cost.takeaway
-    assert "after 4,096" in cost.takeaway
-    assert accepted.table.rows
+    assert "after 512 tokens to" in chart.takeaway
+    assert "after 4,096 tokens." in chart.takeaway
 
 
 def test_where_tasks_are_missing_the_series_are_those_of_single_tasks() -> None:
@@ -170,14 +166,14 @@ def test_where_tasks_are_missing_the_series_are_those_of_single_tasks() -> None:
         "select task, context_depth from context_view where summary and method = 'draft-model'"
         " order by all",
     ) == [("chat", 512), ("chat", 4096)]
-    assert not draw(connection, "context_cost").empty
+    assert not draw(connection, "context").empty
 
 
 def test_one_depth_alone_makes_no_series_and_no_chart() -> None:
     connection = known(at_depth(512), sample())
 
     assert one(connection, "select count(*) from context_view") == (0,)
-    assert draw(connection, "context_cost").empty
+    assert draw(connection, "context").empty
 
 
 def test_explore_filters_by_an_axis_on_which_cells_differ() -> None:

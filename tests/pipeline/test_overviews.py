@@ -59,34 +59,6 @@ def test_a_round_that_costs_more_than_its_longest_yield_cannot_win() -> None:
     ]
 
 
-def test_tasks_and_methods_keep_one_vote_per_contributor_and_machine() -> None:
-    connection = database(
-        campaign(1.0, depth=4, contributor="ada"),
-        campaign(1.44, depth=8, contributor="ada"),
-        campaign(1.2, depth=4, contributor="bob"),
-    )
-
-    assert one(connection, "select task, method, speedup, votes from task_view") == (
-        "code",
-        "draft-model",
-        pytest.approx(1.21),  # the median of ada's 1.22 and bob's 1.2
-        2,
-    )
-    assert rows(connection, "select depth, votes, speedup from method_view") == [
-        (4, 2, pytest.approx(1.1)),
-        (8, 1, pytest.approx(1.44)),
-    ]
-
-
-def test_backends_of_one_device_stand_side_by_side() -> None:
-    connection = database(campaign(1.5, backend="cuda"), campaign(0.9, backend="vulkan"))
-
-    assert rows(connection, "select backend, speedup, device_backends from backend_view") == [
-        ("cuda", 1.5, 2),
-        ("vulkan", pytest.approx(0.9), 2),
-    ]
-
-
 def test_failures_name_the_arm_the_reason_and_the_count() -> None:
     base = campaign(1.0)
     arm = replace(base.submission.arms[1], outcome="failed", reason="vocabulary-mismatch")

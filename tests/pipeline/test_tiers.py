@@ -8,7 +8,6 @@ import duckdb
 import pytest
 
 from pipeline.data.database import open_database
-from pipeline.site.charts import definitions
 from pipeline.site.pages.environment import environment
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, known_results, one, real_database, rows
@@ -77,41 +76,6 @@ def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_tasks(
 def test_a_figure_over_own_tasks_is_in_no_cell(everything: duckdb.DuckDBPyConnection) -> None:
     assert rows(everything, "select * from cell where task = 'own'") == []
     assert rows(everything, "select * from cell where task = 'all' and tier = 'imported'") == []
-
-
-@pytest.fixture(scope="module")
-def both() -> duckdb.DuckDBPyConnection:
-    """The same settings on two backends, measured at 1.5 and imported at 9."""
-    return database(
-        campaign(1.5, task=None),
-        campaign(9.0, task=None, tier="imported"),
-        campaign(1.5, task=None, backend="vulkan"),
-        campaign(9.0, task=None, backend="vulkan", tier="imported"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "pools"), [("cell", 2), ("backend", 2), ("task", 1), ("method", 1)]
-)
-def test_the_same_setting_in_two_tiers_is_two_pools(
-    both: duckdb.DuckDBPyConnection, kind: str, pools: int
-) -> None:
-    query = f"""
-        select tier, count(distinct pool) from pool_member where pool_kind = '{kind}'
-        group by tier order by tier
-    """  # noqa: S608 - the kinds above
-
-    assert rows(both, query) == [("imported", pools), ("measured", pools)]
-
-
-@pytest.mark.parametrize("name", [n for n, d in definitions().items() if "tier" in d.parameters])
-def test_a_chart_of_one_tier_shows_no_figure_of_the_other(
-    both: duckdb.DuckDBPyConnection, name: str
-) -> None:
-    definition = definitions()[name]
-    found = read(both, definition.query or name, **definition.parameters)
-
-    assert [row.speedup for row in found] == pytest.approx([1.5] * len(found))
 
 
 def test_every_imported_submission_is_credited_to_a_source_with_a_licence(

@@ -1,12 +1,9 @@
 -- One row puts one piece of evidence about a speculative arm into one pool of comparable evidence.
 -- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
--- engine (two runners draft and count differently), its concurrency, its conditions and its suite; pools over cells
--- hold single requests under the usual settings only, for what a batch or a long context leaves of a
--- speedup is another question (concurrency_view, context_view).
+-- engine (two runners draft and count differently), its concurrency, its conditions and its suite.
 -- A figure over a suite's own tasks is in no pool: another suite has others. Nor is an arm of which
 -- only whole requests are compared: it has no speedup.
--- What no aggregate asks for stays in `evidence`, and what only cells show is null in the pools over
--- cells: each piece of evidence is in up to three of these.
+-- What no aggregate asks for stays in `evidence`.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
@@ -25,43 +22,9 @@ with judged as (
   join setting using (submission, arm)
   where evidence.role = 'speculation' and evidence.counted and evidence.task <> 'own'
     and (evidence.speedup is not null or evidence.verdict in ('failed', 'never-drafted', 'too-few-prompts'))
-),
-as_cell as (
-  select
-    'cell' as pool_kind,
-    series || '-c' || concurrency || '--' || task || '--' || tier as pool,
-    *
-  from judged
-),
-widely as (
-  select * exclude (
-    arm, runner, engine_name, engine_label, engine_build, device_kind, vram_gib, target_label,
-    measured_with, quantisation, parameters, active_parameters, parameters_label, draft_label,
-    whole_request, repeatable_within, setting, draft_slug, quantisation_slug,
-    series, suite_label
-  )
-  from judged
-  where concurrency = 1 and conditions is null
-),
-as_task as (
-  select 'task' as pool_kind, concat_ws('--', 'task', task, method, tier) as pool, *
-  from widely
-),
-as_method as (
-  select
-    'method' as pool_kind,
-    concat_ws('--', 'method', task, method, coalesce('n' || depth, varied_by), tier) as pool,
-    *
-  from widely
-),
-as_backend as (
-  select
-    'backend' as pool_kind,
-    concat_ws('--', 'backend', device, backend, size_order, task, method, tier) as pool,
-    *
-  from widely
 )
-from as_cell
-union all by name from as_task
-union all by name from as_method
-union all by name from as_backend;
+select
+  'cell' as pool_kind,
+  series || '-c' || concurrency || '--' || task || '--' || tier as pool,
+  *
+from judged;

@@ -29,6 +29,7 @@ NOTHING = "Nothing has been measured here yet."
 OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
+STATEMENT = re.compile(r"[;.] ")
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -61,6 +62,16 @@ class Chart:
     empty: bool = False
 
     @property
+    def headline(self) -> str:
+        """The first statement of the takeaway, as a title; `rest` is what follows it."""
+        return STATEMENT.split(self.takeaway, maxsplit=1)[0].removesuffix(".")
+
+    @property
+    def rest(self) -> str:
+        found = STATEMENT.split(self.takeaway, maxsplit=1)[1:]
+        return "".join(f"{each[:1].upper()}{each[1:]}" for each in found)
+
+    @property
     def size(self) -> tuple[str, str]:
         """Width and height of the static picture, so that a page keeps its place free."""
         found = SIZE.search(self.svg)
@@ -84,7 +95,6 @@ class Definition:
     counts: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
-    foreign: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     caption: str | None = None
     interval: str = OF_CELLS

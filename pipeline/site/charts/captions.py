@@ -2,49 +2,62 @@
 
 import math
 from collections.abc import Callable, Mapping
-from itertools import groupby, permutations
+from itertools import groupby
 from operator import itemgetter
 from statistics import median
 
-from pipeline.site.charts.axes import cut_off
 from pipeline.site.charts.theme import Row
 from schemas.vocabulary import VERDICTS
 from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
+def whole_map(rows: list[Row]) -> str:
+    """How many squares are above 1, with any backend and task."""
+    shown = [row for row in rows if (row["backend"], row["task_label"]) == ("any", "any")]
+    above = sum(row["speedup"] > 1 for row in shown)
+    return f"Usually above 1× on {above} of {count(len(shown), 'pair')} of device and model size."  # noqa: RUF001 - the multiplication sign is meant
+
+
 def tasks(rows: list[Row]) -> str:
-    """The highest clear gain and the lowest clear loss."""
-    single = [row for row in rows if row["task"] != "all"] or rows
-    ends = _clear_ends(
-        single,
-        lambda row: f"{_figure(row)}, {row['method_label']} on {row['task_label']}",
-        scope=" on a single task" if single is not rows else "",
+    """The tasks on which one setting gains most and least, in the best tier."""
+    best, *others = (group[0] for group in _groups(rows, "line_label"))
+    last = ([best, *(row for row in others if row["tier"] == best["tier"])])[-1]
+    if best is last:
+        return f"On {best['task_label']} a setting has {times(best['typical'])} its own mean."
+    return (
+        f"The same setting gains most on {best['task_label']}, {times(best['typical'])} its own"
+        f" mean over tasks, and least on {last['task_label']}, {times(last['typical'])}"
+        f" ({best['tier']})."
     )
-    return f"{ends}{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
+
+
+def methods(rows: list[Row]) -> str:
+    """What is usual with the methods that most pairs of device and model have."""
+    groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
+    return "; ".join(_usual(group) for group in groups or _groups(rows, "line_label")[:1]) + "."
+
+
+def _usual(group: list[Row]) -> str:
+    first = group[0]
+    above = sum(row["speedup"] > 1 for row in group)
+    return (
+        f"{first['method_label']} is usually {times(first['typical'])}, above 1× on {above} of"  # noqa: RUF001 - the multiplication sign is meant
+        f" {count(len(group), 'pair')} of device and model ({first['tier']})"
+    )
 
 
 def backends(rows: list[Row]) -> str:
-    """Where the choice of backend changes most, of the settings where both are clear."""
-    groups = _groups(rows, "line_label")
-    settings = rows[0]["settings"]
-    part = f" Shown are the {len(groups)} of {settings} settings in which they differ most."
-    more = part if settings > len(groups) else ""
-    clear = [[row for row in group if row["verdict"] in CLEAR] for group in groups]
-    pairs = [(min(found, key=_speedup), max(found, key=_speedup)) for found in clear if found]
-    apart = [(low, high) for low, high in pairs if _apart(low, high)]
-    if not apart:
-        unclear = any(_apart(*pair) for group in groups for pair in permutations(group, 2))
-        words = (
-            "No backend is ranked: where two intervals lie apart, a verdict is still uncertain."
-            if unclear
-            else "In no setting do the intervals of two backends lie clearly apart."
-        )
-        return f"{words}{more}"
-    low, high = max(apart, key=lambda pair: pair[1]["interval_low"] / pair[0]["interval_high"])
-    return (
-        f"The backend clearly matters most for {high['line_label']}: {times(high['speedup'])} with"
-        f" {high['backend']}, {times(low['speedup'])} with {low['backend']}.{more}"
+    """How far apart two backends of one device are, the most different device first."""
+    firsts = sorted(
+        (group[0] for group in _groups(rows, "line_label")),
+        key=lambda row: -abs(math.log(row["typical"])),
     )
+    parts = [
+        f"{times(row['typical'])} on the {row['device_label']} ({row['first_backend']} over"
+        f" {row['second_backend']})"
+        for row in firsts[:MOST_NAMED]
+    ]
+    return f"The same setting through the other backend changes a speedup: {listed(parts)}."
 
 
 def submission_tasks(rows: list[Row]) -> str:
@@ -60,16 +73,6 @@ def submission_tasks(rows: list[Row]) -> str:
         judged,
         lambda row: f"{_figure(row)}, {row['arm_label']} on {row['task_label']}",
         scope=" on any single task",
-    )
-
-
-def methods(rows: list[Row]) -> str:
-    return _clear_ends(
-        rows,
-        lambda row: (
-            f"{_figure(row)}, {row['method_label']} at depth {row['depth']}"
-            f" over {count(row['submissions'], 'submission')}"
-        ),
     )
 
 
@@ -114,47 +117,23 @@ def round_costs(rows: list[Row]) -> str:
 
 
 def concurrency(rows: list[Row]) -> str:
-    """How often more requests at once cost speedup, as far as intervals support it."""
+    return _by_series(rows, "concurrency", "with more requests at once", "{} at once")
+
+
+def context(rows: list[Row]) -> str:
+    return _by_series(rows, "context_depth", "after a longer context", "after {} tokens")
+
+
+def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
+    """In how many series the speedup falls, and the largest change from first to last."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
-    fell = [pair for pair in ends if _apart(pair[1], pair[0])]
-    lost = sum((one["verdict"], many["verdict"]) == ("helps", "hurts") for one, many in ends)
-    one, many = max(fell or ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
-    change = (
-        f"from {times(one['speedup'])} with {count(one['concurrency'], 'request')} at once"
-        f" to {times(many['speedup'])} with {many['concurrency']}"
-    )
-    if len(ends) == 1:
-        overlap = "" if _apart(one, many) or _apart(many, one) else "; the intervals overlap"
-        return f"The speedup of one stream goes {change}{overlap}."
+    fell = sum(last["speedup"] < first["speedup"] for first, last in ends)
+    first, last = max(ends, key=lambda pair: abs(math.log(pair[1]["speedup"] / pair[0]["speedup"])))
+    one, other = (at.format(f"{row[column]:,}") for row in (first, last))
     return (
-        f"In {len(fell) or 'none'} of {len(ends)} series the speedup is clearly smaller with more"
-        f" requests at once, and in {lost or 'none'} of them a clear gain becomes a clear loss"
-        f"{f'; the largest clear fall goes {change}' if fell else ''}."
-    )
-
-
-def context_cost(rows: list[Row]) -> str:
-    return _by_context(rows, "round_cost", "A round costs", lambda value: f"{value:.2f} steps")
-
-
-def context_acceptance(rows: list[Row]) -> str:
-    return _by_context(rows, "acceptance_rate", "The acceptance rate is", percent)
-
-
-def _by_context(rows: list[Row], column: str, what: str, printed: Callable[[float], str]) -> str:
-    """How a figure changes from the shortest context to the longest."""
-    ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
-    short, long = max(ends, key=lambda pair: abs(math.log(pair[1][column] / pair[0][column])))
-    change = (
-        f"{what} {printed(short[column])} after {short['context_depth']:,} tokens of context and"
-        f" {printed(long[column])} after {long['context_depth']:,}"
-    )
-    if len(ends) == 1:
-        return f"{change} ({short['arm_label']})."
-    rose = sum(long[column] > short[column] for short, long in ends)
-    return (
-        f"In {rose or 'none'} of {len(ends)} series the figure is higher after the longest context;"
-        f" it changes most for {short['arm_label']}: {change[0].lower()}{change[1:]}."
+        f"The speedup falls {when} in {fell or 'none'} of {len(ends)} series; it changes most for"
+        f" {first['arm_label']} on {first['place_label']}, from {times(first['speedup'])} {one} to"
+        f" {times(last['speedup'])} {other}."
     )
 
 
@@ -192,8 +171,8 @@ def predictions(rows: list[Row]) -> str:
         errors = [row["off_by"] for row in rows if row["kind"] == kind]
         if errors:
             number = count(len(errors), "prediction")
-            parts.append(f"{kind}: {number}, off by {percent(median(errors), 1)} in the median")
-    return ". ".join(parts) + "."
+            parts.append(f"{number} from {kind.lower()}, off by {percent(median(errors), 1)}")
+    return f"{listed(parts)} in the median."
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
@@ -228,12 +207,13 @@ def published_bars(rows: list[Row]) -> str:
     )
 
 
+FEWEST, MOST_NAMED = 3, 3  # dots of what is named, and how many are
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     caption.__name__: caption
     for caption in (
-        *(tasks, backends, submission_tasks, methods, depths, round_costs, concurrency),
-        *(context_cost, context_acceptance, builds, break_even, predictions),
+        *(whole_map, tasks, backends, submission_tasks, methods, depths, round_costs, concurrency),
+        *(context, builds, break_even, predictions),
         *(verification_curve, published_bars),
     )
 }

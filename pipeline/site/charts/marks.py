@@ -6,11 +6,14 @@ from typing import Any, TypeAlias
 import altair as alt
 
 from pipeline.site.charts.axes import speedup_axis, unity
-from pipeline.site.charts.theme import Row, Scale
+from pipeline.site.charts.theme import DOT, Row, Scale
 
 Picture: TypeAlias = alt.LayerChart
 Tooltip: TypeAlias = Mapping[str, str]
 POINT_PX2 = 70
+TIERS = {"filled": False, "color": DOT, "fill": DOT}
+# What was measured here is filled; what others measured is an outline.
+FILLED = alt.condition("datum.tier === 'measured'", alt.value(0.8), alt.value(0.1))
 
 
 def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
@@ -35,9 +38,9 @@ def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
     return " + ".join(parts)
 
 
-def points(on: alt.Chart, opacity: float = 1) -> alt.Chart:
-    """A filled point for each row."""
-    made: alt.Chart = on.mark_point(filled=True, size=POINT_PX2, opacity=opacity)
+def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
+    """A point for each row, filled where no `style` says otherwise."""
+    made: alt.Chart = on.mark_point(**{"filled": True, "size": POINT_PX2, "opacity": 1, **style})
     return made
 
 

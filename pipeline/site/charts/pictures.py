@@ -11,7 +11,14 @@ from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
 
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
+TICK_PX, SQUARE_PX = 22, 20
+SIZE = itemgetter("size_order")
+SIZES_AXIS = alt.Axis(orient="top", labelAngle=0, ticks=False)
+SPEEDUP_LEGEND = alt.Legend(
+    orient="bottom", type="symbol", symbolType="square", values=[0.5, 0.75, 1, 1.5, 2]
+)
+THOUSANDS = "datum.value < 1024 ? datum.value : datum.value / 1024 + 'k'"
+MAP_ENDS, DARK_FROM, MAP_INK = [0.4, 2.5], 0.6, "#18212d"
 MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 4  # names of so many stand side by side
@@ -49,21 +56,66 @@ def bands(
     return marks.layered([axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
-def methods_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Methods side by side over their depths."""
-    colours, shapes = theme.method_scales(rows)
-    base = marks.base(rows, columns).encode(
-        x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("method_label:N", sort=colours[0]),
-        color=marks.channel(alt.Color, "method_label", "Method", colours),
+def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Picture:
+    """One band per `line_label`: a dot for each row, measured ones filled, a tick at `typical`."""
+    lines = list(dict.fromkeys(row["line_label"] for row in rows))
+    ticks = [{key: row[key] for key in ("line_label", "typical")} for row in rows]
+    span = axes.speedup_axis([{"speedup": row[x]} for row in rows])
+    y = alt.Y("line_label:N", title=None, sort=lines, axis=axes.lines_of_words(lines))
+    dots = marks.points(marks.base(rows, columns), **marks.TIERS).encode(
+        x=alt.X(f"{x}:Q", title=f"{wide} (log scale)", scale=span.scale, axis=span.axis),
+        y=y,
+        fillOpacity=marks.FILLED,
     )
-    return marks.upright(
-        rows,
-        base,
-        width=2,
-        height=300,
-        shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
+    tick = alt.Chart(alt.InlineData(values=ticks)).mark_tick(
+        size=TICK_PX, thickness=3, color=theme.DOT, opacity=1, aria=False
     )
+    words_px = (max(name.count(axes.BETWEEN) for name in lines) + 2) * axes.LINE_PX
+    typical = tick.encode(x=alt.X("typical:Q", scale=span.scale), y=y)
+    height = len(lines) * max(theme.BAND_PX, words_px)
+    return marks.layered([axes.unity(axis="x"), typical, dots], height=height)
+
+
+def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
+    """Devices by sizes of models, for the backend and the task that a reader chooses."""
+    devices = sorted({row["device_label"] for row in rows})
+    sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
+    chosen = {"through": ("backend", "Backend "), "doing": ("task_label", "Task ")}
+    selects = [
+        alt.param(
+            name=name,
+            value="any",
+            bind=alt.binding_select(options=_options(rows, column), name=words),
+        )
+        for name, (column, words) in chosen.items()
+    ]
+    base = (
+        marks.base(rows, columns)
+        .transform_filter(" && ".join(f"datum.{c} === {n}" for n, (c, _) in chosen.items()))
+        .encode(
+            x=alt.X("size_class:N", title="Model size (parameters)", sort=sizes, axis=SIZES_AXIS),
+            y=alt.Y("device_label:N", title=None, scale=alt.Scale(domain=devices)),
+        )
+    )
+    colours = alt.Scale(
+        type="log", scheme="blueorange", reverse=True, domain=MAP_ENDS, clamp=True, nice=False
+    )
+    squares = base.mark_rect().encode(
+        color=alt.Color("speedup:Q", title="Speedup", scale=colours, legend=SPEEDUP_LEGEND),
+        stroke=alt.condition("datum.tier === 'published'", alt.value(None), alt.value(MAP_INK)),
+        strokeWidth=alt.condition("datum.tier === 'measured'", alt.value(2), alt.value(0.75)),
+    )
+    dark = f"abs(log(datum.speedup)) > {DARK_FROM}"
+    figures = base.mark_text(aria=False).encode(
+        text=alt.Text("speedup:Q", format=".2f"),
+        color=alt.condition(dark, alt.value("#fff"), alt.value(MAP_INK)),
+    )
+    picture = marks.layered([squares, figures], height=len(devices) * SQUARE_PX + EDGE_PX)
+    return picture.add_params(*selects)
+
+
+def _options(rows: list[theme.Row], column: str) -> list[str]:
+    return ["any", *sorted({row[column] for row in rows} - {"any"})]
 
 
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -99,18 +151,16 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return marks.upright(rows, base, lines=lines, title=title, opacity=0.6, shape=shape)
 
 
-def series_by_context(rows: list[theme.Row], columns: Tooltip, *, column: str) -> Picture:
+def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each arm on each machine over the tokens before the answer, on a log axis."""
-    depths = sorted({row["context_depth"] for row in rows})
     x = alt.X(
         "context_depth:Q",
         title="Tokens before the answer (log scale)",
-        scale=alt.Scale(type="log", nice=False, padding=20),
-        axis=alt.Axis(values=depths, format="d", labelAngle=0),
+        scale=alt.Scale(type="log", base=2, nice=False, padding=20),
+        axis=alt.Axis(labelExpr=THOUSANDS, labelAngle=0),
     )
-    on = marks.base(rows, columns).encode(x=x, y=_CONTEXT_AXES[column])
-    base, lines, shape = _series(rows, on)
-    return marks.layered([lines, marks.points(base).encode(shape=shape)], height=280)
+    base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
+    return marks.upright(rows, base, lines=lines, opacity=0.6, shape=shape)
 
 
 def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart, alt.Shape]:
@@ -122,18 +172,6 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
     dashes = alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
     lines = base.mark_line(strokeWidth=1.5, aria=False).encode(strokeDash=dashes)
     return base, lines, marks.channel(alt.Shape, "method_label", "Method", shapes)
-
-
-# Both begin at zero: what looks like half must be half.
-_CONTEXT_AXES = {
-    "round_cost": alt.Y("round_cost:Q", title="Round cost R", scale=alt.Scale(domainMin=0)),
-    "acceptance_rate": alt.Y(
-        "acceptance_rate:Q",
-        title="Drafted tokens accepted",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%"),
-    ),
-}
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -149,9 +187,8 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     # Two dozen settings with their intervals would cover each other; those of the steps matter.
     few = len({row["line"] for row in rows}) <= FEW_SETTINGS
     step = "step_label", "Detected step"
-    coloured = base.encode(
-        color=marks.channel(alt.Color, *step, ([*STEPS], [theme.NEUTRAL, FASTER, SLOWER]))
-    )
+    colours = [theme.NEUTRAL, theme.FASTER, theme.SLOWER]
+    coloured = base.encode(color=marks.channel(alt.Color, *step, ([*STEPS], colours)))
     return marks.upright(
         rows,
         coloured,
@@ -172,10 +209,12 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     axis = alt.Axis(values=[t for t in PLANE_TICKS if ends[0] <= t <= ends[1]], format="~g")
     x = alt.X("round_cost:Q", title="Round cost R (log scale)", axis=axis, scale=scale)
     y = alt.Y("tokens_per_round:Q", title="Tokens per round (log scale)", axis=axis, scale=scale)
-    points = marks.points(marks.base(rows, columns), opacity=0.85).encode(
+    points = marks.points(marks.base(rows, columns), filled=False).encode(
         x=x,
         y=y,
         color=marks.channel(alt.Color, "method_label", "Method", colours),
+        fill=marks.channel(alt.Fill, "method_label", "Method", colours),
+        fillOpacity=marks.FILLED,
         shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
     )
     return marks.layered([*axes.iso_lines(ends, x, y), points], height=420)
@@ -188,7 +227,7 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     span = axes.SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
-    styles = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
+    styles = {"Other machines": (theme.DOT, "circle"), "Its own probes": (theme.DOT, "square")}
     kinds = [kind for kind in styles if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
     line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
@@ -239,7 +278,7 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
     bars = base.mark_bar(height=BAR_PX).encode(
         x=alt.X("one:Q", title="Published speedup (log scale)", scale=span.scale, axis=span.axis),
         x2="end:Q",
-        color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
+        color=alt.condition("datum.end < 1", alt.value(theme.SLOWER), alt.value(theme.FASTER)),
     )
     words = base.mark_text(align="left", dx=5, aria=False).transform_calculate(**AT_BAR)
     most = max(name.count("|") for name in names)
@@ -253,7 +292,7 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
 PICTURES: Mapping[str, Callable[..., Picture]] = {
     drawing.__name__: drawing
     for drawing in (
-        *(bands, methods_by_depth, speedup_by_depth, series_by_concurrency, series_by_context),
+        *(heat_map, spread, bands, speedup_by_depth, series_by_concurrency, series_by_context),
         settings_by_build,
         *(break_even_plane, predicted_plane, curves, published_bars),
     )

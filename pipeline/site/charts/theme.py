@@ -22,20 +22,22 @@ BAND_PX = 30
 METHOD_COLOURS = {name: method.colour for name, method in METHODS.items() if method.colour}
 METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if method.shape}
 NEUTRAL = METHOD_COLOURS["other"]
-# The same palette for colour-blind readers as for methods.
+# Blue and orange mean faster and slower: neither a method nor a backend has them.
+FASTER, SLOWER = "#0A7BBF", "#C77F00"
+DOT = METHOD_COLOURS["draft-model"]
 BACKEND_COLOURS = {
-    "cuda": "#0A7BBF",
-    "vulkan": "#D55E00",
-    "cpu": "#C77F00",
-    "metal": "#8C7AC6",
-    "rocm": "#CC79A7",
-    "sycl": "#4F8F8B",
-    "opencl": "#A08000",
-    "cann": "#9A6A4F",
-    "musa": "#3A93C9",
-    "webgpu": "#8C7AC6",
-    "openvino": "#4F8F8B",
-    "npu": "#CC79A7",
+    "cuda": "#4E8F2F",
+    "vulkan": "#A4569C",
+    "cpu": "#7F7A2E",
+    "metal": "#7C6BC4",
+    "rocm": "#C0507A",
+    "sycl": "#2F8F83",
+    "opencl": "#8A8400",
+    "cann": "#94705F",
+    "musa": "#5F8E6B",
+    "webgpu": "#9468B8",
+    "openvino": "#3E8C74",
+    "npu": "#B85C8E",
     "other": NEUTRAL,
 }
 

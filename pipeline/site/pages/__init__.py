@@ -14,6 +14,7 @@ from pipeline.site.pages import (
     fits,
     format_reference,
     home,
+    moves,
     overviews,
     places,
     published,
@@ -31,6 +32,7 @@ def pages(
     yield environment.vocabulary_file()
     yield from home.home(connection, site)
     yield from explore.explore(connection, site)
+    yield moves.moves(connection, site)
     yield from overviews.overviews(connection, site)
     yield from places.device_pages(connection, site)
     yield from places.target_pages(connection, site)

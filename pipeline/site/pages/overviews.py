@@ -9,17 +9,11 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
-from pipeline.site.charts import definitions
 from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment, figure, render
-from pipeline.site.pages.places import drawn
-from pipeline.site.rows import Row
 
 # Kinds of cells that are set to the right, and their headings too.
-FIGURES = {
-    *("tally", "whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio"),
-    *("signed", "change", "speedup", "median", "side", "advised", "error"),
-}
+FIGURES = {"tally", "number", "gb", "ratio", "rate", "request", "speedup", "change"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +27,6 @@ class Overview:
     rows: str
     template: str = "overview.md.jinja"
     chart: str | None = None
-    charts: tuple[str, ...] = ()
     lede: str = ""
     between: str = ""
     heading: str = ""
@@ -42,11 +35,8 @@ class Overview:
     columns: tuple[tuple[str, ...], ...] = ()
     note: str = ""
     unlisted: str = ""  # shown when the filter leaves no row
-    axis: str = ""  # of the published series below: `published_series.sql`
     after: str = ""
     empty: str = ""
-    how: str = ""
-    command: str = ""
 
 
 def overviews(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
@@ -57,7 +47,6 @@ def overviews(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterat
 
 def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overview) -> model.Page:
     found = rows.read(connection, page.rows)
-    printed = _printed(connection, page, found)
     here = model.address_of(page.path)
 
     def filled(prose: str) -> Markup:
@@ -65,19 +54,12 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: model.relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
-    own, foreign = _figures(connection, site, page)
-    figures = (*own, *foreign)
+    figures = (figure(connection, site, page.chart),) if page.chart else ()
     return render(
         page.template,
         path=page.path,
         site=site,
         figures=figures,
-        foreign=foreign,
-        tiers={
-            *(row.tier for row in found if hasattr(row, "tier")),
-            *(["imported"] if foreign else []),
-            *(["published"] if printed else []),
-        },
         filled=filled,
         numeric=FIGURES,
         columns=tuple(
@@ -87,29 +69,4 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
         ),
         page=page,
         rows=found,
-        printed=printed,
-        credits=[row for row in rows.read(connection, "credits") if row.counted],
     )
-
-
-def _figures(
-    connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overview
-) -> tuple[tuple[model.Figure, ...], tuple[model.Figure, ...]]:
-    """The charts of a page, and those of them that imported figures have, too."""
-    charts = [name for name in (page.chart, *page.charts) if name is not None]
-    foreign = [(name, definitions()[name].foreign) for name in charts]
-    return (
-        tuple(figure(connection, site, name) for name in charts),
-        drawn(*(figure(connection, site, name, **given) for name, given in foreign if given)),
-    )
-
-
-def _printed(
-    connection: duckdb.DuckDBPyConnection, page: Overview, found: tuple[Row, ...]
-) -> tuple[Row, ...]:
-    """The published figures on a page: a table of their own, or those behind its published rows."""
-    if page.axis:
-        return rows.read(connection, "published_series", axis=page.axis)
-    tasks = {row.task for row in found if getattr(row, "tier", None) == "published"}
-    listed = rows.read(connection, "published_pairs") if tasks else ()
-    return tuple(row for row in listed if row.speedup and (row.task or "own") in tasks)

@@ -1,23 +1,21 @@
--- One row is one arm at one depth of context in one tier, over all tasks or else on one, where
--- `column` is known.
-select
-  series,
-  place_label,
-  arm_label,
-  method,
-  method_label,
-  context_depth,
-  round_cost,
-  acceptance_rate,
-  tokens_per_round,
-  speedup,
-  interval_low,
-  interval_high,
-  stated_request,
-  verdict,
-  verdict_label(mark) as verdict_label
-from context_view
-where tier = $tier and summary
-  and if($column = 'round_cost', round_cost, nullif(acceptance_rate, 0)) is not null
-qualify count(*) over (partition by series) > 1
-order by series, context_depth;
+-- One row is one arm after one number of tokens of context: measured over all tasks or else on one,
+-- and as a source prints it.
+with listed as (
+  select
+    tier, series, place_label, arm_label, method, method_label, context_depth, speedup, interval_low,
+    interval_high, verdict_label(mark) as verdict_label, round_cost, acceptance_rate
+  from context_view
+  where summary
+  union all
+  select
+    tier, concat_ws('|', source, contributor, device, backend, target, quantisation, method, depth, draft_label),
+    concat_ws(' · ', device_label, nullif(backend, 'not stated'), concat_ws(' ', target_label, quantisation)),
+    concat_ws(' · ', method_label, 'depth ' || depth, draft_label),
+    method, method_label, prompt_tokens, median(speedup), null, null, null, null, null
+  from published_rate
+  where prompt_tokens is not null and coalesce(concurrency, 1) = 1 and len(coalesce(also_differs, [])) = 0
+  group by all
+)
+select * from listed
+qualify max(context_depth) over (partition by series) >= 2 * min(context_depth) over (partition by series)
+order by tier, series, context_depth;

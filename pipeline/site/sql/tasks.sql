@@ -1,24 +1,28 @@
--- One row is one method on one task in one tier, over all devices and targets.
+-- One row is one setting on one task, of the settings with three tasks or more: its speedup there
+-- over the mean of its own tasks (of logarithms), so that machines and models do not matter.
+with figure as (
+  select tier, setup as setting, device_label, target_label, method_label, depth, task, speedup
+  from explore
+  where task <> 'all' and speedup is not null and verdict <> 'never-drafted'
+  union all
+  select
+    tier,
+    concat_ws('|', source, contributor, device, backend, engine_name, target, quantisation, method, depth, draft_label),
+    device_label, target_label, method_label, depth, task, median(speedup)
+  from published_pair
+  where task is not null and len(coalesce(also_differs, [])) = 0
+  group by all
+),
+compared as (
+  select *, speedup / exp(avg(ln(speedup)) over (partition by setting, tier)) as relative
+  from figure
+  qualify count(*) over (partition by setting, tier) >= 3
+)
 select
-  task,
-  task_label(task) as task_label,
-  method,
-  method_label,
-  speedup,
-  interval_low,
-  interval_high,
-  stated_request,
-  verdict,
-  verdict_label(mark) as verdict_label,
-  worst_speedup,
-  best_speedup,
-  acceptance_rate,
-  tokens_per_round,
-  submissions,
-  rigs,
-  contributors
-from task_view
-where tier = $tier and speedup is not null
-order by
-  task_order(task),
-  method;
+  concat_ws(' · ', task_label(task), tier) as line_label,
+  task_label(task) as task_label, device_label, target_label, method_label, depth, speedup, relative, tier,
+  median(relative) over line as typical, count(*) over line as dots
+from compared
+window line as (partition by task, tier)
+qualify dots >= 3
+order by list_position(['measured', 'imported', 'published'], tier), typical desc, task, setting;

@@ -1,0 +1,36 @@
+"""The page *What moves it*: one chart for each thing that changes a speedup."""
+
+import tomllib
+from importlib import resources
+
+import duckdb
+from markupsafe import Markup
+
+from pipeline.site.pages.environment import environment, figure, render
+from pipeline.site.pages.model import Page, Site
+from pipeline.site.rows import read
+
+PATH = "what-moves-it.md"
+FEWEST = 3  # figures that make a chart
+
+
+def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
+    """The sections of `moves.toml` that have enough figures, and commands for the others."""
+    text = (resources.files("pipeline.site") / "moves.toml").read_text("utf-8")
+    url = site.link_from("what-moves-it/")
+    shown, missing = [], []
+    for name, section in tomllib.loads(text).items():
+        drawn = figure(connection, site, section["chart"])
+        words = Markup(environment().from_string(section["words"]).render(url=url))  # noqa: S704 - our own prose
+        entry = {**section, "id": name, "words": words, "figure": drawn}
+        enough = len(drawn.chart.table.rows) >= FEWEST
+        (shown if enough else missing).append(entry)
+    return render(
+        "what-moves-it.md.jinja",
+        path=PATH,
+        site=site,
+        figures=tuple(entry["figure"] for entry in shown),
+        sections=shown,
+        missing=missing,
+        sources=read(connection, "sources"),
+    )
