@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
-WAYS = ("Tasks", "Methods", "Backends", "Break-even", "Verification curves")
+TITLES = {"What moves it": "What moves it", "Engine builds": "newer build"}
+WAYS = tuple(TITLES)
 PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
@@ -58,10 +59,10 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
 ) -> None:
     held: list[Route] = []
     page.route("**/vega.*.js", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
-    page.goto(base + "tasks/")
+    page.goto(base + "what-moves-it/")
 
     assert page.evaluate(PAINT) > 0
-    expect(page.locator("#chart-tasks img:visible")).to_have_count(1)
+    expect(page.locator("#chart-whole-map img:visible")).to_have_count(1)
     expect(page.locator("figure[data-state]")).to_have_count(0)
     assert held == []
     stir(page)
@@ -74,15 +75,15 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
 def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
     page: Page, base: str, complaints: list[str]
 ) -> None:
-    page.goto(base + "tasks/")
+    page.goto(base + "what-moves-it/")
     for number in range(10):
         way = WAYS[(number + 1) % len(WAYS)]
         page.locator(".md-sidebar--primary").get_by_role("link", name=way, exact=True).click()
-        expect(page.locator("h1")).to_contain_text(way.split()[0])
+        expect(page.locator("h1")).to_contain_text(TITLES[way])
         stir(page)
         expect(page.locator(ALIVE).first).to_be_visible()
     page.go_back()
-    expect(page.locator("h1")).to_contain_text(WAYS[-1].split()[0])
+    expect(page.locator("h1")).to_contain_text(TITLES[WAYS[1]])
     stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
 
@@ -93,20 +94,18 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page: Page, base: str, complaints: list[str]
 ) -> None:
     held: list[Route] = []
-    page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
-    page.goto(base + "tasks/")
+    page.route("**/whole-map.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
+    page.goto(base + "builds/")
     page.evaluate(COUNT)
     stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
-    page.evaluate(CHANGE, f"{base}methods/")
+
+    with page.expect_request("**/assets/charts/whole-map.json"):
+        page.evaluate(CHANGE, f"{base}what-moves-it/")
+    page.evaluate(CHANGE, f"{base}builds/")
     expect(page.locator(ALIVE).first).to_be_visible()
     assert comes_to(page, "window.charts", {"drawn": 2, "ended": 1})
-
-    with page.expect_request("**/assets/charts/backends.json"):
-        page.evaluate(CHANGE, f"{base}backends/")
-    page.evaluate(CHANGE, f"{base}tasks/")
-    expect(page.locator(ALIVE).first).to_be_visible()
-    with page.expect_response("**/assets/charts/backends.json"):
+    with page.expect_response("**/assets/charts/whole-map.json"):
         held[0].continue_()
     page.locator('label[title="Switch to dark mode"]').click()
     expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
@@ -128,7 +127,7 @@ def taken_along(page: Page, bar: Locator) -> dict[str, bytes]:
     return saved
 
 
-@pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/"])
+@pytest.mark.parametrize("way", ["what-moves-it/", "builds/"])
 def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
     stir(page)

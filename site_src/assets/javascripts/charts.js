@@ -56,11 +56,11 @@
     host.hidden = false;
     host.dataset.drawing = ""; // the picture keeps its place until the chart is there
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
-    host.setAttribute("role", "img");
-    host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     const result = await known.embed(host, spec, options);
     if (!host.isConnected) return void result.finalize(); // its page was left while it was drawn
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
+    host.setAttribute("role", host.querySelector("select") ? "group" : "img"); // an image has no parts to choose
+    host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     known.view?.finalize();
     known.view = result;
     delete host.dataset.drawing;
