@@ -18,19 +18,22 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     """The sections of `moves.toml` that have enough figures, and commands for the others."""
     text = (resources.files("pipeline.site") / "moves.toml").read_text("utf-8")
     url = site.link_from("what-moves-it/")
-    shown, missing = [], []
-    for name, section in tomllib.loads(text).items():
-        drawn = figure(connection, site, section["chart"])
-        words = Markup(environment().from_string(section["words"]).render(url=url))  # noqa: S704 - our own prose
-        entry = {**section, "id": name, "words": words, "figure": drawn}
-        enough = len(drawn.chart.table.rows) >= FEWEST
-        (shown if enough else missing).append(entry)
+    sections = [
+        {
+            **section,
+            "id": name,
+            "words": Markup(environment().from_string(section["words"]).render(url=url)),  # noqa: S704 - our own prose
+            "figure": figure(connection, site, section["chart"]),
+        }
+        for name, section in tomllib.loads(text).items()
+    ]
+    shown = [each for each in sections if len(each["figure"].chart.table.rows) >= FEWEST]
     return render(
         "what-moves-it.md.jinja",
         path=PATH,
         site=site,
-        figures=tuple(entry["figure"] for entry in shown),
+        figures=tuple(each["figure"] for each in shown),
         sections=shown,
-        missing=missing,
+        missing=[each for each in sections if each not in shown],
         sources=read(connection, "sources"),
     )
