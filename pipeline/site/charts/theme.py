@@ -24,7 +24,7 @@ METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if metho
 NEUTRAL = METHOD_COLOURS["other"]
 # Blue and orange mean faster and slower: neither a method nor a backend has them.
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
-DOT = METHOD_COLOURS["draft-model"]
+DOT = next(iter(METHOD_COLOURS.values()))
 BACKEND_COLOURS = {
     "cuda": "#4E8F2F",
     "vulkan": "#A4569C",
