@@ -4,7 +4,8 @@
 in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. To them come the
 files of `bench.campaigns` and `bench.simulation`. A cheat changes honest files of the rigs. Each
 share has the upper (of a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a
-flag fires on more than 1 % of honest files, or on less than 90 % of its cheat.
+flag fires on more than 1 % of honest files, or on less than 90 % of its cheat; times divided by 1.2
+are close to what honest machines differ by, so their share is printed and nothing is promised.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         about = {"command": COMMAND, "date": chosen.date}
         listed = [asdict(row) for row in rows]
         chosen.output.write_text(json.dumps(about | {"rows": listed}, indent=1) + "\n", "utf-8")
-    kept = (r.share >= LEAST if r.files in KINDS else r.share <= MOST for r in rows)
+    promised = [row for row in rows if row.files != UNPROMISED]
+    kept = (r.share >= LEAST if r.files in KINDS else r.share <= MOST for r in promised)
     return 0 if all(kept) else 1
 
 
@@ -234,6 +236,7 @@ def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
     return replace(example, arms=arms, trials=in_order(trials, 1), probes=None)
 
 
+UNPROMISED = "times of the arms / 1.2"
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),
     *("short-answers", "gpu-not-used", "zero-spread"),
@@ -245,7 +248,7 @@ HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {
 }
 ROUNDS = "cheap-rounds"
 KINDS: Mapping[str, tuple[str, Cheat]] = {
-    "times of the arms / 1.2": (ROUNDS, partial(scaled, arms=1 / 1.2)),
+    UNPROMISED: (ROUNDS, partial(scaled, arms=1 / 1.2)),
     "times of the arms / 1.6": (ROUNDS, partial(scaled, arms=1 / 1.6)),
     "times of the baseline x 1.4": (ROUNDS, partial(scaled, plain=1.4)),
     "a quarter of each answer cached": (ROUNDS, partial(scaled, arms=0.75)),

@@ -73,6 +73,7 @@ def test_what_a_server_says_of_a_model_is_kept() -> None:
     assert (model.parameters, model.file_bytes) == (135_000_000, 96_000_000)
     assert (model.vocabulary_size, model.quantisation) == (49_152, "Q4_1")
     assert model_of("tiny:Q8_0", served).quantisation == "Q8_0"
+    assert model_of("Qwen3-30B-A3B", served).active_parameters == 3_000_000_000
 
 
 def test_a_folder_of_safetensors_says_how_large_its_model_is(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from harness.runners.openai.models import Served
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
 from schemas.submission import Model
+from schemas.weights import active_size_in, parameters_of
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0
@@ -98,6 +99,7 @@ def model_of(name: str, served: Served | None) -> Model:
         quantisation=quantisation,
         repository=bare if of_hub else None,
         parameters=served.parameters if served else None,
+        active_parameters=parameters_of(active_size_in(clean)),
         file_bytes=served.file_bytes if served else None,
         vocabulary_size=served.vocabulary_size if served else None,
     )
