@@ -33,7 +33,7 @@ def short_name(name: str) -> str:
 
 
 def known_vendor(name: str) -> Vendor | None:
-    """Who made a chip, by its marketing name."""
+    """The maker of a chip, by its marketing name."""
     return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), None)
 
 

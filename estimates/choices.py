@@ -29,7 +29,7 @@ EXACT = 100
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """How many times as far the lower bound lies below a figure that is the best of so many."""
+    """The factor by which the lower bound of the best of so many figures is farther away."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)

@@ -108,7 +108,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """What share of both arms' times of tokens so many milliseconds are, on average."""
+    """So many milliseconds as an average share of the decode times of both arms."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

@@ -54,7 +54,7 @@ def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) 
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:
-    """Whole passes only: one that lacks a prompt answered another mixture than its baseline."""
+    """Whole passes only: a pass that lacks a prompt answered other prompts than its baseline."""
     blocks: dict[int, list[Trial]] = {}
     for trial in submission.trials:
         if trial.arm == arm.id and is_timed(trial) and trial.wall_ms:

@@ -54,7 +54,7 @@ class ForeignFolderError(PipelineError):
 
 
 class UnknownChartError(PipelineError):
-    """A chart was asked for that there is none of."""
+    """No chart has the name that was asked for."""
 
     exit_code = 2
 

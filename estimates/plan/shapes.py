@@ -93,7 +93,7 @@ def shape_of(name: str) -> Shape | None:
 
 @cache
 def quantisation_of(name: str) -> Quantisation | None:
-    """Bits per weight of a quantisation by its name, wherever in the text it stands."""
+    """Bits per weight of the quantisation that is named anywhere in the text."""
     text = name.upper().replace("-", "_")
     known = [key for key in _quantisations() if re.search(rf"(?<![A-Z0-9]){key}(?![A-Z0-9])", text)]
     return _quantisations()[max(known, key=len)] if known else None

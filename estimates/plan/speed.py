@@ -91,7 +91,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTime:
-    """Milliseconds that a plain step spends on what lies on devices and in host memory."""
+    """Milliseconds that a plain step spends on weights on devices and in host memory."""
 
     device_ms: float
     host_ms: float

@@ -34,7 +34,7 @@ def security(folder: Path) -> Security:
         message = f"no {_KEY} and {_CERTIFICATE} in {folder}; copy it from the first machine"
         raise BadInputError(message)
     if os.name == "posix" and key.stat().st_mode & 0o077:
-        message = f"{key} can be read by others: whoever has it can run commands; chmod 600 {key}"
+        message = f"{key} can be read by others, who could then run commands; run chmod 600 {key}"
         raise BadInputError(message)
     own = {"cert": str(certificate), "key": str(key)}
     roles = ("scheduler", "worker", "client")

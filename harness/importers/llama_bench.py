@@ -135,7 +135,7 @@ def _cards(row: JsonObject, *, backends: int) -> list[str]:
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """From the first test's time to the last one's with its repetitions."""
+    """From the start of the first test to the end of the last one's repetitions."""
     starts = [
         (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
     ]

@@ -95,7 +95,7 @@ def _vram(device: Path) -> int:
 
 
 def _monitored(device: Path, pattern: str) -> int | None:
-    """The highest figure of a kind that the monitors of a device show; `None` without any."""
+    """The highest reading of one kind from a device's monitors; `None` without any."""
     texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
     return max((int(text) for text in texts if text.isdecimal()), default=None)
 

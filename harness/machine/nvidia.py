@@ -143,7 +143,7 @@ def chosen_rows(text: str, usable: Visible) -> str:
 def parse_cards(text: str, banner: str) -> Cards:
     """The cards in the answer to the card query; the CUDA version from the plain answer.
 
-    A card that the driver has lost, or that is shared out in slices, is none.
+    Cards that the driver has lost, or that are shared out in slices, are left out.
     """
     cuda = _CUDA_VERSION.search(banner)
     api = f"CUDA {cuda[1]}" if cuda else None

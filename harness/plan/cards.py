@@ -27,7 +27,7 @@ def cards_named(text: str) -> tuple[str, int] | None:
     asked = frozenset(_words(plain))
     several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
     fitting = [name for name, words in _known().items() if words in (asked, several)]
-    # Of a card of several sizes, the one whose size stands in the text.
+    # Of a card that is sold in several sizes, the one that the text names.
     sized = [
         name for name in fitting if set(_SIZE.findall(name)) & set(_SIZE.findall(text.lower()))
     ]

@@ -59,7 +59,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
-    """The facts without the broken entries of a submission that they made."""
+    """The facts without those that made invalid entries of a submission."""
     orders = {each.order for each in broken if isinstance(each, Trial)}
     failure = Failure(reason="bad-answer", detail="")
     for fact in facts:

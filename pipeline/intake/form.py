@@ -129,7 +129,7 @@ def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> s
 
 
 def sender(repository: Path, head: str, author: str | None, *, own_branch: bool) -> str | None:
-    """Whose results a pull request brings: its author, or who filled in the form behind it.
+    """The contributor of a pull request: its author, or the person who filled in its form.
 
     Only pull requests of our own workflow, from a branch of our own repository, carry somebody
     else's results; nobody else can push there. The text of a pull request decides nothing.

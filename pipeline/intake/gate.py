@@ -52,7 +52,7 @@ def _is_below(folder: str, path: str) -> bool:
 
 
 def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """Everything that is changed besides results: the first few, and the number of the rest."""
+    """Findings about changes outside the results: the first few, then a count of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = "a pull request with results must change nothing else; move this to another one"
     more = len(outside) - MAX_OUTSIDE

@@ -39,7 +39,7 @@ class Head:
 
 
 def pull_request(repository: str, head: Head) -> int | None:
-    """The number of the open pull request whose newest commit this is; `None` if there is none.
+    """The number of the open pull request whose newest commit this is, or `None`.
 
     GitHub lists no pull requests for commits of forks, so the query is by branch.
     """

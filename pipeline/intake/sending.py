@@ -36,7 +36,7 @@ class Sending:
 
     @property
     def contributor(self) -> str | None:
-        """Whose results may be sent; `None` if anybody's."""
+        """The contributor whose results may be sent; `None` for any."""
         return None if ON_BEHALF in self.labels else self.author
 
 

@@ -26,7 +26,7 @@ class PromptLookupDrafter:
         self._seen: dict[tuple[int, ...], int] = {}
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """What followed the latest occurrence of the longest known tail of the text."""
+        """The tokens after the latest earlier occurrence of the longest tail of the text."""
         self._extend(text[len(self._tokens) :])
         for length in reversed(self._lengths):
             start = self._seen.get(tuple(self._tokens[-length:]))

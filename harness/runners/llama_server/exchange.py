@@ -128,7 +128,7 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
 
 
 def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> Counted:
-    """The drafts of an answer; one that does not speak of drafts drafted nothing."""
+    """The draft counters of an answer; an answer without them drafted nothing."""
     if not speculates:
         return Counted(drafted=0, accepted=0)
     stated = Counted(drafted=done.timings.draft_n, accepted=done.timings.draft_n_accepted)

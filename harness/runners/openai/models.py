@@ -104,7 +104,7 @@ def difference(one: Served, other: Served) -> str | None:
 
 
 def other_model(names: Collection[str], served: Served) -> str | None:
-    """A name in an answer that is not that of the model which was asked.
+    """The model that an answer names, if it is not the one that was asked.
 
     Servers shorten names: only the part after the last slash counts, in small letters.
     """

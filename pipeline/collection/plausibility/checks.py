@@ -107,7 +107,7 @@ def _if_far(value: float, others: NDArray[np.float64], shown: str, scope: str) -
 
 
 def another_model(candidate: CorpusComparison) -> Seen | None:
-    """What others measured under this target's name was built otherwise: it is not that model.
+    """Others measured a model of another architecture under this target's name.
 
     Quantisers make many files of one model, so that digests of weights differ among honest results.
     How many layers it has, its vocabulary and its architecture do not.

@@ -46,7 +46,7 @@ class Member:
 
     @property
     def shape(self) -> Shape:
-        """How the target is built, whoever quantised it."""
+        """How the target is built, which its quantisation does not change."""
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     @property
