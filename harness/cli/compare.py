@@ -24,6 +24,7 @@ from schemas.submission import Submission
 # Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
 # a hundred (`python -m bench.builds`).
 BLOCKS = 16
+_SAME_BLOCKS = 2  # for a reference: they show whether an engine repeats itself
 _MAX_TOKENS = 48
 _MINUTES, _QUICK_MINUTES = 15.0, 5.0
 # The shortest of each task, so that answers take the time, but for one that is long to read.
@@ -59,13 +60,18 @@ class Builds:
         metavar="COMMAND",
         default=(),
     )
-    fail_below: float = option(
+    reference: Path | None = option(
+        "In the place of base: a file with the tokens per round of each task. It is written "
+        "where there is none, else head is checked against it, on however busy a machine.",
+        metavar="FILE",
+    )
+    fail_below: float | None = option(
         "What is too slow, as a fraction of base: it fails where writing, reading the prompt or "
-        "whole requests are below it with 98 % confidence. Default: 0.99.",
+        "whole requests are below it with 98 % confidence. Default: 0.99; 0.95 for the tokens "
+        "per round of a --reference.",
         metavar="FRACTION",
         least=0.1,
         most=1,
-        default=0.99,
     )
     one_at_a_time: bool = option(
         "End each server before the other starts. By default both stay in memory where there "
@@ -77,25 +83,28 @@ class Builds:
         "Also write the comparison as a comment for a pull request.", metavar="FILE"
     )
 
-    def engines(
-        self, options: Options, connection: ConnectionOptions
-    ) -> tuple[ChosenEngine, ChosenEngine]:
-        """Both builds by name. Raises `HarnessError` where one cannot be used."""
-        if self.base_commands or self.head_commands:
-            base, head = (
-                self._commanded(name, commands, options, connection)
-                for name, commands in (("base", self.base_commands), ("head", self.head_commands))
-            )
-        else:
-            base, head = (
-                self._started(name, path, connection)
-                for name, path in (("base", self.base), ("head", self.head))
-            )
-        return base, head
+    def engines(self, options: Options, connection: ConnectionOptions) -> tuple[ChosenEngine, ...]:
+        """The builds by name. Raises `HarnessError` where one cannot be used."""
+        binaries, commands = self.base or self.head, self.base_commands or self.head_commands
+        message = None
+        if binaries and commands:
+            message = "give binaries (--base, --head) or commands, not both"
+        elif self.reference and (self.base or self.base_commands):
+            message = "--reference takes the place of base; give --head or --head-command alone"
+        if message:
+            raise UsageError(message)
+        names = ("head",) if self.reference else ("base", "head")
+        given = {"base": (self.base, self.base_commands), "head": (self.head, self.head_commands)}
+        return tuple(
+            self._commanded(name, given[name][1], options, connection)
+            if commands
+            else self._started(name, given[name][0], connection)
+            for name in names
+        )
 
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
         if path is None:
-            message = f"give both builds: --{name} BINARY, or --base-command and --head-command"
+            message = f"name the build: --{name} BINARY, or --{name}-command COMMAND"
             raise UsageError(message)
         if given := connection.given_for_servers():
             message = f"{given[0]} is for --base-command and --head-command"
@@ -113,9 +122,6 @@ class Builds:
         from harness.runners.openai.endpoints import words  # noqa: PLC0415 - slow to import
 
         flag, needed = f"--{name}-command", 1 + len(options.methods)
-        if self.base or self.head:
-            message = "give binaries (--base, --head) or commands, not both"
-            raise UsageError(message)
         if len(commands) != needed:
             message = (
                 f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
@@ -155,19 +161,26 @@ def compare(
 
     - `python -m harness compare --target NAME --base-command 'old/bin/vllm serve NAME --port
     {port}' --head-command 'new/bin/vllm serve NAME --port {port}'`
+
+    - `python -m harness compare --head new/llama-server --reference tokens-per-round.json`
     """
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
 
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
     budget_s = 60 * (options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES))
-    defaults = _defaults(options)
+    defaults = _defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS)
     with _codes_of_a_comparison():
         engines = builds.engines(options, connection)
         options = with_usual_target(defaults, engines[0])
         request = RunRequest(options=options, engines=engines, result=result)
         if result.dry_run:
             reports.print_plan(request, budget_s)
+            return
+        if builds.reference is not None:
+            from harness.cli.reference import check_reference  # noqa: PLC0415 - slow to import
+
+            check_reference(request, builds.reference, builds.fail_below, builds.markdown)
             return
         joint = session.JointEnd(enough=_is_precise, budget_s=budget_s)
         measured, errors = session.measured_interleaved(
@@ -201,7 +214,7 @@ def _exit_code(
     return code
 
 
-def _defaults(options: Options) -> Options:
+def _defaults(options: Options, blocks: int) -> Options:
     """What is measured where it was not chosen; the budget holds for both builds together."""
     if options.precision is not None:
         message = "a comparison ends by --budget or --blocks; leave out --precision"
@@ -211,7 +224,7 @@ def _defaults(options: Options) -> Options:
         prompts = _QUICK_PROMPTS if options.quick else _PROMPTS
     return replace(
         options,
-        blocks=options.blocks or BLOCKS,
+        blocks=options.blocks or blocks,
         prompts=prompts,
         max_output_tokens=options.max_output_tokens or _MAX_TOKENS,
         budget_min=None,
@@ -234,7 +247,8 @@ def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool)
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
     from harness.report import builds as report  # noqa: PLC0415 - slow to import
 
-    found = estimates.compare(base, head, fail_below=builds.fail_below)
+    bound = builds.fail_below or estimates.FAIL_BELOW
+    found = estimates.compare(base, head, fail_below=bound)
     if builds.markdown is not None:
         with written(builds.markdown) as part:
             part.write_text(report.markdown(found), "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -135,10 +136,47 @@ def test_servers_of_any_kind_are_compared_by_their_commands(
     assert "prompt-lookup-n3" in (tmp_path / "comment.md").read_text("utf-8")
 
 
+def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    program = scripted.write(tmp_path / "llama-server", build=7000)
+    file, summary = tmp_path / "reference.json", tmp_path / "summary.md"
+
+    def checked() -> Result:
+        # A run of the same command replaces no earlier result.
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        asked = ("--head", str(program), "--reference", str(file), "--markdown", str(summary))
+        target = ("--target", str(comparing.target), "--method", "ngram-simple")
+        return comparing.called(*asked, *target)
+
+    wrote, same = checked(), checked()
+    document = json.loads(file.read_text("utf-8"))
+    document["arms"]["ngram-simple-n8"]["code"]["tokens_per_round"] *= 1.1
+    for end in ("low", "high"):
+        document["arms"]["ngram-simple-n8"]["code"][end] *= 1.1
+    file.write_text(json.dumps(document), "utf-8")
+    worse = checked()
+    file.write_text("{}", "utf-8")
+    unread = checked()
+
+    assert (wrote.exit_code, same.exit_code) == (0, 0), wrote.stderr + same.stderr
+    assert wrote.stdout == f"Reference written: {file}. The next run is checked.\n"
+    assert same.stdout.startswith("No difference in 1 task.")
+    assert worse.exit_code == 1
+    assert worse.stdout.startswith(
+        "Fewer tokens per round than the reference: ngram-simple-n8 on code."
+    )
+    # Eight tokens in five rounds.
+    assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
+    assert unread.exit_code == 3
+    assert "is no reference of this version" in unread.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((), "give both builds: --base BINARY, or --base-command and --head-command"),
+        ((), "name the build: --base BINARY, or --base-command COMMAND"),
+        (("--head", "a", "--base", "b", "--reference", "c"), "--reference takes the place of base"),
         (("--base", "a", "--head-command", "b {port}"), "give binaries (--base, --head) or"),
         (
             ("--base-command", "a {port}", "--method", "suffix"),
