@@ -8,10 +8,9 @@ per token. The interval is Student's t over blocks; it has no width where all bl
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Annotated, Literal
-
-from msgspec import Meta, Struct
+from typing import Literal
 
 from estimates.builds import level_of
 from estimates.decomposition import can_draft, tokens_per_round
@@ -21,25 +20,27 @@ from estimates.student_t import t_quantile
 from schemas.submission import Submission, Trial
 
 FAIL_BELOW = 0.95
-Positive = Annotated[float, Meta(gt=0, le=1e6)]
 Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 
-class PromptReference(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReference:
     """Rounds for a token, and the digest of the answer that they wrote."""
 
-    rounds_per_token: Positive
+    rounds_per_token: float
     text: str
 
 
-class TaskReference(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    tokens_per_round: Positive
-    low: Positive
-    high: Positive
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReference:
+    tokens_per_round: float
+    low: float
+    high: float
     prompts: dict[str, PromptReference]
 
 
-class Reference(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
     """What must be the same to be compared, and by arm and task what is compared."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
@@ -51,7 +52,8 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     arms: dict[str, dict[str, TaskReference]]
 
 
-class TaskCheck(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCheck:
     """One task now over its reference; `left_out` prompts have another text."""
 
     arm: str
@@ -80,15 +82,21 @@ def reference_of(submission: Submission) -> Reference:
 
 def mismatch(reference: Reference, now: Reference) -> str | None:
     """Why a run cannot be checked against a reference; `None` if it can."""
+    tasks = [each for tasks in reference.arms.values() for each in tasks.values()]
+    figures = [f for each in tasks for f in (each.tokens_per_round, each.low, each.high)]
+    figures += [p.rounds_per_token for each in tasks for p in each.prompts.values()]
+    if not all(0 < each < math.inf for each in figures):
+        return "a figure is not above zero"
     for name in ("target", "suite", "max_output_tokens"):
         if getattr(reference, name) != getattr(now, name):
-            return f"its {name} is {getattr(reference, name)}, that of the run {getattr(now, name)}"
+            was, found = getattr(reference, name), getattr(now, name)
+            return f"it is about another run: its {name} is {was}, that of the run {found}"
     theirs, ours = (
         {(a, t, p) for a, ts in each.arms.items() for t, r in ts.items() for p in r.prompts}
         for each in (reference, now)
     )
     apart = sorted(theirs ^ ours)
-    return f"only one of the two has {' '.join(apart[0])}" if apart else None
+    return f"only one of file and run has {' '.join(apart[0])}" if apart else None
 
 
 def check(reference: Reference, now: Reference, fail_below: float) -> tuple[TaskCheck, ...]:
@@ -110,7 +118,7 @@ def _checked(
     was, found = expected.tokens_per_round, now.tokens_per_round
     if left_out:
         was, found = (_pooled(each.prompts[p] for p in same) for each in (expected, now))
-    error = math.hypot(*(math.log(each.high / each.low) / 2 for each in (expected, now)))
+    error = math.hypot(*(abs(math.log(each.high / each.low)) / 2 for each in (expected, now)))
     low, high = (found / was * math.exp(sign * error) for sign in (-1, 1))
     return TaskCheck(
         arm=arm,

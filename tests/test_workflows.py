@@ -131,7 +131,12 @@ ACTION = GITHUB / "actions" / "compare"
 
 @pytest.mark.parametrize(
     ("verdict", "code", "fail", "ends_with"),
-    [("no-difference", 0, "true", 0), ("slower", 1, "true", 1), ("slower", 1, "false", 0)],
+    [
+        ("no-difference", 0, "true", 0),
+        ("slower", 1, "true", 1),
+        ("slower", 1, "false", 0),
+        ("invalid-answers", 4, "false", 4),
+    ],
 )
 def test_the_action_passes_options_on_and_sets_its_outputs(
     tmp_path: Path, verdict: str, code: int, fail: str, ends_with: int
@@ -158,6 +163,8 @@ def test_the_action_passes_options_on_and_sets_its_outputs(
             "DRAFTMAP": str(program),
             "BASE": "old server",
             "HEAD": "new",
+            "HEAD_COMMANDS": "serve --port {port}\nserve --drafts 3 --port {port}\n",
+            "FAIL_BELOW": "0.95",
             "OPTIONS": "--target=a b\n\n--blocks=12\n",
             "FAIL": fail,
         },
@@ -166,8 +173,13 @@ def test_the_action_passes_options_on_and_sets_its_outputs(
 
     assert done.returncode == ends_with
     given = (tmp_path / "given").read_text("utf-8").splitlines()
-    assert given[:5] == ["compare", "--base", "old server", "--head", "new"]
-    assert given[-2:] == ["--target=a b", "--blocks=12"]
+    assert given[:3] == ["compare", "--json", "--markdown"]
+    assert given[6:] == [
+        *("--base", "old server", "--head", "new"),
+        *("--head-command", "serve --port {port}"),
+        *("--head-command", "serve --drafts 3 --port {port}"),
+        *("--fail-below", "0.95", "--target=a b", "--blocks=12"),
+    ]
     outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
     assert outputs[0] == f"verdict={verdict}"
     assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "### Verdict\n"
@@ -177,7 +189,8 @@ def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None
     (step,) = read(ACTION / "action.yml")["runs"]["steps"]
 
     assert "${{" not in step["run"]
-    assert step["env"].keys() == {"BASE", "HEAD", "OPTIONS", "FAIL"}
+    variables = "BASE HEAD BASE_COMMANDS HEAD_COMMANDS REFERENCE FAIL_BELOW OPTIONS FAIL"
+    assert set(step["env"]) == set(variables.split())
 
 
 def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:

@@ -38,7 +38,7 @@ def check_reference(
         lines, verdict = [f"Reference written: {path}. The next run is checked."], "written"
     else:
         if apart := estimates.mismatch(reference, now):
-            message = f"{path} is about another run: {apart}; delete it to write a new one"
+            message = f"{path}: {apart}; delete it to write a new one"
             raise BadInputError(message)
         checks = estimates.check(reference, now, fail_below or estimates.FAIL_BELOW)
         verdict = _verdict(found.summary, checks)

@@ -108,5 +108,5 @@ def test_a_prompt_with_another_text_is_left_out_and_a_task_of_them_is_not_compar
 
 def test_a_reference_of_other_prompts_is_no_reference() -> None:
     assert mismatch(spec((11, 5, "a")), spec((11, 5, "a"), (11, 5, "b"))) == (
-        "only one of the two has spec code code-1"
+        "only one of file and run has spec code code-1"
     )
