@@ -25,6 +25,10 @@ from harness.runners.openai.identity import ServerIdentity, identify
 from harness.runners.openai.models import NO_PAGE, Served, choose, listed, offer
 from harness.runners.options import ConnectionOptions
 
+# A server that a supervisor restarts has so long to be ready again.
+_RETURNS_S = 60.0
+_POLL_S = 0.25
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection(Server):
@@ -38,6 +42,10 @@ class Connection(Server):
     served: Served
     has_counters: bool = False
     drafts_nothing: bool = False
+
+    def is_like(self, other: "Connection") -> bool:
+        """Whether both name the same engine and model."""
+        return (self.identity, self.served) == (other.identity, other.served)
 
     def counters(self) -> Counters | None:
         """What its metrics page has counted so far; `None` where there is no such page."""
@@ -67,6 +75,24 @@ def connect(
             return death
         undo.pop_all()
     return replace(found, process=started, load_s=load_s, argv=recorded(endpoint))
+
+
+def reconnect(
+    lost: Connection, options: ConnectionOptions, *, key: str | None
+) -> Connection | Failure:
+    """Connect to a server that fell silent, once it is ready again and if it is still the same."""
+    address = lost.client.address
+    asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
+    until_s = time.monotonic() + min(_RETURNS_S, options.startup_limit_s)
+    while time.monotonic() < until_s:
+        with suppress(ServerSilentError, ServerRefusedError):
+            _ask(asked)
+            break
+        time.sleep(_POLL_S)
+    found = connect(address, options, key=key)
+    if isinstance(found, Failure) or found.is_like(lost):
+        return found
+    return Failure(reason="other", detail=f"{address} was restarted with another engine or model")
 
 
 def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess | Failure:

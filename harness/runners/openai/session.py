@@ -9,12 +9,12 @@ from dataclasses import replace
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.runners.base import EngineReport, Failure, Generation
-from harness.runners.http.client import ServerAddress
+from harness.runners.http.client import ServerAddress, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer
-from harness.runners.openai.connection import Connection, connect
+from harness.runners.openai.connection import Connection, connect, reconnect
 from harness.runners.openai.device import computed_on
 from harness.runners.openai.models import difference, offer, shown
 from harness.runners.openai.report import report_on
@@ -32,6 +32,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._options = options
         self._key = reading.api_key()
         self._running: dict[ServerAddress, Connection] = {}
+        self._lost: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
         self._proven = True
@@ -61,10 +62,22 @@ class OpenAiSession(ServerSession[Connection]):
         endpoint = self._endpoint(arm)
         if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
-        found = self._running.get(endpoint) or self._start(arm)
+        lost = self._lost.pop(endpoint, None)
+        found = self._return(lost, arm) if lost else self._running.get(endpoint) or self._start(arm)
         if isinstance(found, Connection):
             self._running[endpoint] = found
         return found
+
+    def _return(self, lost: Connection, arm: ArmPlan) -> Connection | Failure:
+        """A server that was lost and is back, warmed up again."""
+        found = reconnect(lost, self._options, key=self._key)
+        warm_up = found if isinstance(found, Failure) else self._warm_up(found, arm)
+        return warm_up if isinstance(warm_up, Failure) else found
+
+    def _failure(self, server: Connection, error: Exception) -> Failure:
+        if isinstance(error, ServerSilentError) and not error.late and server.process is None:
+            self._lost[server.client.address] = server
+        return super()._failure(server, error)
 
     def _start(self, arm: ArmPlan) -> Connection | Failure:
         return connect(self._endpoint(arm), self._options, key=self._key)

@@ -156,9 +156,9 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(**behaviour: Any) -> Iterator[Server]:  # noqa: ANN401 - fields of `Behaviour`
+def serving(port: int = 0, **behaviour: Any) -> Iterator[Server]:  # noqa: ANN401 - fields of `Behaviour`
     """A stand-in that runs until the block ends."""
-    server = Server(Behaviour(**behaviour))
+    server = Server(Behaviour(**behaviour), port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -1,10 +1,12 @@
 """What goes wrong is a value with a reason and what to do, never a traceback."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from harness.runners.base import Failure
+from harness.runners.base import Failure, Generation
 from harness.runners.http.client import Client, ServerRefusedError, one_line
 from harness.runners.http.session import failure_of
 from harness.runners.openai.endpoints import parse
@@ -81,6 +83,31 @@ def test_a_server_that_goes_away_fails_its_trials() -> None:
     assert isinstance(failure, Failure)
     assert failure.reason == "crashed"
     assert failure.detail.startswith("nothing listens at http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("back", "comes"),
+    [({}, Generation), ({"version": "0.33.0"}, "was restarted with another engine or model")],
+)
+def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type | str) -> None:
+    with serving(style="vllm") as first:
+        session = baseline_alone(first)
+        session.prepare("baseline")
+    lost = session.generate(request("baseline"))
+    port = first.server_address[1]
+
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(session.generate, request("baseline", "code-2"))
+        time.sleep(0.3)
+        with serving(port, style="vllm", **back):
+            found = answer.result()
+
+    assert isinstance(lost, Failure)
+    if isinstance(comes, str):
+        assert isinstance(found, Failure)
+        assert comes in found.detail
+    else:
+        assert isinstance(found, comes)
 
 
 @pytest.mark.parametrize(
