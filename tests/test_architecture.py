@@ -56,7 +56,7 @@ def test_every_room_stands_in_a_layer(package: str) -> None:
     assert rooms == set().union(*layers_on_the_page(package))
 
 
-FOLDERS = "bench|draftmap|estimates|harness|pipeline|schemas|site_src|tests|tools"
+FOLDERS = "bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*|[\w.]+\.(?:toml|yml))`")
 RECIPES = {
     title: section.split("\n## ")[0]

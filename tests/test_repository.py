@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.site.format_reference import reference
+
 ROOT = Path(__file__).parents[1]
 TEXT = {
     *(".cff", ".css", ".csv", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml"),
@@ -92,12 +94,27 @@ def test_a_make_command_in_the_words_is_one_in_the_makefile(name: str) -> None:
     assert named <= verbs()
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
-def test_a_file_in_the_words_is_there(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    linked = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+def test_every_link_between_documents_leads_to_a_file() -> None:
+    documents = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
+    broken = [
+        (path.name, link)
+        for path in documents
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))
+        if not (path.parent / link).exists()
+    ]
 
-    assert [link for link in linked if not (ROOT / link).exists()] == []
+    assert broken == []
+
+
+def test_every_design_note_is_listed() -> None:
+    folder = ROOT / "docs" / "design"
+    notes = {path.name for path in folder.glob("0*.md")}
+
+    assert set(re.findall(r"\((0[^)]+)\)", (folder / "README.md").read_text("utf-8"))) == notes
+
+
+def test_the_format_reference_is_that_of_the_schema() -> None:
+    assert (ROOT / "docs" / "format.md").read_text("utf-8") == reference(), "run: make format"
 
 
 def test_the_version_is_the_same_everywhere() -> None:

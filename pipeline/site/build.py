@@ -23,10 +23,9 @@ from pipeline.errors import ForeignFolderError, PipelineError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
-from pipeline.site.pages.flags import with_flags
 from pipeline.site.pages.model import Asset, Page, Site
-from pipeline.site.pages.proofs import proofs_page
 from pipeline.site.pages.short import outside, raw_files
+from pipeline.site.pages.what_if import how_it_works
 from pipeline.site.policy import write_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,14 +97,12 @@ def write_source(
     connection = open_database(results, extra, cache=known, jobs=jobs)
     drop_steps(connection)
     shutil.rmtree(docs, ignore_errors=True)
-    shutil.copytree(PROSE, docs)
+    shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
     shutil.copytree(FIGURES, docs / "proofs")
     _mark(docs)
     _draw_icons(docs / "assets")
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
-    methodology = docs / "methodology.md"
-    methodology.write_text(with_flags(methodology.read_text("utf-8")), "utf-8")
     library = _chart_library(known)
     repository = repository_address(ROOT)
     site = Site(
@@ -119,7 +116,7 @@ def write_source(
     raw = raw_files(results, extra, site)
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
-    _write(docs, proofs_page(site, FIGURES))
+    _write(docs, how_it_works(site, PROSE, FIGURES))
     known.prune()
     return site, newest_moment(connection)
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError
 
-# One page for each depth of address, because the theme writes the way to the root into a script.
-TRUSTED = ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html")
+TRUSTED = ("404.html", "how-it-works/index.html")
+# The theme writes the way to the root into a script: on the home page, and two folders down.
+ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
 SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 PERCENT = re.compile(r"(?<=\d) %")
@@ -36,8 +37,7 @@ def write_policy(site: Path) -> None:
     """Put the policy into every page below `site`. Raises `UnexpectedScriptError`."""
     trusted = [(site / name).read_text("utf-8") for name in TRUSTED]
     scripts = {script for page in trusted for script in inline_scripts(page)}
-    # On the home page the way to the root is `.`.
-    scripts |= {script.replace('new URL("..",', 'new URL(".",') for script in scripts}
+    scripts |= {script.replace('new URL("..",', root) for script in scripts for root in ROOTS}
     allowed = set(map(digest, scripts))
     meta = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{policy(allowed)}">'
     for path in sorted(site.rglob("*.html")):

@@ -109,7 +109,7 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
         held[0].continue_()
     page.locator('label[title="Switch to dark mode"]').click()
     expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
-    page.evaluate(CHANGE, f"{base}faq/")
+    page.evaluate(CHANGE, f"{base}how-it-works/")
 
     expect(page.locator(ALIVE)).to_have_count(0)
     assert comes_to(page, "window.charts.drawn - window.charts.ended", 0)

@@ -97,8 +97,6 @@ INSPECT = """([context, options]) => {
     if (['minor', 'moderate'].includes(rule.impact)) rule.enabled = false;
   return axe.run(context, options);
 }"""
-# Prose in the same template as the methodology, without parts of their own.
-LIKE_METHODOLOGY = {"faq/", "glossary/", "design/", "measuring/"}
 # Pages that are another page with a script, and without it until the script has answered.
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
@@ -122,8 +120,7 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
             found += _silent(page, touched=address in TOUCHED)
         inspectable(page)
         page.locator(READY.get(address, "article")).wait_for()
-        if address not in LIKE_METHODOLOGY:
-            found += _inaccessible(page, "article" if address else "html", looks)
+        found += _inaccessible(page, "article" if address else "html", looks)
         for size in (NARROW, MIDDLE, WIDE):
             page.set_viewport_size(size)
             if not comes_to(page, EXCESS, 0):  # a chart follows the width a moment later
@@ -170,7 +167,7 @@ def _inaccessible(page: Page, place: str, looks: set[str]) -> Iterator[str]:
 
 
 def test_axe_would_say_so(page: Page, base: str) -> None:
-    page.goto(base + "faq/")
+    page.goto(base + "how-it-works/")
     inspectable(page).locator("h1").evaluate(
         "(heading) => { heading.style.color = '#bbb'; heading.append(new Image()); }"
     )
@@ -180,7 +177,7 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
 
 
 def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
-    page.goto(base + "faq/")
+    page.goto(base + "how-it-works/")
     inspectable(page).evaluate(
         """() => { const text = document.querySelector('article p');
           const pale = text.cloneNode(true);

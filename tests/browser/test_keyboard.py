@@ -118,7 +118,7 @@ def test_the_advisor_and_compare_answer_the_keyboard(page: Page, base: str) -> N
 
 
 def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> None:
-    page.goto(base + "faq/")
+    page.goto(base + "how-it-works/")
     page.keyboard.press("/")
     expect(page.get_by_role("textbox", name="Search")).to_be_focused()
     page.keyboard.type("RTX 3060")

@@ -52,7 +52,7 @@ def test_what_a_page_asks_for_is_weighed_once_and_as_it_is_sent(tmp_path: Path) 
 def test_the_index_of_the_search_is_small_and_waits_for_the_search(
     page: Page, base: str, site: Path, asked: Asked
 ) -> None:
-    page.goto(base + "faq/", wait_until="networkidle")
+    page.goto(base + "how-it-works/", wait_until="networkidle")
     assert not [path for path in asked.paths if "search" in path]
 
     page.get_by_role("textbox", name="Search").fill("rtx 3090")

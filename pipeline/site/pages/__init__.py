@@ -1,4 +1,4 @@
-"""Every page of the site but the prose that is written by hand."""
+"""Every page of the site but *How it works*."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,6 @@ from pipeline.site.pages import (
     explore,
     feeds,
     fits,
-    format_reference,
     home,
     moves,
     overviews,
@@ -20,7 +19,6 @@ from pipeline.site.pages import (
     published,
     slower,
     submissions,
-    what_if,
 )
 from pipeline.site.pages.model import Asset, Page, Site
 
@@ -40,9 +38,7 @@ def pages(
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
-    yield what_if.what_if(site)
     yield from slower.slower(connection, site)
     yield from published.published(connection, site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files)
-    yield format_reference.format_reference(site)

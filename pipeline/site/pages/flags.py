@@ -1,4 +1,4 @@
-"""The table of all flags on the methodology page, from the words of the flags themselves."""
+"""The table of all flags in the methodology, from the words of the flags themselves."""
 
 from schemas.vocabulary.flags import FLAGS
 
@@ -6,7 +6,7 @@ PLACE = "<!-- table of flags -->"
 
 
 def with_flags(page: str) -> str:
-    """The methodology page with the table of flags in its place."""
+    """The methodology with the table of flags in its place."""
     if PLACE not in page:
         message = f"the methodology page has no line {PLACE}"
         raise ValueError(message)

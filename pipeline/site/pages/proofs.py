@@ -1,7 +1,7 @@
-"""The page Proofs: how the harness is checked, with figures of the benches and their commands.
+"""The section Proofs: how the harness is checked, with figures of the benches and their commands.
 
 The benches write `bench/figures/*.json`, and `proofs.toml` says what of it is shown. A file
-that is not there has no section: the page shows what was run, never what should be.
+that is not there has no line: the page shows what was run, never what should be.
 """
 
 import json
@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
-from pipeline.site.pages.environment import render
-from pipeline.site.pages.model import Page, Site
 from schemas.vocabulary import say
 
 FORMATS: dict[str, Callable[[float], str]] = {
@@ -24,11 +22,6 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "yes": lambda value: "yes" if value else "no",
 }
 WORDS = ("text", "yes")  # kinds of columns that hold words, not figures
-
-
-def proofs_page(site: Site, folder: Path) -> Page:
-    """The page Proofs from the files in `folder`."""
-    return render("proofs.md.jinja", path="proofs.md", site=site, proofs=tuple(proofs(folder)))
 
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:

@@ -7,13 +7,21 @@ every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif
 same.
 """
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
 
 from estimates.plan.speculation import tokens_per_round
 from pipeline.site.pages.environment import render
+from pipeline.site.pages.flags import with_flags
 from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.proofs import proofs
 
 DEEPEST = 16
+TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)
+SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 WIDTH, HEIGHT = 600.0, 260.0
 TOP = 4.0  # the highest speedup in the drawing; what lies above is cut off
 
@@ -41,8 +49,8 @@ def speedup(settings: WhatIfInputs, depth: int) -> float:
     return tokens_per_round(settings.acceptance, depth) / cost
 
 
-def what_if(site: Site) -> Page:
-    """The explainer, with the drawing as it is without JavaScript."""
+def how_it_works(site: Site, prose: Path, figures: Path) -> Page:
+    """The explainer with its drawing, and below it what `prose` and the benches' `figures` say."""
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
     ceiling = [
@@ -69,7 +77,32 @@ def what_if(site: Site) -> Page:
         box=(WIDTH, HEIGHT),
         top=TOP,
         deepest=DEEPEST,
+        methodology=folded(with_flags(_text(prose / "methodology.md"))),
+        questions=folded(_text(prose / "faq.md")),
+        glossary=Markup(_text(prose / "glossary.md")),  # noqa: S704 - our own prose
+        proofs=tuple(proofs(figures)),
     )
+
+
+def _text(file: Path) -> str:
+    """A file of prose without its title."""
+    return TITLE.sub("", file.read_text("utf-8"))
+
+
+def folded(text: str) -> Markup:
+    """Prose whose sections open with a click: each has its heading as its anchor."""
+    opened = SECTION.sub(
+        lambda found: (
+            f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'
+            f"<summary>{found[1]}</summary>\n\n"
+        ),
+        text[text.index("## ") :],
+    )
+    return Markup(opened.removeprefix("</details>\n\n") + "\n\n</details>\n")  # noqa: S704 - our own prose
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
 def path(points: list[tuple[int, float]]) -> str:

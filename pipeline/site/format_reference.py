@@ -1,30 +1,64 @@
-"""The format reference: every field of a submission, read from its schema."""
+"""The format reference, `docs/format.md`: every field of a submission, read from its schema.
+
+`make format` writes it; a test keeps the file equal to the schema.
+"""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from pipeline.site.pages.environment import render
-from pipeline.site.pages.model import Page, Site
 from schemas.validator import SUBMISSION_SCHEMA, resolved, schema
 
 # A schema is JSON of any shape.
 Node: TypeAlias = Mapping[str, Any]
 
 LONGEST_PATTERN = 48
+HEAD = """\
+# Result format
+
+{description}
+
+Written by `make format` from `schemas/{file}`, the only definition of the format.
+Objects are closed: an unknown key is an error. Units are in the names: `_ms` milliseconds, `_s`
+seconds, `_mib` mebibytes, `_w` watts, `_j` joules. Check a file with
+`python -m harness validate FILE`.
+
+New files are written in version {version}. Files of version 1 stay valid and keep their bytes, names
+and addresses. They are judged by the fields that version 1 had, and read as version 2 with the
+usual settings. A field that is newer than version 1 says so. To add a version: write the field with
+`"since": 3` into the schema, and raise the constant of `version` there, in `schemas/submission.py`
+and in `schemas/migrations.py`.
+"""
+TABLE = "| Field | Type | Meaning | Example |\n| --- | --- | --- | --- |"
 
 
-def format_reference(site: Site) -> Page:
+def reference() -> str:
+    """The whole document."""
     root = schema(SUBMISSION_SCHEMA)
-    listed = tuple(sections(root))
-    return render(
-        "format.md.jinja",
-        path="format.md",
-        site=site,
-        sections=listed,
-        root=root,
-        schema_file=SUBMISSION_SCHEMA,
+    head = HEAD.format(
+        description=root["description"],
+        file=SUBMISSION_SCHEMA,
+        version=root["properties"]["version"]["const"],
     )
+    return "\n".join([head, *(_object(each) for each in sections(root))])
+
+
+def _object(section: Node) -> str:
+    lines = "\n".join(_line(field) for field in section["fields"])
+    return f"## {section['title']}\n\n{section['description']}\n\n{TABLE}\n{lines}\n"
+
+
+def _line(field: Node) -> str:
+    """One field as a row of its table."""
+    name = f"`{field['name']}`{' (required)' if field['required'] else ''}"
+    since = f"since version {field['since']}" if field["since"] else ""
+    kind = f"[{field['kind']}](#{field['anchor']})" if field["anchor"] else field["kind"]
+    choices = ", ".join(f"`{choice}`" for choice in field["choices"])
+    types = "; ".join(filter(None, (kind, choices, *field["bounds"], since)))
+    example = f"`{field['example']}`" if field["example"] else ""
+    cells = (each.replace("|", "\\|") for each in (name, types, field["description"], example))
+    return f"| {' | '.join(cells)} |"
 
 
 def sections(root: Node) -> Iterator[Node]:
@@ -45,7 +79,6 @@ def _section(name: str, node: Node, root: Node) -> Node:
     required = set(node.get("required", ()))
     return {
         "title": name,
-        "anchor": _anchor(name),
         "description": node.get("description", ""),
         "fields": tuple(
             _field(name, key, value, root, required=key in required)
@@ -125,4 +158,9 @@ def _bounds(node: Node) -> Iterator[str]:
 
 
 def _anchor(name: str) -> str:
-    return name.replace("_", "-").replace(".", "-")
+    """As code hosts make it of the heading."""
+    return name.replace(".", "")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
