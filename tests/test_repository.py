@@ -99,6 +99,7 @@ def test_every_link_between_documents_leads_to_a_file() -> None:
     broken = [
         (path.name, link)
         for path in documents
+        if path.name != "format.md"  # patterns of fields look like links
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))
         if not (path.parent / link).exists()
     ]

@@ -24,8 +24,8 @@ Objects are closed: an unknown key is an error. Units are in the names: `_ms` mi
 seconds, `_mib` mebibytes, `_w` watts, `_j` joules. Check a file with
 `python -m harness validate FILE`.
 
-New files are written in version {version}. Files of version 1 stay valid and keep their bytes, names
-and addresses. They are judged by the fields that version 1 had, and read as version 2 with the
+New files are written in version {version}. Files of version 1 stay valid and keep their bytes,
+names and addresses. They are judged by the fields that version 1 had, and read as version 2 with the
 usual settings. A field that is newer than version 1 says so. To add a version: write the field with
 `"since": 3` into the schema, and raise the constant of `version` there, in `schemas/submission.py`
 and in `schemas/migrations.py`.
@@ -154,7 +154,7 @@ def _bounds(node: Node) -> Iterator[str]:
         yield f"at most {node['maxLength']:,} characters"
     pattern = node.get("pattern", "")
     if pattern and len(pattern) <= LONGEST_PATTERN:
-        yield f"pattern {pattern}"
+        yield f"pattern `{pattern}`"
 
 
 def _anchor(name: str) -> str:
