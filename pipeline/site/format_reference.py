@@ -25,10 +25,10 @@ seconds, `_mib` mebibytes, `_w` watts, `_j` joules. Check a file with
 `python -m harness validate FILE`.
 
 New files are written in version {version}. Files of version 1 stay valid and keep their bytes,
-names and addresses. They are judged by the fields that version 1 had, and read as version 2 with the
-usual settings. A field that is newer than version 1 says so. To add a version: write the field with
-`"since": 3` into the schema, and raise the constant of `version` there, in `schemas/submission.py`
-and in `schemas/migrations.py`.
+names and addresses. They are judged by the fields that version 1 had, and read as version 2 with
+the usual settings. A field that is newer than version 1 says so. To add a version: write the field
+with `"since": 3` into the schema, and raise the constant of `version` there, in
+`schemas/submission.py` and in `schemas/migrations.py`.
 """
 TABLE = "| Field | Type | Meaning | Example |\n| --- | --- | --- | --- |"
 
