@@ -9,7 +9,7 @@ from estimates.repeatability import block_minutes, blocks_run
 from harness.report import words
 from harness.report.setting import Answer, Setting
 from schemas.submission import Submission
-from schemas.vocabulary import DOUBTS, say
+from schemas.vocabulary import DOUBTS, say, sentence
 
 _OPENINGS: dict[Answer, str] = {
     "yes": "Yes.",
@@ -90,7 +90,7 @@ def _writes(best: Setting) -> str:
 def _request(best: Setting) -> str:
     whole = best.whole
     if whole.whole_request is None:
-        return "Prompt time was not recorded." if best.alone else ""
+        return sentence("no-prompt-time") if best.alone else ""
     interval = whole.whole_request_interval
     if interval is not None:
         interval = corrected(interval, whole.whole_request, best.choices)

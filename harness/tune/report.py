@@ -9,7 +9,7 @@ from estimates.commands import ServeLine
 from estimates.tuning import SpeedRatio
 from harness import files
 from harness.tune.outcome import Contender, Outcome, by_task, recommended, why
-from schemas.vocabulary import say
+from schemas.vocabulary import say, sentence
 
 _WIDTH = 79
 _TASKS_SHOWN = 8
@@ -32,7 +32,7 @@ def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
         yield "No pick yet: repeat the command with --resume and a higher --budget."
         return
     if not recommended(outcome):
-        yield "Leave speculation off:" if command else "Leave speculation off."
+        yield f"{sentence('off')}{':' if command else '.'}"
     else:
         yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."
     if command:

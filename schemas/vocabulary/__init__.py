@@ -114,6 +114,11 @@ def model_name(written: str) -> str:
     return MODEL_NAMES.get(re.sub(r"[\s_]+", "-", written.strip().lower()), written)
 
 
+def sentence(name: str, **words: object) -> str:
+    """A sentence of `sentences.toml` with these words put in."""
+    return SENTENCES[name].format(**words)
+
+
 def as_json() -> dict[str, Any]:
     """All words that pages need, as one JSON value; the scripts of the site read it."""
     words: dict[str, Any] = msgspec.to_builtins(
@@ -129,6 +134,7 @@ def as_json() -> dict[str, Any]:
             "sizes": SIZES,
             "runners": RUNNERS,
             "spellings": SPELLINGS,
+            "sentences": SENTENCES,
         }
     )
     return words
@@ -143,6 +149,7 @@ CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DOUBTS: Mapping[str, str] = _verdicts.pop("doubts")
 DEFAULT_RUNNER: str = _runners.pop("default")
+SENTENCES: Mapping[str, str] = document("sentences")
 
 TASKS = entries(TaskEntry, "tasks", _tasks)
 FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)

@@ -129,6 +129,7 @@ def environment() -> Environment:
         "helps_above": vocabulary.HELPS_ABOVE,
         "hurts_below": vocabulary.HURTS_BELOW,
         "interval": say.interval,
+        "sentence": vocabulary.sentence,
         "verdicts": vocabulary.VERDICTS,
         "doubts": vocabulary.DOUBTS,
         "methods": tuple(vocabulary.METHODS.values()),
@@ -212,7 +213,7 @@ def words(name: str) -> str:
 def interval_kind(row: Row) -> str:
     """What the interval of a square is about: that of a suite's own tasks is from one file."""
     own = row.tier == "imported" and row.task == "all"
-    return "this machine" if own else "another machine"
+    return vocabulary.sentence("this-machine" if own else "another-machine")
 
 
 def request_words(row: Row) -> str:

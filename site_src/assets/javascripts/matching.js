@@ -216,6 +216,26 @@ export const devicesFor = (rules, devices, text) => {
 
 export const isCard = (found) => found.cost < ANOTHER_CARD;
 
+// Several of one card that nobody has measured together: "dual 3090". Memory and bandwidth add up.
+export const together = (rules, devices, typed) => {
+  const at = typed.words.indexOf("x");
+  const cards = Number(typed.words[at - 1]);
+  if (at < 1 || !(cards > 1)) return null;
+  const [one] = devicesFor(rules, devices, { ...typed, memory: null, words: typed.words.toSpliced(at - 1, 2) }).filter(isCard);
+  if (!one) return null;
+  const { id, label, memory, bandwidth } = one.device;
+  const each = memory ?? typed.memory;
+  return { ...one.device, id: `${cards}-x-${id}`, label: `${cards} × ${label}`, memory: each && each * cards, bandwidth: bandwidth && bandwidth * cards, address: null };
+};
+
+const pairs = (text) => new Set([...plain(text).replace(/\s+/g, "").matchAll(/(?=(..))/g)].map(([, pair]) => pair));
+// The names that are written most like an unknown one: by the pairs of letters that they share.
+export const alike = (named, text, most) => {
+  const asked = pairs(text);
+  const shared = ({ label }) => [...pairs(label)].filter((pair) => asked.has(pair)).length / (pairs(label).size + asked.size);
+  return [...named].sort((a, b) => shared(b) - shared(a) || (a.label < b.label ? -1 : 1)).slice(0, most);
+};
+
 // Words of a name that say which chip it is: those with digits.
 export const chips = (rules, label) => telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
 
@@ -239,6 +259,9 @@ export const fitsSize = (size, parameters) => {
   return parameters >= size.from && (size.below === null || parameters < size.below);
 };
 
+// A name with a size means that very size: "Qwen 8B" is no Qwen3.5-9B.
+const isSize = (size, written, parameters) => (size?.parameters && written?.parameters ? size.parameters === written.parameters : fitsSize(size, parameters));
+
 // The order of the size class in the vocabulary's list of classes.
 export const classOf = (sizes, size) => {
   if (!size) return null;
@@ -252,8 +275,9 @@ export const modelsFor = (rules, models, text) => {
   const asked = letters(words).filter((word) => !["model", "instruct"].includes(word));
   const found = [];
   for (const model of asked.length ? models : []) {
-    const has = letters(parse(rules, model.label).words);
-    if (!fitsSize(size, model.parameters) || !asked.every((word) => has.includes(word))) continue;
+    const named = parse(rules, model.label);
+    const has = letters(named.words);
+    if (!isSize(size, named.size, model.parameters) || !asked.every((word) => has.includes(word))) continue;
     found.push({ model, extra: has.length - asked.length });
   }
   found.sort((a, b) => a.extra - b.extra || (a.model.label < b.model.label ? -1 : 1));

@@ -1,23 +1,23 @@
-// What is known for a visitor's machine: figures for it, tier by tier, else what to expect and the
-// nearest figures, always what its memory holds and allows, and the commands. Data only, no page.
+// What is known for a visitor's machine: the strip of that device and model, else what to expect and
+// the nearest strips, always what its memory holds and allows, and the commands. Data only, no page.
 "use strict";
 
-import { answers, judged } from "./arithmetic.js";
-import { chips, classOf, devicesFor, fitsSize, isCard, leftOver, memoryOf, modelsFor, parse } from "./matching.js";
-import { activeParameters, modelOf } from "./plan.js";
+import { answers } from "./arithmetic.js";
+import { alike, chips, classOf, devicesFor, fitsSize, isCard, leftOver, memoryOf, modelsFor, parse, together } from "./matching.js";
+import { activeParameters, modelOf, plan, total } from "./plan.js";
 
 const ALL = "all";
-const TIERS = ["measured", "imported", "published"];
-const FILE = "TARGET.gguf"; // what the commands call the visitor's model
+const TARGET = /TARGET(\.gguf)?/; // what the commands call the visitor's model: a file, or a name for vLLM
 const GIB = 2 ** 30;
 const COMFORTABLE_SHARE = 0.9; // of a memory; the rest is for the context and the system
 const NEAREST = 3;
 // How far a figure is from the question: another card of the same chip, the same memory, one twice
-// as large; a model twice as large, a mixture of experts for a dense one; another task.
-const FAR = { chip: 1, memory: 2, twice: 2, unknown: 5, processor: 4, double: 3, kind: 3, model: 3, task: 0.25 };
+// as large; a model twice as large, a mixture of experts for a dense one, another than the one that
+// was named.
+const FAR = { chip: 1, memory: 2, twice: 2, unknown: 5, processor: 4, double: 3, kind: 3, other: 1, model: 3 };
 const ABOUT = 0.5; // of a doubling: 8B stands for 5.7 to 11.3B
 
-// Rows as objects, made once per file.
+// Strips as objects, made once per file.
 export const decode = (file, words) => {
   const active = (model) => model.active ?? parse(words.spellings, model.label).active ?? Infinity;
   const models = file.models.map((model) => ({ ...model, mixture: model.mixture || active(model) < model.parameters }));
@@ -27,11 +27,23 @@ export const decode = (file, words) => {
     words,
     sizes: Object.values(words.sizes),
     models,
-    rows: file.rows.map((row) => {
-      const found = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
-      return { ...found, device: file.devices[found.device], model: models[found.model], setting: { ...file.settings[found.setting], number: found.setting }, settings: found.settings };
+    rows: file.strips.map((row) => {
+      const found = Object.fromEntries(file.strip_columns.map((name, at) => [name, row[at]]));
+      return { ...found, device: file.devices[found.device], model: models[found.model], setting: file.settings[found.setting] };
     }),
   };
+};
+
+// The strips of one view: of each device and model the best tier that is asked for.
+export const view = (data, { task = ALL, backend = "", method = "", tier = "", aside = null } = {}) => {
+  const scope = (backend ? 1 : 0) + (method ? 2 : 0);
+  const inView = (row) => row.scope === scope && row.aside === aside && row.task === task && (!backend || row.backend === backend) && (!method || row.method === method) && (!tier || row.tier === tier);
+  const best = new Map();
+  for (const row of data.rows.filter(inView)) {
+    const place = `${row.device.id}|${row.model.id}`;
+    if (!best.has(place) || row.tier_order < best.get(place).tier_order) best.set(place, row);
+  }
+  return [...best.values()];
 };
 
 // ---- the question -----------------------------------------------------------------------------
@@ -41,25 +53,31 @@ export const understand = (data, { card = "", model = "", task = ALL }) => {
   const typed = parse(rules, card);
   const found = devicesFor(rules, devices, card);
   const cards = found.filter(isCard);
-  const least = cards.length ? cards[0].cost : null;
-  const chosen = cards.filter(({ cost }) => cost - least < 1).map(({ device }) => device);
+  const several = cards.length ? null : together(rules, devices, typed);
+  const chosen = several ? [several] : cards.filter(({ cost }) => cost - cards[0].cost < 1).map(({ device }) => device);
   // A text that names all at once: "4060 qwen3 8b code".
   const left = leftOver(rules, devices, typed);
   const size = parse(rules, model).size ?? left.size;
   const wanted = modelsFor(rules, models, model || { ...left, words: left.words.filter((word) => !Object.hasOwn(data.words.tasks, word)) }).models;
   const named = Object.hasOwn(data.words.tasks, task) ? task : left.words.find((word) => Object.hasOwn(data.words.tasks, word));
-  const memory = chosen.length || found.length ? typed.memory : memoryOf(rules, card);
-  const processor = chosen.length ? chosen[0].kind !== "gpu" : typed.processor && !found.length;
+  const memory = several ? several.memory : chosen.length || found.length ? typed.memory : memoryOf(rules, card);
+  const likely = chosen.length ? [] : found.slice(0, NEAREST).map(({ device }) => device);
+  // A name that is no device's is named, with the names that are written most like it.
+  const odd = left.words.filter((word) => !Object.hasOwn(data.words.tasks, word));
+  const isName = likely.length > 0 || odd.some((word) => /\d/.test(word)) || (memory === null && typed.words.length > 0 && !left.size);
+  const unknown = chosen.length || typed.processor || (wanted.length && !model) || !isName ? null : likely.length ? likely : alike(devices, card, NEAREST);
+  const about = sizeOf(sizes, wanted, model);
   return {
-    processor,
+    processor: chosen.length ? chosen[0].kind !== "gpu" : typed.processor && !found.length,
     devices: chosen,
-    likely: chosen.length ? [] : found.slice(0, NEAREST).map(({ device }) => device),
-    anywhere: !typed.words.length && typed.memory === null && memory === null,
+    likely,
+    unknown: unknown && unknown.map(({ label }) => label),
     memory: memory ?? chosen.map((device) => device.memory ?? parse(rules, device.label).memory).find((each) => each !== null) ?? null,
     said: typed.memory ?? (found.length ? null : memory),
     typed: { card: card.trim(), model: model.trim() },
     models: wanted,
-    size: size ?? sizeOf(sizes, wanted, model),
+    unnamed: model.trim() && !wanted.length && !size && !about ? alike(models, model, NEAREST).map(({ label }) => label) : null,
+    size: size ?? about,
     task: named ?? ALL,
   };
 };
@@ -70,67 +88,53 @@ const sizeOf = (sizes, models, text) => {
   return at < 0 || sizes[at].unknown ? null : { from: at ? sizes[at - 1].below : 0, below: sizes[at].below ?? null };
 };
 
-export const asks = (question) => question.processor || question.devices.length + question.likely.length > 0 || question.memory !== null || question.size !== null || question.models.length > 0;
+export const asks = (question) => question.processor || question.devices.length > 0 || question.memory !== null || question.size !== null || question.models.length > 0;
 
 // ---- figures for this very machine ------------------------------------------------------------
 const onMachine = (question) => {
   const ids = new Set(question.devices.map((device) => device.id));
   if (ids.size) return (row) => ids.has(row.device.id);
+  if (question.unknown) return () => false;
   if (question.processor) return (row) => row.device.kind !== "gpu";
-  if (question.memory !== null && !question.likely.length) return (row) => row.device.kind === "gpu" && row.device.memory === question.memory;
-  return () => question.anywhere;
+  if (question.memory !== null) return (row) => row.device.kind === "gpu" && row.device.memory === question.memory;
+  return () => !question.typed.card || question.models.length > 0 || question.size !== null;
 };
 
 const ratio = (a, b) => Math.abs(Math.log2(a / b));
 
 // A mixture of experts and a dense model of one size have nothing in common.
 const sameKind = ({ mixture }, model) => mixture === null || model.mixture === mixture;
+const isNamed = ({ models }, model) => models.some(({ id }) => id === model.id);
 const aboutAsLarge = ({ size }, model) => fitsSize(size, model.parameters) || (size.parameters !== undefined && model.parameters !== null && ratio(model.parameters, size.parameters) <= ABOUT);
-
-// From the model itself to those of about its size and kind, each with and without the task.
-const circles = (data, question) => {
-  const { models, size, task } = question;
-  const ids = new Set(models.map((model) => model.id));
-  const alike = (fits) => ({ model }) => sameKind(question, model) && fits(model);
-  const steps = [...(ids.size ? [(row) => ids.has(row.model.id)] : []), ...(size ? [alike((model) => fitsSize(size, model.parameters)), alike((model) => aboutAsLarge(question, model))] : []), ...(ids.size || size ? [] : [() => true])];
-  return steps.flatMap((fits) => [(row) => fits(row) && row.task === task, (row) => fits(row) && row.task === ALL, fits]);
+const mayAnswer = (question, model) => {
+  if (isNamed(question, model)) return true;
+  if (question.size) return sameKind(question, model) && aboutAsLarge(question, model);
+  return !question.models.length && !question.typed.model;
 };
 
-// No reason to use a setting: not surely faster per token, or slower with the prompt read.
-const loses = (row) => !row.recommended || (row.interval_low ?? row.speedup) <= 1;
-
-// Published figures have no bounds: of those, one that can be repeated with llama.cpp comes first.
-const lower = (row) => row.interval_low ?? (row.tier === "published" ? row.speedup : 0);
-const byLowerBound = (a, b) => (a.tier === "published" ? Boolean(b.setting.use) - Boolean(a.setting.use) : 0) || lower(b) - lower(a) || b.speedup - a.speedup;
-
-// A row allows for the settings of its own device and model. The best of several rows is the best of
-// the settings of all: its lower bound lies further away, and it may be no clear gain any more.
-const allowed = (data, row, settings) => {
-  if (row.verdict !== "helps" || settings === row.settings) return row;
-  const factor = (choices) => (data.choice_factors.find(([most]) => choices <= most) ?? data.choice_factors.at(-1))[1];
-  const low = row.speedup * (row.interval_low / row.speedup) ** (factor(settings) / factor(row.settings));
-  const verdict = judged(data.words, { low, high: row.interval_high });
-  return { ...row, interval_low: low, verdict, at_least: verdict === "helps" ? Math.floor(low * 100 + 1e-9) / 100 : null };
+const modelDistance = (question, model) => {
+  const { active, size } = question;
+  if (isNamed(question, model) || (!size && !question.models.length)) return 0;
+  if (!size || model.parameters === null) return FAR.model;
+  const experts = active && model.active ? ratio(model.active, active) : 0;
+  return (question.models.length ? FAR.other : 0) + (sameKind(question, model) ? 0 : FAR.kind) + FAR.double * (ratio(model.parameters, parametersOf(size)) + experts);
 };
 
-const best = (data, rows) => {
-  const tier = TIERS.find((each) => rows.some((row) => row.tier === each));
-  const own = rows.filter((row) => row.tier === tier).sort(byLowerBound);
-  const settings = own.reduce((sum, row) => sum + row.settings, 0);
-  return own.length && { tier, picked: own[0], row: allowed(data, own[0], settings), settings, least: Math.min(...own.map((row) => row.least)), most: Math.max(...own.map((row) => row.most)), models: new Set(own.map((row) => row.model.id)).size };
-};
+// Nothing is picked by its speed: the nearest model, the task, the tier, then what most people have.
+const order = (question) => (a, b) => modelDistance(question, a.model) - modelDistance(question, b.model) || (b.task === question.task) - (a.task === question.task) || TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier) || b.people - a.people || b.figures - a.figures || (a.device.label < b.device.label ? -1 : 1);
+const TIERS = ["measured", "imported", "published"];
 
-const figures = (data, question) => {
-  const here = data.rows.filter(onMachine(question));
-  for (const fits of circles(data, question)) {
-    const found = best(data, here.filter(fits));
-    if (found) return found;
-  }
-  return null;
-};
+const strips = (data, question) => [...(question.task === ALL ? [] : view(data, question)), ...view(data, { ...question, task: ALL })];
+
+// No reason to use a setting: not surely faster per token, or slower with the prompt read. A published
+// figure has no bounds.
+const loses = (row) => row.recommended === false || (row.interval_low ?? (row.tier === "published" ? row.speedup : 0)) <= 1;
 
 // ---- what to expect ---------------------------------------------------------------------------
-// The advisor's answer for the first of the backends that it has one for.
+// Whether a device has a figure for this way of drafting, size of model and task: then nothing is predicted.
+const isMeasured = (data, device, size, method, task) => data.rows.some((row) => row.device.id === device && row.method === method && classOf(data.sizes, row.model) === size && (row.task === task || row.task === ALL));
+
+// The answer for the first of the backends that has one: machines like it, and what drafts yield.
 const expected = (data, known, question) => {
   const size = classOf(data.sizes, question.size);
   // What rounds cost a mixture of experts is not measured on enough of them.
@@ -141,7 +145,8 @@ const expected = (data, known, question) => {
   const tasks = question.task === ALL ? known.tasks.map(([name]) => name) : [question.task];
   for (const backend of new Set(own.length ? own : onCards)) {
     for (const task of tasks) {
-      const [first] = answers(known, { device: device?.id ?? null, memory: device ? device.memory : question.memory, backend, model: null, size, task, method: "any" });
+      const found = answers(known, { device: device?.id ?? null, memory: device ? device.memory : question.memory, backend, model: null, size, task, method: "any" });
+      const first = found.find(({ choice }) => !isMeasured(data, device?.id, size, choice.method, task));
       if (first) return { ...first, backend, task };
     }
   }
@@ -158,32 +163,16 @@ const deviceDistance = (question, numbers, device, rules) => {
   return (device.memory === question.memory ? FAR.memory : FAR.twice * (1 + ratio(device.memory, question.memory))) + other;
 };
 
-const modelDistance = (question, model) => {
-  const { active, size } = question;
-  if (question.models.some(({ id }) => id === model.id) || (!size && !question.models.length)) return 0;
-  if (!size || model.parameters === null) return FAR.model;
-  const experts = active && model.active ? ratio(model.active, active) : 0;
-  return (sameKind(question, model) ? 0 : FAR.kind) + FAR.double * (ratio(model.parameters, parametersOf(size)) + experts);
-};
-
-export const nearest = (data, question) => {
+export const nearest = (data, question, found) => {
   const numbers = new Set([...question.devices, ...question.likely].flatMap(({ label }) => chips(data.rules, label)));
-  const scored = data.rows.map((row) => {
-    const distance = deviceDistance(question, numbers, row.device, data.rules) + modelDistance(question, row.model);
-    return { row, distance: distance + (row.task === question.task ? 0 : FAR.task) };
-  });
-  const order = (each) => TIERS.indexOf(each.row.tier);
-  scored.sort((a, b) => a.distance - b.distance || order(a) - order(b) || byLowerBound(a.row, b.row));
-  const seen = new Set();
-  const found = [];
-  for (const { row } of scored) {
-    const name = `${row.device.id}|${row.model.id}`;
-    if (seen.has(name)) continue;
-    seen.add(name);
-    found.push(row);
-    if (found.length === NEAREST) break;
+  const distance = (row) => deviceDistance(question, numbers, row.device, data.rules) + modelDistance(question, row.model);
+  const all = strips(data, question).filter((row) => !found || row.device.id !== found.device.id || row.model.id !== found.model.id);
+  const first = new Map();
+  for (const row of all.sort((a, b) => distance(a) - distance(b) || order(question)(a, b))) {
+    const place = `${row.device.id}|${row.model.id}`;
+    if (!first.has(place)) first.set(place, row);
   }
-  return found;
+  return [...first.values()].slice(0, NEAREST);
 };
 
 // ---- what the memory holds and allows ---------------------------------------------------------
@@ -225,19 +214,40 @@ export const limits = (data, question) => {
   };
 };
 
+// What drafting takes of a memory: weights, and how much shorter the longest context becomes.
+export const costOf = (data, plans, row, memory) => {
+  const kind = data.words.methods[row.method]?.draft;
+  if (kind === "none") return { kind };
+  const model = plans && modelOf(plans, row.model.plan);
+  const quantisation = plans?.quantisations[row.quantisation] ? row.quantisation : plans?.usual.quantisation;
+  const planned = (wish) => plan(plans, model, { quantisation, memory, ...wish });
+  // Lengths of context can be compared while all layers are on the card.
+  const lengths = (before, after) => (after.layers === after.whole && after.experts === 0 ? { before: before.contextMax, after: after.contextMax } : {});
+  if (kind === "built-in" && model?.head && memory !== null) {
+    const [before, after] = [planned({}), planned({ draft: "head" })];
+    return { kind, gib: (total(after.device) + total(after.host) - total(before.device) - total(before.host)) / 1024, ...lengths(before, after) };
+  }
+  if (row.draft_gib === null) return null;
+  const lost = model && memory > row.draft_gib ? lengths(planned({}), planned({ memory: memory - row.draft_gib })) : {};
+  return { kind, gib: row.draft_gib, ...lost };
+};
+
 // ---- the commands -----------------------------------------------------------------------------
-const fileOf = (text) => `${text.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^-+|-+$/g, "") || "MODEL"}.gguf`;
+const nameOf = (text) => text.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^-+|-+$/g, "") || "MODEL";
 const tasksOf = (data, task) => (Object.hasOwn(data.words.tasks, task) ? ` --tasks ${task}` : "");
 
-// A figure of this very machine was run on it; another setting fits if its weights do.
-const fitsMemory = (question, row) => question.memory === null || onMachine(question)(row) || (row.needs_gib !== null && row.needs_gib <= COMFORTABLE_SHARE * question.memory);
+// A figure of this very machine was run on it, unless another memory is named; else its weights must fit.
+const fitsMemory = (question, row) => {
+  const own = onMachine(question)(row) && (question.said === null || row.device.memory === question.memory);
+  return question.memory === null || own || (row.needs_gib !== null && row.needs_gib <= COMFORTABLE_SHARE * question.memory);
+};
 
 // Why a figure's setting is not passed on: a setting is for its model, its draft has the same
 // vocabulary, its heads are in the file; and none is passed on that does not fit or is no gain.
 const reasonAgainst = (data, question, row) => {
   const { models, size, typed } = question;
   const named = models.length > 0 || parse(data.rules, typed.model).words.length > 0;
-  if (!row || (named && !models.some(({ id }) => id === row.model.id)) || (size && !aboutAsLarge(question, row.model)) || !sameKind(question, row.model)) return "model";
+  if (!row || (named && !isNamed(question, row.model)) || (size && !aboutAsLarge(question, row.model)) || !sameKind(question, row.model)) return "model";
   if (!fitsMemory(question, row)) return "memory";
   if (row.other_tps !== null) return "plain";
   if (loses(row)) return "slower";
@@ -249,8 +259,9 @@ export const commands = (data, question, row) => {
   const why = reasonAgainst(data, question, row);
   const task = tasksOf(data, question.task);
   const own = why === "model" || why === "memory";
-  const file = fileOf(own ? (models[0]?.label ?? typed.model) : `${row.model.label} ${row.quantisation ?? ""}`);
-  const filled = (line) => line.replace(FILE, () => file);
+  const name = nameOf(own ? (models[0]?.label ?? typed.model) : row.model.label);
+  const file = own ? name : nameOf(`${row.model.label} ${row.quantisation ?? ""}`);
+  const filled = (line) => line.replace(TARGET, (_, ending) => (ending ? file + ending : name));
   const measure = why === null || why === "engine" ? row.setting.measure : data.measure;
   return { use: why ? null : filled(row.setting.use), note: why ? null : row.setting.note, why, measure: filled(measure) + task };
 };
@@ -258,11 +269,12 @@ export const commands = (data, question, row) => {
 // ---- all of it --------------------------------------------------------------------------------
 export const reply = (data, known, asked, plans = null) => {
   const question = withKind(data, asked, plans);
-  const found = figures(data, question);
+  const here = onMachine(question);
+  const [found = null] = strips(data, question).filter((row) => here(row) && mayAnswer(question, row.model)).sort(order(question));
   const prediction = found ? null : expected(data, known, question);
-  const close = nearest(data, question).filter((row) => row !== found?.picked);
-  const passedOn = close.find((row) => !reasonAgainst(data, question, row));
-  const shown = found?.row ?? passedOn ?? close[0] ?? null;
-  const exact = Boolean(found) && (!question.models.length || question.models.some(({ id }) => id === found.row.model.id)) && fitsSize(question.size, found.row.model.parameters);
-  return { question, found, exact, prediction, close, limits: limits(data, question), commands: commands(data, question, shown), shown };
+  const close = nearest(data, question, found);
+  const shown = found ?? close.find((row) => !reasonAgainst(data, question, row)) ?? close[0] ?? null;
+  const exact = Boolean(found) && (question.models.length ? isNamed(question, found.model) : fitsSize(question.size, found.model.parameters));
+  const cost = found && costOf(data, plans, found, question.memory);
+  return { question, found, exact, prediction, close, cost, limits: limits(data, question), commands: commands(data, question, shown), shown };
 };
