@@ -88,7 +88,7 @@ def _unmeasured(each: Observation) -> KnownModel:
     """A model, or a quantisation of it, that the corpus does not hold: its size is known."""
     return KnownModel(
         id="", target=each["target"], quantisation=each["quantisation_slug"], label="",
-        size=each["size_order"], file="", step_bytes=each["step_bytes"],
+        size=each["size_order"], step_bytes=each["step_bytes"],
     )  # fmt: skip
 
 

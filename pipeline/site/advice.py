@@ -45,7 +45,7 @@ class KnownDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownModel:
-    """A target in one quantisation; `size` is the order of its size class, `file` a stand-in.
+    """A target in one quantisation; `size` is the order of its size class.
 
     `step_bytes` is what a step of one token reads, where the size is known. A `mixture` of experts
     is not predicted.
@@ -56,7 +56,6 @@ class KnownModel:
     quantisation: str
     label: str
     size: int
-    file: str
     step_bytes: int | None = None
     mixture: bool = False
 
@@ -130,7 +129,6 @@ class Knowledge:
     errors: dict[str, PastError]
     submissions: tuple[tuple[str, str], ...]  # address and label
     measured: dict[str, MeasuredHere]
-    steps: dict[str, float]  # cost of a verification step in single ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

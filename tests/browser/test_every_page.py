@@ -101,7 +101,6 @@ INSPECT = """([context, options]) => {
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
     "compare/": '#dm-compare[data-state="ready"]',
-    "advisor/": '.dm-advisor[data-state="ready"]',
 }
 
 

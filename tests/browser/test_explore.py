@@ -38,7 +38,7 @@ def tasks(page: Page) -> set[str]:
 
 @pytest.mark.parametrize(
     ("way", "file"),
-    [("explore/", "/explore/cells."), ("compare/", "/explore/cells."), ("advisor/", "/advisor/")],
+    [("explore/", "/explore/cells."), ("compare/", "/explore/cells.")],
 )
 def test_a_tool_loads_its_figures_when_the_visitor_acts(
     page: Page, base: str, way: str, file: str
@@ -212,15 +212,13 @@ def test_a_filtered_view_can_be_copied_as_a_link(page: Page, base: str) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"{base}explore/?task=code"
 
 
-def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> None:
+def test_who_searches_in_vain_is_led_to_the_form(page: Page, base: str) -> None:
     opened(page, base + "explore/?words=RTX+9999")
 
     assert page.locator("#dm-cells tbody").inner_text().startswith("Nobody has measured this.")
     assert not page.get_by_label("Video memory").is_visible()  # rows, not filters, were asked for
-    page.locator("#dm-cells").get_by_role("link", name="Ask the advisor").click()
-    expect(page).to_have_url(f"{base}advisor/")
-    stir(page)
-    page.wait_for_selector('.dm-advisor[data-state="ready"]')
+    page.locator("#dm-cells").get_by_role("link", name="Ask what to expect").click()
+    expect(page).to_have_url(f"{base}#mine")
 
 
 def test_explore_is_usable_on_a_phone(page: Page, base: str) -> None:

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.browser
 SLACK = 5
 EXPLORE = '#dm-explore[data-state="ready"]'
 COMPARE = '#dm-compare[data-state="ready"]'
-ADVISOR = '.dm-advisor[data-state="ready"]'
 # Every control that is there to be used; of a group of radio buttons the one that is chosen,
 # because the arrows lead to the others.
 CONTROLS = """() => {
@@ -49,7 +48,6 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
     [
         ("", "form.dm-switch:not([hidden])"),
         ("explore/?words=3060&task=code", EXPLORE),
-        ("advisor/", ADVISOR),
         ("compare/", COMPARE),
     ],
 )
@@ -98,13 +96,7 @@ def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> N
     expect(page).not_to_have_url(f"{base}explore/")
 
 
-def test_the_advisor_and_compare_answer_the_keyboard(page: Page, base: str) -> None:
-    page.goto(base + "advisor/")
-    page.locator('select[name="task"]').focus()
-    page.locator(ADVISOR).wait_for()
-    page.keyboard.press("ArrowDown")
-    expect(page).to_have_url(re.compile("task=math"))
-
+def test_compare_answers_the_keyboard(page: Page, base: str) -> None:
     page.goto(base + "compare/")
     place = page.locator('select[data-side="a"][data-kind="place"]')
     place.focus()

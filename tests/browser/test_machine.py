@@ -117,12 +117,6 @@ def test_a_model_that_was_named_leads_to_its_page(page: Page, base: str) -> None
     expect(page.locator("h1")).to_have_text("Qwen3.8-27B")
 
 
-def test_the_question_is_carried_to_the_tabs(page: Page, base: str) -> None:
-    answered(page, "5060 Ti", "14b")
-    tab = page.locator('.md-tabs a:text-is("Advisor")').evaluate("each => each.href")
-    assert tab.startswith(f"{base}advisor/?device=device%3Artx-5060-ti")
-
-
 def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> None:
     text = answered(page, '<img src=x onerror="boom()">', "((")
 
@@ -171,25 +165,6 @@ def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: 
     page.locator("#dm-explore-words").fill("rtx5090 70b")
     expect(page.locator("#dm-cells .dm-advice")).to_contain_text("python -m harness run")
     expect(page.locator("#dm-cells .dm-advice")).to_contain_text("Fits in part")
-
-
-def test_the_advisor_falls_through_to_what_is_known(page: Page, base: str) -> None:
-    page.goto(f"{base}advisor/?device=memory%3A48&backend=cuda&model=5&task=code")
-    page.wait_for_selector('.dm-advisor[data-state="ready"]')
-
-    expect(page.locator(".dm-advice__none")).to_contain_text("No prediction.")
-    expect(page.locator(".dm-advisor .dm-advice")).to_contain_text("python -m harness run")
-    assert page.locator(".dm-advisor .dm-advice__links a").count() > 0
-
-
-def test_the_advisor_offers_a_memory_the_backends_of_such_cards(page: Page, base: str) -> None:
-    page.goto(f"{base}advisor/?device=memory%3A8")
-    page.wait_for_selector('.dm-advisor[data-state="ready"]')
-
-    # The RTX 4060 was measured through both; a card is not asked through the processor's backend.
-    offered = page.locator('select[name="backend"] option').all_inner_texts()
-    assert set(offered[:2]) == {"cuda", "vulkan"}
-    assert "cpu" not in offered
 
 
 def test_a_hatched_square_opens_the_command_that_fills_it(page: Page, base: str) -> None:

@@ -43,7 +43,6 @@ def all_choices() -> tuple[
             quantisation="q4",
             label=name,
             size=size,
-            file=name,
             step_bytes=step_bytes,
             mixture=name == "experts",
         )
@@ -128,7 +127,6 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             for name in sorted(cells)
             if rng.random() < 0.5
         },
-        steps={},
     )
 
 

@@ -241,14 +241,3 @@ def test_an_empty_corpus_is_known_to_be_empty(empty: duckdb.DuckDBPyConnection) 
     known = knowledge(empty)
 
     assert (known.devices, known.choices, known.pools, known.errors) == ((), (), {}, {})
-
-
-def test_a_name_cannot_break_out_of_a_command_line() -> None:
-    connection = database(
-        campaign(
-            1.5, task="code", tokens_per_round=3.0, round_cost=2.0, quantisation="Q4; rm -rf $"
-        )
-    )
-
-    (model,) = knowledge(connection).models
-    assert model.file == "Sample-7B-Q4-rm-rf.gguf"

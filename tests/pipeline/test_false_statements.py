@@ -94,7 +94,7 @@ def test_a_setting_below_one_has_no_command_at_all() -> None:
 
 # ---- what others print --------------------------------------------------------------------------
 PRINTED = """
-    insert into published_pair by name
+    insert into published_rate by name
     select
       'articles' as source, 'row-' || $speedup as row_id, 1 as position, 'published' as tier,
       'card' as device, 'Card' as device_label, 'gpu' as device_kind, 8.0 as vram_gib,
@@ -108,13 +108,16 @@ PRINTED = """
 def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
     """What people print about a card: who, the speedup, the engine, whether more differs."""
     connection = database()
+    for person, speedup, engine, differs in listed:
+        given = {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
+        connection.execute(PRINTED, given)
+        connection.execute(PRINTED.replace("published_rate", "published_pair"), given)
+    connection.execute(
+        "insert into published_row by name select source, row_id from published_rate"
+    )
     connection.execute(
         "insert into source by name select 'articles' as source, 'Articles' as title"
     )
-    for person, speedup, engine, differs in listed:
-        connection.execute(
-            PRINTED, {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
-        )
     return connection
 
 
@@ -180,7 +183,7 @@ const answer = ({ file, words, plans, asked }) => asked.map((typed) => {
   const data = decode(file, words);
   const { found, close, limits, commands } = reply(data, null, understand(data, typed), plans);
   const label = (row) => row?.model.label ?? null;
-  return { found: label(found?.row), close: close.map(label), tps: limits.tps, commands };
+  return { found: label(found), close: close.map(label), tps: limits.tps, commands };
 });
 """
 

@@ -6,13 +6,13 @@ import duckdb
 
 from pipeline.data.datapackage import ExportedFile
 from pipeline.site.pages import (
-    advisor,
     data,
     environment,
     explore,
     feeds,
     fits,
     home,
+    knowledge,
     moves,
     overviews,
     places,
@@ -35,7 +35,7 @@ def pages(
     yield from places.device_pages(connection, site)
     yield from places.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
-    yield from advisor.advisor(connection, site)
+    yield from knowledge.files(connection)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
     yield from slower.slower(connection, site)

@@ -1,22 +1,33 @@
-"""Everything that the advisor was fitted to, from the tables alone."""
+"""The file that predictions are made from, and the one behind "My machine" that names it."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 
 import duckdb
+import orjson
 
 from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
 from pipeline.site import advice
 from pipeline.site.pages import commands
-from pipeline.site.pages.model import device_address, submission_address
+from pipeline.site.pages.machine import machine_file
+from pipeline.site.pages.model import Asset, device_address, submission_address
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import METHODS, TASKS
 
 DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 
 
+def files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
+    data = orjson.dumps(knowledge(connection), option=orjson.OPT_SORT_KEYS)
+    name = hashlib.sha256(data).hexdigest()[:12]
+    file = Asset(path=f"assets/advisor/{name}.json", data=data)
+    yield file
+    yield machine_file(connection, file.path)
+
+
 def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
-    """Everything that the advisor was fitted to, from the tables alone."""
+    """Everything that predictions are made from, from the tables alone."""
     tasks = {task for (task,) in connection.table("advice_observation").select("task").fetchall()}
     pools = read(connection, "advice_pool")
     names = sorted({name for row in pools for name in row.nearest})
@@ -29,8 +40,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
             for row in read(connection, "advised_devices")
         ),
         models=tuple(
-            advice.KnownModel(**row._asdict(), file=commands.file_of(row.label))
-            for row in read(connection, "advised_models")
+            advice.KnownModel(**row._asdict()) for row in read(connection, "advised_models")
         ),
         tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(
@@ -64,12 +74,6 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
                 _rounded(row.stated_request),
             )
             for row in read(connection, "advised_cells")
-        },
-        steps={
-            advice.key(
-                row.device, row.backend, row.target, row.quantisation_slug, row.width
-            ): round(row.step_ratio, 3)
-            for row in read(connection, "advised_steps")
         },
     )
 

@@ -1,9 +1,8 @@
-"""The file behind "My machine": the best figure of each device, model and task, tier by tier.
+"""The file behind strips and answers: the figure of each device, model and task, tier by tier.
 
-Its address never changes, so that other programs can read it. Rows are lists in the order of
-`COLUMNS`, strips in that of `STRIP_COLUMNS`; devices, models and settings are numbered. Cards
-that nobody has measured are devices too, with the memory and bandwidth that `schemas/devices.json`
-knows.
+Its address never changes, so that other programs can read it. Strips are lists in the order of
+`STRIP_COLUMNS`; devices, models and settings are numbered. Cards that nobody has measured are
+devices too, with the memory and bandwidth that `schemas/devices.json` knows.
 """
 
 import re
@@ -21,6 +20,7 @@ from pipeline.site.pages import commands, model
 from pipeline.site.pages.environment import vocabulary_file
 from pipeline.site.pages.strips import TIERS, evidence_address, some
 from pipeline.site.rows import Row, grouped, read
+from schemas.vocabulary import COMMON_DEVICES
 
 PATH = "assets/machine.json"
 PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
@@ -30,51 +30,17 @@ DIGITS = 4
 # Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
 MOST_BITS = 6
 CONTEXT_GIB = 1.0  # beside the weights, for a context of usual length and buffers
-COLUMNS = (
-    *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
-    *("interval_low", "interval_high", "stated_request", "verdict", "at_least", "recommended"),
-    *("setting", "settings", "least", "most", "source", "contributor", "evidence"),
-    *("needs_gib", "other_engine", "other_tps"),
-)
 ROUNDED = (
-    "speedup",
-    "interval_low",
-    "interval_high",
-    "stated_request",
-    "least",
-    "most",
-    "needs_gib",
-    "draft_gib",
-    "other_tps",
+    *("speedup", "interval_low", "interval_high", "stated_request"),
+    *("least", "most", "needs_gib", "draft_gib", "other_tps"),
 )
 STRIP_COLUMNS = (
-    *(
-        "device",
-        "model",
-        "task",
-        "scope",
-        "aside",
-        "tier",
-        "tier_order",
-        "backend",
-        "method",
-        "depth",
-    ),
-    *("setting", "quantisation", "speedup", "interval_low", "interval_high", "stated_request"),
-    *(
-        "verdict",
-        "mark",
-        "at_least",
-        "recommended",
-        "least",
-        "most",
-        "people",
-        "figures",
-        "choices",
-    ),
-    *("differs", "own_tasks", "tasks", "backends", "quantisations", "drafts", "source"),
-    *("contributor", "evidence", "day", "build", "needs_gib", "draft_gib", "other_engine"),
-    *("other_tps", "dots", "other_dots"),
+    *("device", "model", "task", "scope", "aside", "tier", "tier_order", "backend", "method"),
+    *("depth", "setting", "quantisation", "speedup", "interval_low", "interval_high"),
+    *("stated_request", "verdict", "mark", "at_least", "recommended", "least", "most", "people"),
+    *("figures", "choices", "differs", "own_tasks", "tasks", "backends", "quantisations"),
+    *("drafts", "source", "contributor", "evidence", "day", "build", "needs_gib", "draft_gib"),
+    *("other_engine", "other_tps", "dots", "other_dots"),
 )
 Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
 
@@ -93,14 +59,20 @@ PRINTED = {
 }
 LONGEST_CAPITALS = 3
 
+# The usual memory of cards that are sold with several sizes; a Mac's is the buyer's choice.
+COMMON_GIB = {
+    normalised(MEMORY.sub("", each.id)): each.memory_gib
+    for each in COMMON_DEVICES.values()
+    if MEMORY.search(each.id)
+}
+
 
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model.Asset:
-    """The file; `knowledge` is the path of the advisor's file."""
-    rows = read(connection, "machine_rows")
-    strips = read(connection, "strip")
+    """The file; `knowledge` is the path of the file that predictions are made from."""
+    rows = read(connection, "strip")
     listed = (*known_devices(rows), *unmeasured(rows))
-    models = {row.model: _model(row) for row in rows}
-    settings = {_words(row): row for row in (*rows, *strips)}
+    models = {row.target: _model(row) for row in rows}
+    settings = {_words(row): row for row in rows}
     places = (
         {each["id"]: number for number, each in enumerate(listed)},
         {name: number for number, name in enumerate(models)},
@@ -115,7 +87,6 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
         "plan": PLAN_PATH,
-        "choice_factors": [[row.choices, row.factor] for row in read(connection, "choice_factor")],
         "measure": commands.measure_usual(TARGET),
         "devices": listed,
         "models": tuple(models.values()),
@@ -130,10 +101,8 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
             for row in read(connection, "source")
             if row.source in used
         },
-        "columns": COLUMNS,
-        "rows": tuple(_row(row, *places) for row in rows),
         "strip_columns": STRIP_COLUMNS,
-        "strips": tuple(_strip(row, *places) for row in strips),
+        "strips": tuple(_strip(row, *places) for row in rows),
     }
     return model.Asset(path=PATH, data=orjson.dumps(document))
 
@@ -162,7 +131,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
                 "id": name.replace(" ", "-"),
                 "label": label_of(name),
                 "kind": "gpu",
-                "memory": devices().memory_gib.get(name),
+                "memory": devices().memory_gib.get(name) or COMMON_GIB.get(name),
                 "backends": (),
                 "address": None,
                 "bandwidth": round(bandwidth, 1),
@@ -219,14 +188,14 @@ def draft_gib(row: Row) -> float | None:
 
 def _model(row: Row) -> Mapping[str, object]:
     """A target with figures: `size` is the order of its size class, `plan` its planner's name."""
-    shape = shape_of(row.model_label)
+    shape = shape_of(row.target_label)
     return {
-        "id": row.model,
-        "label": row.model_label,
+        "id": row.target,
+        "label": row.target_label,
         "size": row.size_order,
         "parameters": row.parameters,
         "active": row.active_parameters,
-        "address": model.target_address(row.model),
+        "address": model.target_address(row.target),
         "plan": shape and shape.name,
         "mixture": bool(shape and shape.experts),
     }
@@ -253,19 +222,6 @@ def setting_words(row: Row) -> Mapping[str, object]:
         "note": use and use.note,
         "measure": commands.measure([setting]),
     }
-
-
-def _row(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
-    """The columns of a row, by which devices, models and settings are numbers."""
-    own = row.submission
-    found = row._asdict() | {
-        "device": devices_by[row.device],
-        "model": models_by[row.model],
-        "setting": settings_by[_words(row)],
-        "evidence": model.submission_address(own) if own else model.published_address(row.source),
-        "needs_gib": needed_gib(row),
-    }
-    return _listed(found, COLUMNS)
 
 
 def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:

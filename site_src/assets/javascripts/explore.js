@@ -321,7 +321,7 @@ class Explore {
 
   // No cell: what is known of such a machine stands in the table's place.
   nothing() {
-    const [advice, how] = [link(`${this.root}advisor/`, "Ask the advisor what to expect"), link(`${this.root}contribute/`, "measure it")];
+    const [advice, how] = [link(`${this.root}#mine`, "Ask what to expect"), link(`${this.root}contribute/`, "measure it")];
     const cell = element("td", "dm-words", "Nobody has measured this. ", link("#published", "Published figures"), ", ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     const chosen = (name) => (this.choices[name] ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])] : "");

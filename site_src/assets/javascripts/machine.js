@@ -42,16 +42,22 @@
     return { answer, data };
   };
 
-  // The tabs of the site lead on with the same question.
-  const carry = ({ explore, advisor }) => {
+  // The links to Explore lead on with the same question.
+  const carry = (explore) => {
     for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
       each.dataset.plain ??= each.getAttribute("href");
-      const [path] = each.dataset.plain.split("?");
-      for (const address of [explore, advisor]) if (path && address.split("?")[0].endsWith(path.replace(/^(\.\/)+/, "")) && /(explore|advisor)\/$/.test(path)) each.setAttribute("href", address);
+      if (/(^|\/)explore\/$/.test(each.dataset.plain)) each.setAttribute("href", explore);
     }
   };
 
-  const show = async (form, out) => {
+  // An answer that was asked for by a button, a key or an address is brought into sight, with the focus.
+  const lead = (card) => {
+    card.tabIndex = -1;
+    card.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "start" });
+  };
+
+  const show = async (form, out, leads = false) => {
     const question = asked(form);
     if (!question.card.trim() && !question.model.trim()) {
       out.replaceChildren();
@@ -64,8 +70,9 @@
       const found = await answer.answerTo(data, question);
       if (form.dataset.turn !== turn) return; // more was typed meanwhile
       out.replaceChildren(answer.draw(data, found));
-      carry(answer.onward(data, found));
+      carry(answer.onward(data, found).explore);
       form.dataset.state = "answered";
+      if (leads) lead(out.firstChild);
     } catch (error) {
       out.textContent = `The answer could not be loaded (${error.message}). The pages of the devices have all figures.`;
     }
@@ -77,21 +84,21 @@
     form.dataset.state = "ready";
     const out = document.querySelector(".dm-machine__answer");
     let timer = null;
-    const update = () => {
+    const update = (leads) => {
       clearTimeout(timer);
       remember(form);
-      show(form, out);
+      show(form, out, leads);
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      update();
+      update(true);
     });
-    form.addEventListener("change", update);
+    form.addEventListener("change", () => update(false));
     form.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(update, PAUSE_MS);
+      timer = setTimeout(update, PAUSE_MS, false);
     });
     form.addEventListener("focusin", () => load(form).catch(() => {}), { once: true });
-    if (restore(form)) show(form, out);
+    if (restore(form)) show(form, out, true);
   });
 })();

@@ -136,7 +136,8 @@ const isMeasured = (data, device, size, method, task) => data.rows.some((row) =>
 
 // The answer for the first of the backends that has one: machines like it, and what drafts yield.
 const expected = (data, known, question) => {
-  const size = classOf(data.sizes, question.size);
+  const model = known?.models.find(({ target }) => question.models.some(({ id }) => id === target)) ?? null;
+  const size = model?.size ?? classOf(data.sizes, question.size);
   // What rounds cost a mixture of experts is not measured on enough of them.
   if (!known || question.mixture || size === null || (!question.devices.length && question.memory === null)) return null;
   const device = known.devices.find((each) => question.devices.some(({ id }) => id === each.id)) ?? null;
@@ -145,7 +146,7 @@ const expected = (data, known, question) => {
   const tasks = question.task === ALL ? known.tasks.map(([name]) => name) : [question.task];
   for (const backend of new Set(own.length ? own : onCards)) {
     for (const task of tasks) {
-      const found = answers(known, { device: device?.id ?? null, memory: device ? device.memory : question.memory, backend, model: null, size, task, method: "any" });
+      const found = answers(known, { device: device?.id ?? null, memory: device ? device.memory : question.memory, backend, model, size, task, method: "any" });
       const first = found.find(({ choice }) => !isMeasured(data, device?.id, size, choice.method, task));
       if (first) return { ...first, backend, task };
     }

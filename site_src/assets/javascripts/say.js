@@ -44,6 +44,9 @@ export const withArticle = (words) => {
   return `${vowel ? "an" : "a"} ${words}`;
 };
 
+// A sentence of the vocabulary with these words put in.
+export const sentence = (words, name, put = {}) => words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
+
 // What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 // A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
