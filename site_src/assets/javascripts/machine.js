@@ -1,46 +1,39 @@
-// "My machine" on the home page: what was typed, kept in the address and answered in place. All that
-// answers need is loaded with the first touch, or when the address already asks.
+// The form "my card, my model", its answer in place, and the chips that choose which strips are drawn.
+// All of it is kept in the address. What answers and lists need is loaded with the first touch, or
+// when the address already asks.
 "use strict";
 
 (() => {
   const FIELDS = ["card", "model", "for"];
+  const CHIPS = { memory: "Memory", size: "Model or size", backend: "Backend", method: "Method", tier: "Evidence", aside: "Conditions", by: "Group by" };
+  const ANY = { memory: "any", size: "any", backend: "any", method: "typical", tier: "best there is", aside: "usual" };
+  const ASIDES = { streams: "several requests at once", context: "a long prompt", limited: "short answers" };
   const PAUSE_MS = 250;
   const LONGEST = 120;
 
-  const asked = (form) => {
-    const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
-    return { card, model, task };
-  };
+  // ---- the address ----------------------------------------------------------------------------
+  const valuesOf = (form) => (form ? [...form.elements].filter(({ name }) => name).map((field) => [field.name, field.value.slice(0, LONGEST), field.dataset.usual ?? ""]) : []);
 
-  const remember = (form) => {
+  const remember = ({ form, chips }) => {
     const found = new URLSearchParams(location.search);
-    for (const name of FIELDS) {
-      const { value } = form.elements[name];
-      if (value && value !== form.elements[name].dataset.usual) found.set(name, value);
+    for (const [name, value, usual] of [...valuesOf(form), ...valuesOf(chips)]) {
+      if (value && value !== usual) found.set(name, value);
       else found.delete(name);
     }
     const text = String(found);
     history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`);
+    return text ? `?${text}` : "";
   };
 
-  // From the address: text for the fields, and a task that the list has.
-  const restore = (form) => {
+  // Text for the fields, and choices that a list has.
+  const restore = (fields) => {
     const found = new URLSearchParams(location.search);
-    for (const name of FIELDS.slice(0, 2)) form.elements[name].value = (found.get(name) ?? "").slice(0, LONGEST);
-    const task = form.elements.for;
-    if ([...task.options].some((option) => option.value === found.get("for"))) task.value = found.get("for");
-    return FIELDS.some((name) => found.has(name));
+    for (const field of fields ? [...fields.elements].filter(({ name }) => found.has(name)) : []) {
+      const value = found.get(field.name).slice(0, LONGEST);
+      if (!field.options || [...field.options].some((option) => option.value === value)) field.value = value;
+    }
   };
-
-  const modules = {};
-  const load = async (form) => {
-    modules.answer ??= import("./answer.js");
-    const answer = await modules.answer;
-    const data = await answer.load(form.dataset);
-    const list = form.querySelector("datalist");
-    if (!list.options.length) list.append(...data.devices.map((device) => new Option(device.label, device.label)));
-    return { answer, data };
-  };
+  const asks = (names) => names.some((name) => new URLSearchParams(location.search).has(name));
 
   // The links to Explore lead on with the same question.
   const carry = (explore) => {
@@ -50,6 +43,14 @@
     }
   };
 
+  const modules = {};
+  const load = async (place) => {
+    modules.all ??= Promise.all([import("./answer.js"), import("./strips.js")]);
+    const [answer, strips] = await modules.all;
+    return { answer, strips, data: await answer.load(place.dataset) };
+  };
+
+  // ---- the answer -----------------------------------------------------------------------------
   // An answer that was asked for by a button, a key or an address is brought into sight, with the focus.
   const lead = (card) => {
     card.tabIndex = -1;
@@ -57,48 +58,121 @@
     card.scrollIntoView({ block: "start" });
   };
 
-  const show = async (form, out, leads = false) => {
-    const question = asked(form);
-    if (!question.card.trim() && !question.model.trim()) {
+  const reply = async (page, leads) => {
+    const { form, out } = page;
+    const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
+    if (!card.trim() && !model.trim()) {
       out.replaceChildren();
       return;
     }
-    const turn = (form.dataset.turn = String(Number(form.dataset.turn ?? 0) + 1));
+    const turn = ++page.turn;
     form.dataset.state = "asked"; // what is shown still answers the question before
     try {
-      const { answer, data } = await load(form);
-      const found = await answer.answerTo(data, question);
-      if (form.dataset.turn !== turn) return; // more was typed meanwhile
+      const { answer, data } = await load(page.place);
+      const found = await answer.answerTo(data, { card, model, task, view: viewOf(page) });
+      if (page.turn !== turn) return; // more was typed meanwhile
       out.replaceChildren(answer.draw(data, found));
       carry(answer.onward(data, found).explore);
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);
     } catch (error) {
-      out.textContent = `The answer could not be loaded (${error.message}). The pages of the devices have all figures.`;
+      out.textContent = `The answer could not be loaded (${error.message}). The list below has all figures.`;
     }
   };
 
-  document$.subscribe(() => {
-    const form = document.querySelector(".dm-machine:not([data-state])");
-    if (!form) return;
-    form.dataset.state = "ready";
-    const out = document.querySelector(".dm-machine__answer");
-    let timer = null;
-    const update = (leads) => {
-      clearTimeout(timer);
-      remember(form);
-      show(form, out, leads);
+  // ---- the chips ------------------------------------------------------------------------------
+  const viewOf = ({ form, chips, list }) => {
+    const wish = Object.fromEntries(chips ? valuesOf(chips).map(([name, value]) => [name, value]) : []);
+    return { ...wish, task: form?.elements.for?.value || wish.for || "all", aside: wish.aside || null, by: wish.by || "model", device: list?.dataset.device ?? "", model: list?.dataset.model ?? "" };
+  };
+
+  const chip = (name, label, usual) => {
+    const field = Object.assign(document.createElement("select"), { name });
+    field.append(new Option(usual, ""));
+    field.dataset.usual = "";
+    const node = document.createElement("label");
+    node.append(label, " ", field);
+    return node;
+  };
+
+  // What the rows of the page can be chosen by; a chip with one choice says nothing.
+  const offer = ({ chips, form, list }, { strips, data }) => {
+    const own = strips.chosen(data, { by: "model", task: "all", aside: null, device: list.dataset.device, model: list.dataset.model });
+    const rows = data.rows.filter((row) => own.some(({ device, model }) => device === row.device && model === row.model));
+    const distinct = (of) => [...new Set(rows.map(of))].filter((each) => each !== null && each !== undefined);
+    const { methods, tasks } = data.words;
+    const options = {
+      memory: distinct((row) => row.device.memory).sort((a, b) => a - b).map((each) => [each, `${each} GB`]),
+      size: [...distinct((row) => row.model.size).sort((a, b) => a - b).map((each) => [`size:${data.sizes[each].id}`, data.sizes[each].label]), ...distinct((row) => row.model).sort((a, b) => (a.label < b.label ? -1 : 1)).map(({ id, label }) => [`model:${id}`, label])],
+      backend: distinct((row) => row.backend).sort().map((each) => [each, each]),
+      method: Object.keys(methods).filter((each) => rows.some((row) => row.method === each)).map((each) => [each, methods[each].label]),
+      tier: ["measured", "imported", "published"].filter((each) => rows.some((row) => row.tier === each)).map((each) => [each, each]),
+      aside: distinct((row) => row.aside).map((each) => [each, ASIDES[each]]),
+      for: Object.keys(tasks).filter((each) => rows.some((row) => row.task === each)).map((each) => [each, tasks[each].label]),
+      by: strips.GROUPINGS.filter((each) => each !== "model").map((each) => [each, each]),
     };
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      update(true);
-    });
-    form.addEventListener("change", () => update(false));
-    form.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(update, PAUSE_MS, false);
-    });
-    form.addEventListener("focusin", () => load(form).catch(() => {}), { once: true });
-    if (restore(form)) show(form, out, true);
+    for (const field of chips.elements) {
+      field.append(...(options[field.name] ?? []).map(([value, label]) => new Option(label, value)));
+      field.parentElement.hidden = field.options.length < (["by", "aside"].includes(field.name) ? 2 : 3);
+    }
+    if (form) form.querySelector("datalist").append(...data.devices.map(({ label }) => new Option(label, label)));
+  };
+
+  const redraw = async (page) => {
+    const { strips, data } = await page.ready();
+    page.list.replaceChildren(...page.axis.map((each) => each.cloneNode(true)), ...strips.draw(data, viewOf(page)));
+  };
+
+  document$.subscribe(() => {
+    const list = document.querySelector(".dm-ranked:not([data-state])");
+    const form = document.querySelector(".dm-machine");
+    const place = form ?? list;
+    if (!place?.dataset.machine || place.dataset.state) return;
+    const chips = list && document.querySelector(".dm-chips");
+    const page = { form, place, list, chips, turn: 0, out: document.querySelector(".dm-machine__answer"), axis: list ? [...list.children].filter((each) => each.matches(".dm-axis")) : [] };
+    place.dataset.state = "ready";
+    if (list) list.dataset.state = "ready";
+    page.ready = () => (page.loaded ??= load(place).then((found) => {
+      if (list) offer(page, found);
+      restore(chips);
+      return found;
+    }));
+
+    if (chips) {
+      const names = Object.keys(CHIPS).filter((name) => form || !(name === "memory" && list.dataset.device));
+      chips.append(...names.map((name) => chip(name, CHIPS[name], name === "by" ? "model" : ANY[name])));
+      if (!form) chips.prepend(chip("for", "Task", "all"));
+      chips.hidden = false;
+      chips.addEventListener("submit", (event) => event.preventDefault());
+      chips.addEventListener("change", () => {
+        remember(page);
+        redraw(page);
+      });
+    }
+    restore(form);
+    if (form) {
+      let timer = null;
+      const update = (leads) => {
+        clearTimeout(timer);
+        remember(page);
+        reply(page, leads);
+      };
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        update(true);
+      });
+      form.addEventListener("change", ({ target }) => {
+        update(false);
+        if (target.name === "for" && list) redraw(page);
+      });
+      form.addEventListener("input", () => {
+        clearTimeout(timer);
+        timer = setTimeout(update, PAUSE_MS, false);
+      });
+    }
+    const acts = window.visitor.acts.then(() => page.ready());
+    acts.catch(() => {});
+    if (form && asks(FIELDS.slice(0, 2))) reply(page, true);
+    if (list && asks([...Object.keys(CHIPS), "for"])) acts.then(() => redraw(page));
   });
 })();

@@ -44,6 +44,8 @@ export const withArticle = (words) => {
   return `${vowel ? "an" : "a"} ${words}`;
 };
 
+export const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join(""));
+
 // A sentence of the vocabulary with these words put in.
 export const sentence = (words, name, put = {}) => words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
 
