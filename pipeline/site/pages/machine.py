@@ -26,7 +26,7 @@ PATH = "assets/machine.json"
 PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
 TARGET = "TARGET"  # a page puts the visitor's model in its place
 FORMAT, VERSION = "draftmap-machine", 3
-DIGITS = 4
+DIGITS = 6  # what is printed of them is what pages print
 # Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
 MOST_BITS = 6
 CONTEXT_GIB = 1.0  # beside the weights, for a context of usual length and buffers

@@ -7,6 +7,7 @@ import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
 import { count, interval, number, percent, rate, sentence, times, withArticle } from "./say.js";
+import { enlarged, figure } from "./strips.js";
 
 const ALL = "all";
 const GAIN = 1.05; // an alternative that is worth a line
@@ -29,7 +30,7 @@ export const load = ({ machine, vocabulary, root }) => {
 };
 
 export const answerTo = async (data, asked) => {
-  const question = { ...understand(data, asked), ...asked.view };
+  const question = understand(data, asked);
   if (!asks(question)) return { question, nothing: true };
   if (question.memory !== null || question.size || question.models.length || question.typed.model) data.plans ??= read(data.root + data.plan);
   const plans = (await data.plans) ?? null;
@@ -61,10 +62,8 @@ const el = (tag, name, ...children) => {
 };
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 const tierPill = (tier) => el("span", `dm-verdict dm-tier dm-tier--${tier}`, tier);
-const verdictPill = (words, name) => (Object.hasOwn(words.verdicts, name ?? "") ? el("span", `dm-verdict dm-verdict--${name}`, `${words.verdicts[name].sign} ${words.verdicts[name].word}`) : null);
 // A figure over a suite’s own tasks is that of one file, any other that of a cell.
 const range = ({ words }, row) => (row.interval_low === null ? null : el("span", "dm-interval", `${interval(row.interval_low, row.interval_high)} ${sentence(words, row.own_tasks ? "this-machine" : "another-machine")}`));
-const figure = (row) => `${row.differs ? "≈ " : ""}${times(row.speedup)}`;
 
 const taskWords = (words, row) => {
   if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;
@@ -101,7 +100,7 @@ const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-sma
 // ---- sentences --------------------------------------------------------------------------------
 const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
 const sizeWords = ({ parameters, from, below }) => (parameters ? withArticle(`${sizeOf(parameters)} model`) : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
-const modelWords = ({ models, size, typed }) => typed.model || models[0]?.label || (size ? sizeWords(size) : "");
+const modelWords = ({ models, size, typed, bySize }) => (bySize || !typed.model ? (models[0]?.label ?? (size ? sizeWords(size) : "")) : typed.model);
 const cardWords = ({ devices, memory, typed, unknown, processor }) => (devices[0]?.label ?? (unknown ? typed.card : processor ? "a processor" : memory === null ? "" : `a card with ${memory} GB`));
 const asked = (question) => [modelWords(question), cardWords(question)].filter(Boolean).join(" on ");
 
@@ -118,7 +117,8 @@ const origin = ({ words }, row) => {
   const { people, figures, choices, at_least: bound } = row;
   const [least, most] = [times(row.least), times(row.most)];
   const settings = choices === 1 ? "one setting" : count(choices ?? 0, "setting");
-  if (row.tier !== "published") return sentence(words, bound === null ? "best-of" : "at-least", { bound: times(bound), settings });
+  const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
+  if (row.tier !== "published") return `${sentence(words, bound === null ? "best-of" : "at-least", { bound: times(bound), settings })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
   return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least, most });
 };
@@ -133,8 +133,8 @@ const direct = (data, answer) => {
     question.task !== ALL && row.task !== question.task ? sentence(words, "other-task") : "",
   ];
   return [
-    el("p", "dm-advice__figure", el("strong", "", figure(row)), " ", range(data, row), " ", verdictPill(words, row.mark ?? row.verdict), " ", tierPill(row.tier)),
-    el("p", "", ...setup(data, row), `, ${taskWords(words, row)}. `, [origin(data, row), request, ...more].filter(Boolean).join(" ")),
+    enlarged(data, row),
+    el("p", "", `${row.setting.label} through ${row.backend}${row.quantisation ? `, ${row.quantisation}` : ""}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
     costs(data, answer),
   ];
 };
@@ -233,6 +233,7 @@ const lines = (data, { found, shown, commands }) => {
   return [
     use ? command(sentence(words, whose(), { place: shown.device.label, model: shown.model.label }), use) : found ? el("p", "dm-small", reason()) : null,
     use && note ? el("p", "dm-small", note) : null,
+    found ? credit(data, found) : null,
     command(sentence(words, "measure"), measure),
   ];
 };
@@ -250,8 +251,7 @@ const body = (data, answer) => {
   if (refused) return [el("p", "dm-advice__figure", el("strong", "", verdict(room).words)), ...strange(data, question), ...roomWords(data, room, { title: false }), others, more(data, answer)];
   const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
   const listed = others || !close.length ? null : nearest(data, question, close);
-  const source = found ? credit(data, found) : null;
-  return [...strange(data, question), ...first, listed, ...lines(data, answer), source, ...(room ? roomWords(data, room, { found }) : []), limit(data, answer), others, more(data, answer)];
+  return [...strange(data, question), ...first, listed, ...lines(data, answer), ...(room ? roomWords(data, room, { found }) : []), limit(data, answer), others, more(data, answer)];
 };
 
 export const draw = (data, answer) => {

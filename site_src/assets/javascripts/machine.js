@@ -5,8 +5,7 @@
 
 (() => {
   const FIELDS = ["card", "model", "for"];
-  const CHIPS = { memory: "Memory", size: "Model or size", backend: "Backend", method: "Method", tier: "Evidence", aside: "Conditions", by: "Group by" };
-  const ANY = { memory: "any", size: "any", backend: "any", method: "typical", tier: "best there is", aside: "usual" };
+  const CHIPS = ["memory", "size", "backend", "method", "tier", "aside", "by", "for"];
   const ASIDES = { streams: "several requests at once", context: "a long prompt", limited: "short answers" };
   const PAUSE_MS = 250;
   const LONGEST = 120;
@@ -86,16 +85,7 @@
     return { ...wish, task: form?.elements.for?.value || wish.for || "all", aside: wish.aside || null, by: wish.by || "model", device: list?.dataset.device ?? "", model: list?.dataset.model ?? "" };
   };
 
-  const chip = (name, label, usual) => {
-    const field = Object.assign(document.createElement("select"), { name });
-    field.append(new Option(usual, ""));
-    field.dataset.usual = "";
-    const node = document.createElement("label");
-    node.append(label, " ", field);
-    return node;
-  };
-
-  // What the rows of the page can be chosen by; a chip with one choice says nothing.
+  // What the rows of the page can be chosen by.
   const offer = ({ chips, form, list }, { strips, data }) => {
     const own = strips.chosen(data, { by: "model", task: "all", aside: null, device: list.dataset.device, model: list.dataset.model });
     const rows = data.rows.filter((row) => own.some(({ device, model }) => device === row.device && model === row.model));
@@ -113,7 +103,6 @@
     };
     for (const field of chips.elements) {
       field.append(...(options[field.name] ?? []).map(([value, label]) => new Option(label, value)));
-      field.parentElement.hidden = field.options.length < (["by", "aside"].includes(field.name) ? 2 : 3);
     }
     if (form) form.querySelector("datalist").append(...data.devices.map(({ label }) => new Option(label, label)));
   };
@@ -139,10 +128,6 @@
     }));
 
     if (chips) {
-      const names = Object.keys(CHIPS).filter((name) => form || !(name === "memory" && list.dataset.device));
-      chips.append(...names.map((name) => chip(name, CHIPS[name], name === "by" ? "model" : ANY[name])));
-      if (!form) chips.prepend(chip("for", "Task", "all"));
-      chips.hidden = false;
       chips.addEventListener("submit", (event) => event.preventDefault());
       chips.addEventListener("change", () => {
         remember(page);
@@ -173,6 +158,6 @@
     const acts = window.visitor.acts.then(() => page.ready());
     acts.catch(() => {});
     if (form && asks(FIELDS.slice(0, 2))) reply(page, true);
-    if (list && asks([...Object.keys(CHIPS), "for"])) acts.then(() => redraw(page));
+    if (list && asks(CHIPS)) acts.then(() => redraw(page));
   });
 })();

@@ -48,7 +48,7 @@ export const view = (data, { task = ALL, backend = "", method = "", tier = "", a
 
 // ---- the question -----------------------------------------------------------------------------
 // What was typed for the card, the model and the task, understood as far as it can be.
-export const understand = (data, { card = "", model = "", task = ALL }) => {
+export const understand = (data, { card = "", model = "", task = ALL, view: wish = {} }) => {
   const { rules, devices, models, sizes } = data;
   const typed = parse(rules, card);
   const found = devicesFor(rules, devices, card);
@@ -79,6 +79,7 @@ export const understand = (data, { card = "", model = "", task = ALL }) => {
     unnamed: model.trim() && !wanted.length && !size && !about ? alike(models, model, NEAREST).map(({ label }) => label) : null,
     size: size ?? about,
     task: named ?? ALL,
+    view: wish,
   };
 };
 
@@ -121,10 +122,10 @@ const modelDistance = (question, model) => {
 };
 
 // Nothing is picked by its speed: the nearest model, the task, the tier, then what most people have.
-const order = (question) => (a, b) => modelDistance(question, a.model) - modelDistance(question, b.model) || (b.task === question.task) - (a.task === question.task) || TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier) || b.people - a.people || b.figures - a.figures || (a.device.label < b.device.label ? -1 : 1);
+const order = (question) => (a, b) => modelDistance(question, a.model) - modelDistance(question, b.model) || (b.task === question.task) - (a.task === question.task) || TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier) || b.people - a.people || Boolean(b.setting.use) - Boolean(a.setting.use) || b.figures - a.figures || (a.device.label < b.device.label ? -1 : 1);
 const TIERS = ["measured", "imported", "published"];
 
-const strips = (data, question) => [...(question.task === ALL ? [] : view(data, question)), ...view(data, { ...question, task: ALL })];
+const strips = (data, { task, view: wish }) => [...(task === ALL ? [] : view(data, { ...wish, task })), ...view(data, { ...wish, task: ALL })];
 
 // No reason to use a setting: not surely faster per token, or slower with the prompt read. A published
 // figure has no bounds.
@@ -159,7 +160,8 @@ const deviceDistance = (question, numbers, device, rules) => {
   if (question.devices.some(({ id }) => id === device.id)) return 0;
   const kin = chips(rules, device.label).some((word) => numbers.has(word));
   const other = (device.kind === "gpu") === question.processor ? FAR.processor : 0;
-  if (kin) return FAR.chip + other;
+  const same = question.devices.some(({ label }) => label.endsWith(device.label)); // one of several
+  if (kin) return FAR.chip + other - (same ? FAR.chip / 2 : 0);
   if (question.memory === null || device.memory === null) return FAR.unknown + other;
   return (device.memory === question.memory ? FAR.memory : FAR.twice * (1 + ratio(device.memory, question.memory))) + other;
 };

@@ -23,7 +23,7 @@ const mark = (tag, attributes) => {
 };
 
 // ---- one row ----------------------------------------------------------------------------------
-const position = (ratio) => Number((Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / LOW) / Math.log(HIGH / LOW), 0), 1) * 100).toFixed(1));
+const position = (ratio) => (Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / LOW) / Math.log(HIGH / LOW), 0), 1) * 100).toFixed(1);
 const tone = ({ verdicts }, { verdict }) => (verdict ? verdicts[verdict].tile : "bare");
 
 // Of a clear gain the lower bound, which allows for the choice.
@@ -59,6 +59,9 @@ const strip = (data, row, name) => {
   Object.assign(made.dataset, { device: device.id, model: model.id, tier: row.tier });
   return made;
 };
+
+// The same row alone, for an answer.
+export const enlarged = (data, row) => el("div", "dm-ranked dm-ranked--one", rowsList(data, [row], "both"));
 
 // ---- groups -----------------------------------------------------------------------------------
 const rank = (all, row) => (row.verdict === null ? row.speedup : { gain: row.at_least ?? 1, loss: row.speedup }[tone(all, row)] ?? 1);
