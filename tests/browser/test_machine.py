@@ -72,7 +72,7 @@ def test_one_click_leads_to_a_labelled_answer_with_source_and_command(
     assert any(tier in text for tier in TIERS)
     assert re.search(r"\d\.\d\d×", text)  # noqa: RUF001 - as printed
     assert "python -m harness run --target " in text
-    sources = page.locator(f"{ANSWER} a[href*='sources/'], {ANSWER} a:text-is('source')")
+    sources = page.locator(f"{ANSWER} a[href*='data/#'], {ANSWER} a:text-is('source')")
     assert sources.count() > 0
     expect(page).to_have_url(re.compile(r"card="))
 
@@ -81,7 +81,8 @@ def test_the_best_setting_of_a_card_is_a_line_for_its_server(page: Page) -> None
     text = answered(page, "rtx5060ti 16gb", "14b")
 
     # The time ratio over the tasks of the imported file, and what its interval is about.
-    assert re.search(r"1\.24× \[1\.\d\d, 1\.\d\d\] this machine", text)  # noqa: RUF001 - as printed
+    assert re.search(r"1\.24× \[1\.\d\d, 1\.\d\d\]", text)  # noqa: RUF001 - as printed
+    assert "The interval (95 %) is about this machine." in text
     assert "Its prompt time was not recorded." in text
     assert "imported" in text
     assert "InventiveHQ and contributors, CC-BY-4.0" in text
@@ -120,7 +121,8 @@ def test_a_model_that_was_named_leads_to_its_page(page: Page, base: str) -> None
 def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> None:
     text = answered(page, '<img src=x onerror="boom()">', "((")
 
-    assert "is not a card, memory or model that this site knows" in text
+    assert 'No card or computer called “<img src=x onerror="boom()">” is known here.' in text
+    assert "No model called “((” has a figure here." in text
     assert "python -m harness run --target" in text
 
 
