@@ -82,7 +82,7 @@ const finding = ({ methods, verdicts }, rows, noun) => {
     return `${2 * own.length > bare.length ? `${methods[method].label} ` : ""}usually ${number(median(bare.map((row) => row.speedup)), 1)}×`;
   }
   const of = (name) => judged.filter((row) => verdicts[row.verdict].tile === name).length;
-  if (of("flat") === judged.length) return "no clear difference";
+  if (of("flat") === judged.length) return verdicts["no-clear-difference"].word;
   for (const name of ["gain", "loss"]) if (2 * of(name) > judged.length) return `a clear ${name} on ${of(name)} of ${count(judged.length, noun)}`;
   return `it depends on the ${noun}`;
 };
