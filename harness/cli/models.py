@@ -15,7 +15,7 @@ from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
-from harness.models.presets import presets
+from harness.models.presets import Preset, presets
 from harness.models.resolve import on_disk, resolve
 from harness.plan.overview import ModelEntry, ModelsOverview, overview
 from schemas.codec import encode
@@ -38,7 +38,8 @@ def show(found: ModelsOverview, console: Console) -> None:
     console.print(
         f"fits: all buffers of a context of {found.context_tokens} tokens in the "
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
-        "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
+        "tight: more than 90 % of it. ~: not from that repository itself; of a head, with\n"
+        "layers like its target's. ?: unknown.\n"
         f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
         f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
@@ -75,7 +76,7 @@ def _models(found: ModelsOverview) -> Table:
             preset.name,
             preset.quantisation,
             _size(entry),
-            _amount(entry.needed_bytes / _MB) if entry.needed_bytes else _UNKNOWN,
+            _needs(entry.needed_bytes, preset),
             "yes" if entry.on_disk else "",
             preset.licence or _UNKNOWN,
             entry.fits or _UNKNOWN,
@@ -93,7 +94,7 @@ def _pairs(found: ModelsOverview) -> Table:
     table = _table("target", "draft", "tokenizer", "needs", "fits")
     for each in found.pairs:
         pair = each.pair
-        needs = _amount(each.needed_bytes / _MB) if each.needed_bytes else _UNKNOWN
+        needs = _needs(each.needed_bytes, presets().get(pair.draft))
         word = "ok" if pair.fits else "no"
         table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
     return table
@@ -115,6 +116,11 @@ def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
         console.out(line.rstrip(), highlight=False)
         if more:
             console.out(f" {more}", highlight=False)
+
+
+def _needs(needed_bytes: int | None, draft: Preset | None) -> str:
+    about = "~" if draft is not None and draft.head else ""
+    return about + _amount(needed_bytes / _MB) if needed_bytes else _UNKNOWN
 
 
 def _size(entry: ModelEntry) -> str:

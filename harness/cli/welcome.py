@@ -65,11 +65,12 @@ def _gigabytes(entry: ModelEntry) -> str:
 def _fitting(found: ModelsOverview) -> str:
     memory = found.memory
     room = f"{memory.total_mib / _MIB_PER_GIB:.1f} GiB of {memory.name}"
-    fitting = [each for each in found.models if each.fits in ("yes", "tight")]
+    models = [each for each in found.models if each.preset.head is None]
+    fitting = [each for each in models if each.fits in ("yes", "tight")]
     if not fitting:
         return f"none of the models with a name fits {room}"
     here = sum(each.on_disk for each in fitting)
-    return f"{len(fitting)} of {len(found.models)} with a name fit {room}; {here} on this disk"
+    return f"{len(fitting)} of {len(models)} with a name fit {room}; {here} on this disk"
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:

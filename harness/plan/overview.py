@@ -11,7 +11,7 @@ from harness.models.hub import default_client
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
 from harness.plan.computer import own_cards
-from harness.plan.sources import preset_facts
+from harness.plan.sources import head_facts, preset_facts
 from schemas.submission import Machine
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ def memory_of(machine: Machine) -> MachineMemory:
 def needed_bytes(
     preset: Preset, memory: MachineMemory, context_tokens: int, file_bytes: int | None = None
 ) -> int | None:
-    """Bytes of all buffers in this memory; with the file's size where it is on disk."""
-    facts = preset_facts(preset, file_bytes)
+    """Bytes of all buffers in this memory; with the file's size where it is on disk.
+
+    Of a head that is a file of its own only about.
+    """
+    facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     if facts is None or facts.weights_error is None:
         return None
     on_gpu = memory.kind == "gpu"
@@ -138,7 +141,7 @@ def _pair(pair: Pair, models: dict[str, ModelEntry], memory: MachineMemory) -> P
 def fitting_presets(machine: Machine, context_tokens: int) -> str:
     """A line about the presets that a machine has room for."""
     memory = memory_of(machine)
-    listed = presets().values()
+    listed = [each for each in presets().values() if each.head is None]
     sizes = {each.name: needed_bytes(each, memory, context_tokens) for each in listed}
     fitting = {name: size for name, size in sizes.items() if answer(size, memory) != "no" and size}
     room = f"{memory.total_mib / 1024:.1f} GiB of {memory.name}"

@@ -14,7 +14,7 @@ from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import GgufHeader, parse_header
-from harness.models.presets import Preset, preset_named
+from harness.models.presets import Preset, pairs, preset_named, presets
 from harness.models.resolve import preset_path, refuse_unknown
 from schemas.vocabulary import model_name
 
@@ -53,6 +53,24 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
     facts = replace(facts, layers=tuple(kept))
     return facts if size is None else scaled(facts, file_bytes=size)
+
+
+def head_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
+    """About the facts of a head in a file of its own, whose size must be known.
+
+    No configuration of one is at hand: its layers are taken to be like its target's, and as many as
+    its bytes make. It embeds and puts out tokens with its target's matrices.
+    """
+    target = next((presets()[each.target] for each in pairs() if each.draft == preset.name), None)
+    shape = shape_of(target.model) if target is not None else None
+    size = file_bytes or (preset.size_mb or 0) * _MB
+    if shape is None or not size:
+        return None
+    facts = facts_of(shape, quantisation_of(preset.quantisation))
+    layer = replace(facts.layers[-1], expert_bytes=0.0)
+    count = max(1, round(size / layer.weight_bytes))
+    bare = replace(facts, embedding_bytes=0.0, output_bytes=0.0, tied=True, experts=0)
+    return scaled(replace(bare, layers=(layer,) * count, draft_layers=()), file_bytes=size)
 
 
 def _from_file(path: Path) -> PlannedModel:

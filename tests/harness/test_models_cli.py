@@ -201,7 +201,8 @@ def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Pa
     on_processor = page(dataclasses.replace(card, kind="ram"), version="0.3.36")
 
     assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
-    assert f"of {len(presets())} with a name fit 8.0 GiB of RTX 4060" in text
+    models = sum(each.head is None for each in presets().values())
+    assert f"of {models} with a name fit 8.0 GiB of RTX 4060" in text
     assert "python -m harness run --quick\n" in text
     # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
     assert "python -m harness run --quick --target qwen3-8b\n" in text

@@ -65,6 +65,19 @@ def test_the_shapes_of_2026_have_the_parameters_in_their_names() -> None:
     assert billions == {"qwen3.8-flash-next": 125, "gemma-4-26b-a4b": 25, "gemma-4-31b": 30}
 
 
+def test_a_head_of_known_size_needs_about_its_bytes_a_cache_and_a_step() -> None:
+    # 2056 MB are five layers of the target's; a token of context takes 2 * 1024 * 2 bytes in each.
+    card = MachineMemory(name="a card", kind="gpu", total_mib=24 * 1024)
+    head, unknown = presets()["qwen3.8-27b-dflash2"], presets()["qwen3.6-27b-dflash"]
+
+    short, long = (needed_bytes(head, card, tokens) or 0 for tokens in (2048, 4096))
+
+    masks = 2048 * 512 * 2
+    assert long - short == pytest.approx(5 * 2048 * 4096 + masks, rel=0.01)
+    assert 2056e6 < short < 1.15 * 2056e6
+    assert needed_bytes(unknown, card, 2048) is None
+
+
 def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
     files = ["gemma-4-31B-it-Q8_0.gguf", "mtp-gemma-4-31B-it-Q8_0.gguf"]
     assistant = presets()["gemma-4-31b-assistant"]
