@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Literal
 
 from estimates.builds import (
+    FEWEST_BLOCKS,
     WIDE,
     ArmChange,
     Comparison,
@@ -26,7 +27,14 @@ _FASTER: dict[Direction, str] = {
 _LONGER: dict[Direction, str] = {**_FASTER, "higher": "slower", "lower": "faster"}
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
 _WIDTH = 79
-_NARROWER = "Repeat with more --blocks, or on a quieter machine."
+_NARROWER = (
+    "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
+    "a quieter machine."
+)
+_LONGER_RUN = (
+    f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}. Continue with --resume and more "
+    "--budget."
+)
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
     "Change: head over base, with its interval over blocks; those of times and R are right "
@@ -46,7 +54,8 @@ def headline(found: Comparison) -> str:
             whose = ", ".join(each.arm for each in found.arms if each.failed)
             return f"Not compared: {whose}. Nothing that ran is clearly slower with head."
         case "unclear":
-            return f"No clear slowdown, but the intervals are wide. {_NARROWER}"
+            fewest = min(each.blocks for each in found.arms)
+            return _NARROWER if fewest >= FEWEST_BLOCKS else _LONGER_RUN.format(fewest)
         case "faster":
             return f"No slowdown. Faster: {_list(found, 'faster')} with head."
         case "no-difference":

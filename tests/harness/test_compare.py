@@ -251,6 +251,18 @@ def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_
     ]
 
 
+def test_a_program_of_the_current_folder_is_found(
+    comparing: Comparing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.write(tmp_path / "llama-server", build=7000)
+    monkeypatch.chdir(tmp_path)
+    here = ("--base", "./llama-server", "--head", "./llama-server")
+
+    done = comparing.called(*here, "--target", str(comparing.target), "--dry-run")
+
+    assert done.exit_code == 0, done.stderr
+
+
 def test_every_arm_has_each_order_of_the_builds_equally_often() -> None:
     planned = replace(campaign(arms=(BASELINE, LOOKUP), blocks=6), interleaved="block")
 

@@ -107,14 +107,15 @@ def find(path: str | None) -> Binary:
     found = shutil.which(path) if path else engines.server_program()
     if found is None:
         raise BadInputError(_not_found(path))
-    abilities = read_help(_output(Path(found), "--help"))
+    program = Path(found).absolute()  # `./name` is no name on PATH
+    abilities = read_help(_output(program, "--help"))
     if "--port" not in abilities.flags:
         message = (
             f"{found} does not answer --help as a llama-server does; "
             f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
         raise BadInputError(message)
-    return Binary(path=Path(found).resolve(), abilities=abilities)
+    return Binary(path=program.resolve(), abilities=abilities)
 
 
 def _not_found(path: str | None) -> str:
