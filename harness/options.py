@@ -3,12 +3,34 @@
 A field `blocks: int | None = option("How often …")` is offered as `--blocks`; others are not.
 """
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.errors import UsageError
 from schemas.vocabulary.axes import Switch
+
+
+class Unit(NamedTuple):
+    """What may follow a number, with how much it is of the option's own unit; and examples."""
+
+    factors: Mapping[str, float]
+    such: str
+
+
+# By the metavar of an option.
+UNITS: Mapping[str, Unit] = {
+    "MINUTES": Unit({"": 1, "m": 1, "min": 1, "h": 60, "s": 1 / 60}, "10, 90s or 2h"),
+    "SECONDS": Unit({"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}, "30, 2m or 1h"),
+    "GIB": Unit({"": 1, "g": 1, "gb": 1, "gib": 1, "mb": 1 / 1024, "mib": 1 / 1024}, "32 or 32GB"),
+    "MIB": Unit({"": 1, "m": 1, "mb": 1, "mib": 1, "gb": 1024, "gib": 1024}, "1024 or 1GB"),
+    "TOKENS": Unit({"": 1, "k": 1024}, "8192 or 8k"),
+    "FRACTION": Unit({"": 1, "%": 0.01}, "0.03 or 3%"),
+}
+_PLAIN = Unit({"": 1}, "")
+_AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +60,24 @@ class Option:
             message = f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
             raise UsageError(message)
         return text
+
+    def number(self, field: str, text: str, *, whole: bool) -> float:
+        """The number in a text, with a unit if the option has one. Raises `UsageError`."""
+        unit = UNITS.get(self.metavar or "", _PLAIN)
+        found = _AMOUNT.fullmatch(text.strip().lower())
+        value = None
+        if found and found[2] in unit.factors:
+            value = round(float(found[1]) * unit.factors[found[2]], 12)  # 3 % is 0.03
+        low = -math.inf if self.least is None else self.least
+        high = math.inf if self.most is None else self.most
+        if value is None or not low <= value <= high or (whole and value % 1):
+            ends = (" from ", self.least), (" to ", self.most)
+            within = "".join(f"{word}{end:,}" for word, end in ends if end is not None)
+            such = f", such as {unit.such}" if unit.such else ""
+            kind = "a whole number" if whole else "a number"
+            message = f"{self.flag(field)} {text}: give {kind}{within}{such}"
+            raise UsageError(message)
+        return int(value) if whole else value
 
     def switched(self, field: str, given: Any, *, on: bool) -> Any:  # noqa: ANN401 - of the field's type
         """What the option and its switch together give. Raises `UsageError` for both."""

@@ -33,8 +33,10 @@ _levels = partial(
 def _layers(text: str, *, option: str) -> int:
     if text.lower() == "auto":
         return AUTOMATIC_LAYERS
+    if text.lower() == "all":
+        return -1
     if not re.fullmatch(r"-1|[0-9]{1,9}", text) or int(text) > _MAX_LAYERS:
-        message = f"--{option} {text}: give a whole number from -1 to {_MAX_LAYERS}, or auto"
+        message = f"--{option} {text}: give a whole number from 0 to {_MAX_LAYERS}, all or auto"
         raise UsageError(message)
     return int(text)
 
@@ -48,12 +50,14 @@ class Options(Axes):
 
     target: str | None = _model(
         f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
+        short="-m",
         metavar="MODEL",
     )
     drafts: tuple[str, ...] = _model(
         f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
         "Default: the draft of a preset target.",
         name="draft",
+        short="-md",
         metavar="MODEL",
         default=(),
     )
@@ -86,7 +90,7 @@ class Options(Axes):
     max_output_tokens: int | None = _measured(
         "Longest output in tokens. Default: the suite's.",
         name="max-tokens",
-        metavar="N",
+        metavar="TOKENS",
         least=2,
         most=_MAX_TOKENS,
     )
@@ -135,21 +139,27 @@ class Options(Axes):
     context_tokens: int | None = _setting(
         "Context size in tokens. Default: 2048, or what --context-depth takes.",
         name="context",
-        metavar="N",
+        short="-c",
+        metavar="TOKENS",
         least=64,
         most=_MAX_TOKENS,
     )
     threads: int | None = _setting(
-        "CPU threads. Default: the engine's choice.", metavar="N", least=1, most=_MAX_THREADS
+        "CPU threads. Default: the engine's choice.",
+        short="-t",
+        metavar="N",
+        least=1,
+        most=_MAX_THREADS,
     )
     gpu_layers: int | None = _setting(
-        "Layers of the target on the GPU (-1: all; auto: as many as fit with the draft). "
+        "Layers of the target on the GPU: a number, all, or auto (as many as fit with the draft). "
         "Default: all.",
+        short="-ngl",
         metavar="N",
         parse=partial(_layers, option="gpu-layers"),
     )
     draft_gpu_layers: int | None = _setting(
-        "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
+        "Layers of the draft on the GPU: a number, all, or auto (all if they fit). Default: all.",
         metavar="N",
         parse=partial(_layers, option="draft-gpu-layers"),
     )

@@ -5,6 +5,7 @@ seconds to import, and `--help` needs none of them.
 """
 
 import signal
+import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +32,9 @@ _COMMANDS = {
     "import": "Turn the raw records of another tool into results of the tier `imported`.",
     "models": "List the models and pairs that have a name; check a pair, or fetch models.",
 }
+
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class _Commands(TyperGroup):
@@ -62,7 +66,9 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     module = import_module(f"harness.cli.{name.replace('import', 'import_')}")
     application = getattr(module, "app", None)
     if application is None:
-        application = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+        application = typer.Typer(
+            rich_markup_mode="markdown", add_completion=False, context_settings=HELP_NAMES
+        )
         function = getattr(module, module.__name__.rpartition(".")[2])
         application.command(name, help=getattr(module, "HELP", None))(function)
     command: Any = typer.main.get_command(application)
@@ -109,6 +115,7 @@ app = typer.Typer(
     "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
     "engine. 130 interrupted; what was measured has been saved.",
     add_completion=False,
+    context_settings=HELP_NAMES,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
 )
@@ -118,7 +125,9 @@ app = typer.Typer(
 def options(
     context: typer.Context,
     *,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
     if version:
@@ -134,7 +143,10 @@ def main() -> None:
     """Run the command line and exit with its code."""
     console.prepare_streams()
     treat_termination_as_ctrl_c()
-    app(prog_name=PROGRAM)
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:  # as in `help run`
+        words = [*words[1:2], "--help"]
+    app(words, prog_name=PROGRAM)
 
 
 def treat_termination_as_ctrl_c() -> None:

@@ -38,6 +38,13 @@ class _Offered:
         return tuple in (get_origin(self.type), *map(get_origin, get_args(self.type)))
 
     @property
+    def _number(self) -> object:
+        """`int` or `float` for an option that is a single number."""
+        kinds = {self.type, *get_args(self.type)} & {int, float}
+        parsed = self.option.parse or self.option.choices or self.repeatable
+        return None if parsed or len(kinds) != 1 else kinds.pop()
+
+    @property
     def _switch_name(self) -> str:
         return f"{self.field.name}_switch"
 
@@ -50,14 +57,12 @@ class _Offered:
             yield _parameter(self._switch_name, bool, info, default=False)
         if self.repeatable:
             read_as, default = list[str] | None, None
-        elif option.parse or option.choices:
+        elif option.parse or option.choices or self._number:
             read_as = str | None
         info = typer.Option(
             *filter(None, (self.flag, option.short)),
             help=option.help,
             metavar=option.metavar,
-            min=None if self.repeatable else option.least,
-            max=None if self.repeatable else option.most,
             rich_help_panel=option.panel,
         )
         default = inspect.Parameter.empty if default is MISSING else default
@@ -72,6 +77,8 @@ class _Offered:
             value = self.option.chosen(self.field.name, value)
         elif self.option.parse or self.repeatable:
             value = (self.option.parse or tuple)(value)
+        elif self._number:
+            value = self.option.number(self.field.name, str(value), whole=self._number is int)
         return self.option.switched(self.field.name, value, on=on)
 
 

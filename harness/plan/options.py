@@ -42,9 +42,12 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    target: str = _model(f"The model to speed up: {_MODEL}.", metavar="MODEL", default=REQUIRED)
+    target: str = _model(
+        f"The model to speed up: {_MODEL}.", short="-m", metavar="MODEL", default=REQUIRED
+    )
     draft: str | None = _model(
         f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. Default: nothing.",
+        short="-md",
         metavar="DRAFT",
     )
     draft_kind: str | None = _model(
@@ -59,7 +62,9 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    context: int = _loaded("Context in tokens.", metavar="N", least=64, most=1 << 24, default=4096)
+    context: int = _loaded(
+        "Context in tokens.", short="-c", metavar="TOKENS", least=64, most=1 << 24, default=4096
+    )
     slots: int = _loaded(
         "Requests served at once (`-np`).", metavar="N", least=1, most=512, default=1
     )
@@ -77,7 +82,10 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices. Default: as many as fit.", metavar="N", least=-1
+        "Layers of the target on the devices. Default: as many as fit.",
+        short="-ngl",
+        metavar="N",
+        least=-1,
     )
     draft_gpu_layers: int | None = _loaded(
         "0 keeps the draft in host memory.", metavar="N", least=-1

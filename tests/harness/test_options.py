@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from harness.campaign.options import Options
+from harness.cli import console
 from harness.cli.app import app
 from harness.cli.engines import EngineOptions
 from harness.cli.import_ import ImportOptions
@@ -19,7 +20,7 @@ from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
 from harness.errors import UsageError
 from harness.fleet.options import FleetOptions, WorkerOptions
-from harness.options import REQUIRED, comma_separated, option
+from harness.options import REQUIRED, Option, comma_separated, option
 from harness.runners.options import ConnectionOptions
 
 COMMANDS = {
@@ -48,6 +49,7 @@ def made(*arguments: str) -> tuple[int, str]:
     application = typer.Typer()
 
     @application.command()
+    @console.reports_errors
     @offers_fields
     def make(sandwich: Sandwich, name: Annotated[str, typer.Option()] = "lunch") -> None:
         typer.echo(f"{name}: {sandwich}")
@@ -94,6 +96,45 @@ def test_a_value_is_filled_from_its_options() -> None:
 )
 def test_what_a_field_does_not_take_is_refused(arguments: tuple[str, ...]) -> None:
     assert made(*arguments)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("metavar", "text", "value"),
+    [
+        ("MINUTES", "10m", 10),
+        ("MINUTES", "90s", 1.5),
+        ("SECONDS", "2 min", 120),
+        ("GIB", "32GB", 32),
+        ("GIB", "512 MiB", 0.5),
+        ("TOKENS", "8k", 8192),
+        ("FRACTION", "3%", 0.03),
+        ("N", "-1", -1),
+    ],
+)
+def test_a_number_takes_the_units_that_people_write(metavar: str, text: str, value: float) -> None:
+    whole = metavar in {"TOKENS", "N"}
+
+    assert Option("", metavar=metavar).number("field", text, whole=whole) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "message"),
+    [
+        ("10x", False, "--budget 10x: give a number from 0.5 to 1,000, such as 10, 90s or 2h"),
+        ("2h", True, "--budget 2h: give a whole number from 0.5 to 100, such as 10, 90s or 2h"),
+        ("0.1", False, "--budget 0.1: give a number from 0.5, such as 10, 90s or 2h"),
+        ("1.5", True, "--budget 1.5: give a whole number from 0.5, such as 10, 90s or 2h"),
+    ],
+)
+def test_what_is_no_such_number_is_answered_with_what_may_be_given(
+    text: str,
+    whole: bool,  # noqa: FBT001
+    message: str,
+) -> None:
+    most = {"10x": 1000, "2h": 100}.get(text)
+
+    with pytest.raises(UsageError, match=re.escape(message)):
+        Option("", metavar="MINUTES", least=0.5, most=most).number("budget", text, whole=whole)
 
 
 def test_an_empty_list_is_not_everything() -> None:
