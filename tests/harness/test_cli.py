@@ -176,12 +176,12 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
         ("--output", __file__, 1, f"{__file__} is a file; name a directory as --output"),
         ("--output", f"{__file__}/here.json", 1, f"{__file__} is a file; name a directory"),
         # As the format bounds them.
-        ("--threads", "4097", 2, "less than or equal to 4096"),
-        ("--context", "1048577", 2, "less than or equal to 1048576"),
-        ("--max-tokens", "1048577", 2, "less than or equal to 1048576"),
-        ("--baseline-gpu-layers", "1025", 2, "less than or equal to 1024"),
-        ("--gpu-layers", "1025", 2, "a whole number from -1 to 1024, or auto"),
-        ("--draft-gpu-layers", "9" * 30, 2, "a whole number from -1 to 1024, or auto"),
+        ("--threads", "4097", 2, "a whole number from 1 to 4,096"),
+        ("--context", "1048577", 2, "a whole number from 64 to 1,048,576"),
+        ("--max-tokens", "1048577", 2, "a whole number from 2 to 1,048,576"),
+        ("--baseline-gpu-layers", "1025", 2, "a whole number from -1 to 1,024"),
+        ("--gpu-layers", "1025", 2, "a whole number from 0 to 1024, all or auto"),
+        ("--draft-gpu-layers", "9" * 30, 2, "a whole number from 0 to 1024, all or auto"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(
