@@ -30,7 +30,8 @@ class Answer:
     """One answer. Seconds are of the client's clock, from any beginning.
 
     `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
-    number of ids of each chunk that had any, `chunk_characters` the length of each with content.
+    number of ids of each chunk that had any, `chunk_characters` the length of each with content,
+    which came at `chunk_s`.
     `text` has the `thoughts` that the stream showed, too; `models` are the names that its chunks
     give. `extras` is what the server added, by name; `usage` is as it came.
     """
@@ -45,6 +46,7 @@ class Answer:
     prompt: tuple[int, ...] | None = None
     chunk_tokens: tuple[int, ...] = ()
     chunk_characters: tuple[int, ...] = ()
+    chunk_s: tuple[float, ...] = ()
     text: str = ""
     thoughts: str = ""
     models: frozenset[str] = frozenset()
@@ -146,6 +148,7 @@ def read(
         prompt=next(filter(None, prompts), None),
         chunk_tokens=tuple(map(len, ids)),
         chunk_characters=tuple(len(_text(choice)) for choice, _ in written),
+        chunk_s=tuple(at_s for _, at_s in written),
         text="".join(_text(choice) for choice, _ in written),
         thoughts="".join(_text(choice, _THOUGHTS) for choice, _ in written),
         models=frozenset(n for chunk, _, _ in timed if isinstance(n := chunk.get("model"), str)),

@@ -6,6 +6,7 @@ chunk were written in the time after it; how long a chunk was held back is not k
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from os.path import commonprefix
 
 from harness.runners.http.values import BadAnswerError
@@ -17,6 +18,8 @@ _APART = 0.10
 _APART_MS = 50.0
 # The same for its count of tokens, beside those of the baseline for the same characters.
 _MISCOUNTED = 0.15
+# Chunks that follow each other in less than this share of the usual time were made at once.
+_AT_ONCE = 0.25
 # A round's tokens have this much more text than their share of it, at most.
 _UNEVEN = 1.25
 
@@ -62,14 +65,25 @@ def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:
     measured_ms = (answer.last_s - answer.first_s) * 1000
     if answer.output_tokens == 1:
         return DecodeTime(decode_ms=measured_ms)
-    first, *others = sizes(answer)
-    later = answer.output_tokens - first
+    of_chunks = sizes(answer)
+    leading = _leading(answer.chunk_s)
+    others = of_chunks[leading:]
+    later = answer.output_tokens - sum(of_chunks[:leading])
     if measured_ms <= 0 or later <= 0:
         return None
     decode_ms = min(measured_ms * (answer.output_tokens - 1) / later, answer.wall_ms)
     mean = sum(each**2 for each in others) / (sum(others) or 1)  # of the chunk of a token
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
+
+
+def _leading(chunk_s: Sequence[float]) -> int:
+    """How many chunks came with the first one: MLX sends the tokens of a round one by one."""
+    if len(chunk_s) < 2:  # noqa: PLR2004 - nothing between them
+        return 1
+    mean_s = (chunk_s[-1] - chunk_s[0]) / (len(chunk_s) - 1)
+    gaps = (after - before for before, after in pairwise(chunk_s))
+    return 1 + sum(1 for _ in takewhile(lambda gap: gap < _AT_ONCE * mean_s, gaps))
 
 
 def sizes(answer: Answer) -> Sequence[float]:

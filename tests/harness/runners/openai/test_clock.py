@@ -45,6 +45,15 @@ def test_tokens_of_the_first_chunk_are_not_timed() -> None:
     assert decode_ms(shown) == decode_ms(ids) == (1550.0, 0.0)
 
 
+def test_chunks_that_came_with_the_first_one_are_not_timed_either() -> None:
+    # Three tokens of a round at once, then seven in a second: nine take 1.286 seconds.
+    at_once = (1.0, 1.001, 1.002, 1.2, 1.3, 1.5, 1.6, 1.7, 1.9, 2.0)
+    steady = tuple(1 + number / 9 for number in range(10))
+
+    assert decode_ms(streamed(*[4] * 10, tokens=10, chunk_s=at_once)) == (1285.7, 0.0)
+    assert decode_ms(streamed(*[4] * 10, tokens=10, chunk_s=steady)) == (1000.0, 0.0)
+
+
 def test_a_chunk_that_is_longer_than_a_round_may_have_been_held_back() -> None:
     # One token, then three chunks of five: for a token of a chunk four others may have waited.
     answer = streamed(4, 20, 20, 20, tokens=16)
