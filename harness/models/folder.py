@@ -11,17 +11,13 @@ from pathlib import Path
 
 import orjson
 
-from harness.errors import BadInputError
 from harness.models.describe import family_of
-from harness.models.hub import default_client
 from schemas.codec import Json, slug
 from schemas.submission import Model
 
 CONFIG = "config.json"
-_WEIGHTS = ".safetensors"
-_INDEX = "model.safetensors.index.json"
 # What an engine reads of a repository: weights, settings, tokenizer and chat template.
-_LOADED = (_WEIGHTS, ".json", ".jinja", ".model", ".tiktoken", ".txt")
+_LOADED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt"]
 _LENGTH_BYTES = 8
 _LONGEST_TABLE = 100 * 1024 * 1024
 # Types whose tensors hold one parameter for each element; others pack several into one.
@@ -46,30 +42,17 @@ def cached_folder(repository: str) -> Path | None:
 
 
 def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
-    """The folder with a repository's files: in the hub's cache, else fetched.
+    """The folder with a repository's files, fetched as far as they are not in the hub's cache.
 
-    Raises `BadInputError` for a repository without safetensors, `MachineError` without a network.
+    Raises `BadInputError` for what is no repository, `MachineError` without a network.
     """
-    found = cached_folder(repository)
-    if found is not None and _is_complete(found):
-        return found
-    client = default_client()
-    commit, files = client.list(repository)
-    loaded = [file for name, file in files.items() if name.endswith(_LOADED) and "/" not in name]
-    if CONFIG not in files or not any(file.rfilename.endswith(_WEIGHTS) for file in loaded):
-        message = f"{repository} has no config.json with safetensors beside it"
-        raise BadInputError(message)
-    say(f"Fetching {sum(file.size or 0 for file in loaded) / 1e9:.1f} GB from {repository} …")
-    paths = {file.rfilename: client.fetch(repository, commit, file) for file in loaded}
-    return paths[CONFIG].parent
+    from huggingface_hub import snapshot_download  # noqa: PLC0415 - slow to import
 
+    from harness.models.hub_client import explained  # noqa: PLC0415 - slow to import
 
-def _is_complete(path: Path) -> bool:
-    index = path / _INDEX
-    if not index.is_file():
-        return any(path.glob(f"*{_WEIGHTS}"))
-    named = _json(index.read_bytes()).get("weight_map")
-    return isinstance(named, dict) and all((path / str(name)).is_file() for name in named.values())
+    say(f"Fetching what is missing of {repository} …")
+    with explained(repository, f"{repository} could not be fetched", "run the same command again"):
+        return Path(snapshot_download(repository, allow_patterns=_LOADED))
 
 
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:

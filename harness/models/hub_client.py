@@ -58,7 +58,7 @@ class Hub:
         """All files of a repository as they are now, in one request."""
         away = f"the hub cannot be reached and {repository} is not on this disk"
         step = "check the network, give a GGUF file, or take a smollm2 preset, which needs no hub"
-        with _explained(repository, away, step):
+        with explained(repository, away, step):
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
         files = {file.rfilename: file for file in info.siblings or ()}
         return info.sha or constants.DEFAULT_REVISION, files
@@ -66,7 +66,7 @@ class Hub:
     def fetch(self, repository: str, commit: str, file: RepoSibling) -> Path:
         """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
         step = "run the same command again: the download continues where it stopped"
-        with _explained(repository, f"{file.rfilename} could not be fetched", step):
+        with explained(repository, f"{file.rfilename} could not be fetched", step):
             if file.lfs is not None:
                 # Not `files.only_one`: what fails in here is the network, not the cache.
                 with FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock"):
@@ -90,7 +90,7 @@ class Hub:
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         ranged = {"Range": f"bytes={start}-{start + length - 1}"}
         with (
-            _explained(repository, f"the header of {name} could not be read", "try again"),
+            explained(repository, f"the header of {name} could not be read", "try again"),
             get_session().stream("GET", url, headers={**build_hf_headers(), **ranged}) as answer,
         ):
             if answer.status_code == _RANGE_BEYOND_END:
@@ -171,7 +171,7 @@ def _check(part: Path, name: str, expected: str) -> None:
 
 
 @contextmanager
-def _explained(repository: str, failed: str, step: str) -> Iterator[None]:
+def explained(repository: str, failed: str, step: str) -> Iterator[None]:
     """Turn an error of the hub's client into one line: what `failed`, why, and the next step."""
     try:
         yield

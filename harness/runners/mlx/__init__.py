@@ -1,16 +1,21 @@
 """The runner for MLX: `mlx_lm` in-process, with its own speculative loop."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 from harness.campaign.model import Campaign
-from harness.errors import MachineError
+from harness.errors import BadInputError, MachineError
+from harness.models.folder import describe_folder, fetched_folder, is_model_folder
+from harness.models.model_file import ModelFile
 from harness.runners.base import Adapter, Session
 from harness.runners.isolated import IsolatedSession
-from harness.runners.mlx.folders import MlxModels
 from harness.runners.options import ConnectionOptions
 
 _INSTALL = "install it with: pip install 'draftmap[mlx]'"
+_MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4bit and the like"
 
 
 def connect(options: ConnectionOptions) -> Adapter:
@@ -29,8 +34,30 @@ def open_mlx(campaign: Campaign) -> Session:
     try:
         # The import loads the engine; only the process that runs it should.
         from harness.runners.mlx.session import MlxSession  # noqa: PLC0415
-    except (ImportError, OSError) as error:
-        # On Linux, mlx is the binding and mlx-cpu the engine.
+    except (ImportError, OSError) as error:  # on Linux, mlx is the binding and mlx-cpu the engine
         message = f"mlx-lm cannot be loaded ({error}); {_INSTALL}"
         raise MachineError(message) from error
     return MlxSession(campaign)
+
+
+@dataclass(frozen=True, slots=True)
+class MlxModels:
+    """Models as `mlx_lm` loads them: folders, and repositories of the hub."""
+
+    say: Callable[[str], None]
+
+    def target(self, name: str | None) -> ModelFile:
+        if name is None:
+            message = f"name an MLX model with --target: {_MODEL}"
+            raise BadInputError(message)
+        return self.draft(name)
+
+    def draft(self, name: str) -> ModelFile:
+        """A model by its name, fetched if need be. Raises `HarnessError` where it is none."""
+        path = Path(name).expanduser()
+        if not is_model_folder(path):
+            if path.exists() or name.count("/") != 1 or name.startswith("/"):
+                message = f"{name} is no MLX model; give {_MODEL}"
+                raise BadInputError(message)
+            path = fetched_folder(name, say=self.say)
+        return ModelFile(path=path, model=describe_folder(path))

@@ -1,11 +1,11 @@
 """Count the rounds of an answer from `from_draft`, which `mlx_lm` states of every token.
 
-A round feeds the newest token and its draft to the target, yields the accepted drafts and then one
-token of the target. Only the last round may lack that one: the limit or the end of the text came
-before it. Its last draft then counts as the target's token, which chose it too.
+A round yields the accepted drafts and then one token of the target. Only the last round may lack
+it, where the limit or the end of the text came first: its last draft then counts as the target's
+token, because the target chose it too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from harness.runners.base import Totals
@@ -16,22 +16,16 @@ def totals(from_draft: Sequence[bool], *, limit: int, depth: int, decode_ms: flo
 
     `mlx_lm` drafts `depth` tokens a round, and no more than are left up to the `limit`.
     """
-    ends = [at for at, drafted in enumerate(from_draft, 1) if not drafted]
-    if from_draft and from_draft[-1]:
-        ends.append(len(from_draft))
-    rounds = [(min(depth, limit - start), end - start - 1) for start, end in pairwise((0, *ends))]
+    ends = [at for at, drafted in enumerate(from_draft, 1) if not drafted or at == len(from_draft)]
+    rounds = list(pairwise((0, *ends)))
+    accepted = [end - start - 1 for start, end in rounds]
+    drafted = [min(depth, limit - start) for start, _ in rounds]
     return Totals(
         decode_ms=decode_ms,
         rounds=len(rounds),
-        full_rounds=sum(0 < drafted == accepted for drafted, accepted in rounds),
-        drafted=sum(drafted for drafted, _ in rounds),
-        accepted=sum(accepted for _, accepted in rounds),
-        accepted_histogram=_histogram(accepted for _, accepted in rounds),
-        drafted_histogram=_histogram(drafted for drafted, _ in rounds),
+        full_rounds=sum(0 < a == b for a, b in zip(drafted, accepted, strict=True)),
+        drafted=sum(drafted),
+        accepted=sum(accepted),
+        accepted_histogram=tuple(map(accepted.count, range(max(accepted, default=-1) + 1))),
+        drafted_histogram=tuple(map(drafted.count, range(max(drafted, default=-1) + 1))),
     )
-
-
-def _histogram(lengths: Iterable[int]) -> tuple[int, ...] | None:
-    """Rounds by length, without zeros at the end; `None` without rounds."""
-    found = list(lengths)
-    return tuple(found.count(each) for each in range(max(found) + 1)) if found else None

@@ -9,7 +9,7 @@ from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder
 from harness.runners import CONNECT
 from harness.runners.base import Totals
-from harness.runners.mlx.folders import MlxModels
+from harness.runners.mlx import MlxModels
 from harness.runners.mlx.rounds import totals
 from harness.runners.options import ConnectionOptions
 
@@ -58,7 +58,7 @@ def test_the_last_draft_of_a_round_that_was_cut_off_counts_as_the_targets(text: 
 def test_an_answer_of_one_token_has_no_rounds() -> None:
     found = totals([], limit=0, depth=4, decode_ms=0.0)
 
-    assert (found.rounds, found.drafted, found.accepted_histogram) == (0, 0, None)
+    assert (found.rounds, found.drafted, found.accepted_histogram) == (0, 0, ())
 
 
 def test_where_mlx_is_missing_the_run_says_what_to_install(
