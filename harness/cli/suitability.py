@@ -43,24 +43,20 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
 
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
     """Raise `UsageError` naming every option that measuring through servers lacks."""
-    started = connection.server_command is not None
-    drafting = connection.spec_base_urls or connection.spec_server_commands
-    lacking = {
+    started, named = connection.server_command, options.target or connection.model
+    drafts = options.drafts or not any(map(needs_draft, options.methods))
+    there = {
         "a server without speculation (--base-url URL or --server-command '… --port {port}')": (
-            connection.base_url is None and not started
+            started or connection.base_url
         ),
         "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
-            not drafting
+            connection.spec_base_urls or connection.spec_server_commands
         ),
-        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": not options.methods,
-        "the name of the draft (--draft NAME)": (
-            any(map(needs_draft, options.methods)) and not options.drafts
-        ),
-        "the name of the model (--target NAME)": (
-            started and options.target is None and connection.model is None
-        ),
+        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods,
+        "the name of the draft (--draft NAME)": drafts,
+        "the name of the model (--target NAME)": named or not started,
     }
-    missing = [words for words, lacks in lacking.items() if lacks]
+    missing = [words for words, given in there.items() if not given]
     if not missing:
         return
     message = f"--runner openai needs {'; '.join(missing)}"

@@ -33,20 +33,15 @@ _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "llama.cpp": (("/props", "build_info"),),
     "Ollama": (("/api/version", "version"),),
 }
-# Engines by what the header `Server` of their answers begins with.
-_SIGNED: dict[str, EngineName] = {"mlx_vlm": "mlx-vlm"}
 # `mlx_lm.server` signs with Python's own server; its answers have a fingerprint of two versions,
 # the platform and the device's architecture.
 _PYTHON = "BaseHTTP"
 _MLX_LM = re.compile(
     r"(?P<version>\d+\.[^-]+)-\d+\.[^-]+-(?:macOS|Darwin|Linux|Windows)-.*-(?P<device>[^-]+)"
 )
-_MLX_DEVICES: tuple[tuple[str, Backend], ...] = (
-    ("applegpu", "metal"),
-    ("sm_", "cuda"),
-    ("x86_64", "cpu"),
-    ("aarch64", "cpu"),
-)
+_MLX_DEVICES: dict[str, Backend] = {
+    "applegpu": "metal", "sm_": "cuda", "x86_64": "cpu", "aarch64": "cpu",
+}  # fmt: skip
 _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
 
 
@@ -111,34 +106,27 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
         stated = client.software(f"{client.address.api}/models") or ""
     software, _, version = stated.partition(" ")[0].partition("/")
     match = _MLX_LM.fullmatch(_fingerprint(client, model)) if software == _PYTHON else None
+    backend: Backend | None = None
     if match is not None:
-        device = match["device"]
-        backend = next((each for start, each in _MLX_DEVICES if device.startswith(start)), None)
+        backend = next((b for sign, b in _MLX_DEVICES.items() if sign in match["device"]), None)
         version = match["version"]
         return ServerIdentity(name="mlx-lm", models=models, version=version, backend=backend)
-    if software in _SIGNED:
-        metal: Backend | None = "metal" if sys.platform == "darwin" else None
-        name = _SIGNED[software]
-        return ServerIdentity(name=name, models=models, version=version, backend=metal)
-    known = software.lower() in forms.SERVERS
-    return ServerIdentity(
-        name=UNKNOWN,
-        models=models,
-        version=version or None if known else None,
-        software=software if known else None,
-    )
+    if software == "mlx_vlm":
+        backend = "metal" if sys.platform == "darwin" else None
+        return ServerIdentity(name="mlx-vlm", models=models, version=version, backend=backend)
+    if software.lower() not in forms.SERVERS:
+        return ServerIdentity(name=UNKNOWN, models=models)
+    return ServerIdentity(name=UNKNOWN, models=models, version=version or None, software=software)
 
 
 def _fingerprint(client: Client, model: str | None) -> str:
     """What a server signs an answer of one token with; empty where it does not answer so."""
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    asked = {**body, "model": model} if model else body
+    answer: Json = None
     with suppress(ServerSilentError, ServerRefusedError):
-        answer = client.post(
-            f"{client.address.api}/chat/completions", {**body, "model": model} if model else body
-        )
-        stated = answer.get("system_fingerprint") if isinstance(answer, dict) else None
-        return stated if isinstance(stated, str) else ""
-    return ""
+        answer = client.post(f"{client.address.api}/chat/completions", asked)
+    return str(answer.get("system_fingerprint")) if isinstance(answer, dict) else ""
 
 
 def _version(client: Client, name: EngineName) -> str | None:
