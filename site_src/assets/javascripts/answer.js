@@ -227,11 +227,12 @@ const more = (data, answer) => {
 const lines = (data, { found, shown, commands }) => {
   const { words } = data;
   const { use, note, why, measure } = commands;
-  const whose = () => (note ? "use-nearest" : !found ? "use-other" : found.tier === "published" ? "use-published" : "use");
+  const whose = note ? "use-nearest" : found ? "use" : "use-other";
+  const rebuilt = shown?.tier === "published" ? sentence(words, "rebuilt") : "";
   const engine = shown?.other_engine;
   const reason = () => sentence(words, `why-${why}`, { model: shown.model.label, engine, tps: shown.other_tps === null ? "" : rate(shown.other_tps) });
   return [
-    use ? command(sentence(words, whose(), { place: shown.device.label, model: shown.model.label }), use) : found ? el("p", "dm-small", reason()) : null,
+    use ? command(sentence(words, whose, { place: shown.device.label, model: shown.model.label, rebuilt }), use) : found ? el("p", "dm-small", reason()) : null,
     use && note ? el("p", "dm-small", note) : null,
     found ? credit(data, found) : null,
     command(sentence(words, "measure"), measure),
