@@ -83,7 +83,10 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
                 ),
                 median([*(wall(own[block]) for block in ended), *beyond]),
             ),
-            blocks={block: (time(base[block]), time(own[block])) for block in ended},
+            blocks={
+                block: (paces[block] * time(base[block]), paces[block] * time(own[block]))
+                for block in ended
+            },
             rounds=_rounds_per_token([own[block] for block in ended]),
             clock=error if steady else 0.0,
             reading=_reading(document, arm, prompt["id"]),
