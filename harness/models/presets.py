@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from schemas.vocabulary import model_name
+
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
@@ -87,9 +89,11 @@ def presets() -> dict[str, Preset]:
 
 
 def preset_named(name: str) -> Preset | None:
-    """The preset of a name, however its words are joined: "Qwen 3.8 27B" is "qwen3.8-27b"."""
-    wanted = _joined(name)
-    return next((each for each in presets().values() if _joined(each.name) == wanted), None)
+    """The preset of a name or of one of its model's aliases, however its words are joined."""
+    wanted, model = _joined(name), model_name(name)
+    known = presets().values()
+    alike = (each for each in known if model != name and model_name(each.model) == model)
+    return next((each for each in known if _joined(each.name) == wanted), next(alike, None))
 
 
 def _joined(name: str) -> str:

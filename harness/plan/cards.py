@@ -26,7 +26,9 @@ def cards_named(text: str) -> tuple[str, int] | None:
     plain, count = _counted(_in_plain_words(text))
     asked = frozenset(_words(plain))
     several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
-    fitting = [name for name, words in _known().items() if words in (asked, several)]
+    fitting = _with_words(asked) or _with_words(several)
+    if not fitting and len(longer := _holding(asked)) == 1:
+        fitting = longer
     # Of a card that is sold in several sizes, the one that the text names.
     sized = [
         name for name in fitting if set(_SIZE.findall(name)) & set(_SIZE.findall(text.lower()))
@@ -37,7 +39,18 @@ def cards_named(text: str) -> tuple[str, int] | None:
 def nearest_cards(text: str) -> tuple[str, ...]:
     """The names of the table that are most like a text, at most three."""
     plain, _ = _counted(_in_plain_words(text))
-    return tuple(difflib.get_close_matches(plain.strip(), [*_known()], n=_NEAREST, cutoff=0.4))
+    near = difflib.get_close_matches(plain.strip(), [*_known()], n=_NEAREST, cutoff=0.4)
+    return tuple(dict.fromkeys((*_holding(frozenset(_words(plain))), *near)))[:_NEAREST]
+
+
+def _with_words(asked: frozenset[str]) -> list[str]:
+    return [name for name, words in _known().items() if words == asked]
+
+
+def _holding(asked: frozenset[str]) -> list[str]:
+    """The names with all of the words, if one is a number, and more: `h100` is `h100 pcie`."""
+    numbered = any(char.isdigit() for word in asked for char in word)
+    return [name for name, words in _known().items() if numbered and asked < words]
 
 
 def _in_plain_words(text: str) -> str:

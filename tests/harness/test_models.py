@@ -189,8 +189,10 @@ def test_a_head_is_a_way_of_drafting_and_the_draft_of_a_pair() -> None:
     assert not any(preset.draft in heads for preset in presets().values())
 
 
-@pytest.mark.parametrize("name", ["qwen3.8-27b", "Qwen 3.8 27B", "qwen3.8_27b", "QWEN3.8 27b"])
-def test_a_preset_is_known_however_its_words_are_joined(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["qwen3.8-27b", "Qwen 3.8 27B", "qwen3.8_27b", "QWEN3.8 27b", "qwen 3.8", "Qwen38-27B"]
+)
+def test_a_preset_is_known_however_its_name_is_written(name: str) -> None:
     found = preset_named(name)
 
     assert found is not None

@@ -21,6 +21,7 @@ def test_a_spelling_names_its_card_and_how_many(text: str) -> None:
 
 def test_an_unknown_card_gets_the_three_nearest_names() -> None:
     assert nearest_cards("RTX 4075") == ("rtx 4070", "rtx 5070", "rtx 4090")
+    assert nearest_cards("H100")[:2] == ("h100 pcie", "h100 80gb hbm3")
 
 
 def test_several_of_a_card_have_its_only_size_each() -> None:
