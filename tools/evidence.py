@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|\bundefined\b|\bNaN\b")
 SPOKEN = re.compile(r'\b(?:aria-label|title|alt|data-label)="([^"]*)"')
-OF_THE_FORMAT = "format/"  # describes the fields by their names
 FOREIGN = re.compile(r"dm-(?:tier|sq|map__square)--(?:imported|published)\b")
 # A line that credits, an address of the sources, or the author that a page of a source begins with.
 CREDIT = re.compile(r'class="[^"]*dm-credit|published</span> By |Imported from records|dm-source"')
@@ -47,14 +46,13 @@ def complaints(site: Path) -> Iterator[tuple[str, str]]:
 
 
 def _on(page: str, article: str, text: str) -> Iterator[str]:
-    linked = "sources/" in article or page == "sources"
+    linked = "data/#" in article or page == "data"
     if FOREIGN.search(article) and not (CREDIT.search(article) and linked):
         yield "a figure by others is not credited"
-    if f"{page}/" != OF_THE_FORMAT:
-        for spoken in SPOKEN.findall(text):
-            # The name of a source or of a file is its own.
-            if FIELD.search(unescape(spoken)) and not spoken.startswith("Figures of "):
-                yield f"the name of a field is read out: {spoken[:80]}"
+    for spoken in SPOKEN.findall(text):
+        # The name of a source or of a file is its own.
+        if FIELD.search(unescape(spoken)) and not spoken.startswith("Figures of "):
+            yield f"the name of a field is read out: {spoken[:80]}"
     for figure in FIGURE.findall(article):
         yield from _figure(figure)
 

@@ -125,14 +125,14 @@ def context(rows: list[Row]) -> str:
 
 
 def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
-    """In how many series the speedup falls, and the largest change from first to last."""
+    """In how many series the speedup falls, and the one that changes most as an example."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     fell = sum(last["speedup"] < first["speedup"] for first, last in ends)
     first, last = max(ends, key=lambda pair: abs(math.log(pair[1]["speedup"] / pair[0]["speedup"])))
     one, other = (at.format(f"{row[column]:,}") for row in (first, last))
     return (
-        f"The speedup falls {when} in {fell or 'none'} of {len(ends)} series; it changes most for"
-        f" {first['arm_label']} on {first['place_label']}, from {times(first['speedup'])} {one} to"
+        f"The speedup falls {when} in {fell or 'none'} of {len(ends)} series. For example"
+        f" {first['arm_label']} on {first['place_label']}: from {times(first['speedup'])} {one} to"
         f" {times(last['speedup'])} {other}."
     )
 
@@ -195,18 +195,6 @@ def verification_curve(rows: list[Row]) -> str:
     )
 
 
-def published_bars(rows: list[Row]) -> str:
-    sources = len({row["source"] for row in rows})
-    low = min(row["speedup"] for row in rows)
-    high = max(row["high"] or row["speedup"] for row in rows)
-    slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
-    where = "" if sources == 1 else f" in {count(sources, 'source')}"
-    return (
-        f"{count(len(rows), 'printed speedup')}{where}, from {times(low)} to {times(high)};"
-        f" {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
-    )
-
-
 FEWEST, MOST_NAMED = 3, 3  # dots of what is named, and how many are
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
@@ -214,7 +202,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     for caption in (
         *(whole_map, tasks, backends, submission_tasks, methods, depths, round_costs, concurrency),
         *(context, builds, break_even, predictions),
-        *(verification_curve, published_bars),
+        verification_curve,
     )
 }
 

@@ -25,11 +25,6 @@ FEW_BUILDS = 4  # names of so many stand side by side
 FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart
 EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
-BAR_PX, BETWEEN_BARS_PX = 14, 20
-ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
-# Next to a bar: the text as printed; of a long one the ratio, for which a phone has room.
-WORDS = "length(datum.as_printed)>10?format(datum.speedup,'.2f')+'\\u00d7':datum.as_printed"
-AT_BAR = {"label_x": "max(1, datum.end)", "words": WORDS}
 
 
 def bands(
@@ -266,35 +261,12 @@ def curves(  # noqa: PLR0913 - two axes with their titles
     return marks.layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
 
 
-def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Bars from 1: to the right faster, to the left slower, what was printed at the end."""
-    values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
-    names = [row["bar_label"] for row in rows]
-    ends = [1.0, *(row["end"] for row in values)]
-    span = axes.SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
-    axis = axes.lines_of_words(names, between="|", skipped=1)
-    y = alt.Y("bar_label:N", title=None, sort=names, axis=axis)
-    base = marks.base(values, columns).encode(y=y)
-    bars = base.mark_bar(height=BAR_PX).encode(
-        x=alt.X("one:Q", title="Published speedup (log scale)", scale=span.scale, axis=span.axis),
-        x2="end:Q",
-        color=alt.condition("datum.end < 1", alt.value(theme.SLOWER), alt.value(theme.FASTER)),
-    )
-    words = base.mark_text(align="left", dx=5, aria=False).transform_calculate(**AT_BAR)
-    most = max(name.count("|") for name in names)
-    x = alt.X("label_x:Q", scale=span.scale)
-    return marks.layered(
-        [axes.unity(axis="x"), bars, words.encode(x=x, text="words:N")],
-        height=len(rows) * (most * axes.LINE_PX + BETWEEN_BARS_PX),
-    )
-
-
 PICTURES: Mapping[str, Callable[..., Picture]] = {
     drawing.__name__: drawing
     for drawing in (
         *(heat_map, spread, bands, speedup_by_depth, series_by_concurrency, series_by_context),
         settings_by_build,
-        *(break_even_plane, predicted_plane, curves, published_bars),
+        *(break_even_plane, predicted_plane, curves),
     )
 }
 

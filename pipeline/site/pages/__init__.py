@@ -16,7 +16,6 @@ from pipeline.site.pages import (
     moves,
     overviews,
     places,
-    published,
     slower,
     submissions,
 )
@@ -39,6 +38,5 @@ def pages(
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
     yield from slower.slower(connection, site)
-    yield from published.published(connection, site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files)

@@ -1,4 +1,4 @@
-"""The page Data: every exported file and column, and the data set for search engines (JSON-LD)."""
+"""The page *Data and sources*: exported files and columns, the data set as JSON-LD, the sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
@@ -12,6 +12,7 @@ from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
 from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
+from pipeline.site.pages.sources import sections
 from pipeline.site.pages.switch_off import switch_off_file
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.metrics import metrics
@@ -49,6 +50,7 @@ def data_page(
         last=last,
         version=SPEEDUPS_VERSION,
         example=example(connection),
+        **sections(connection),
     )
 
 

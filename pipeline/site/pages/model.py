@@ -86,8 +86,8 @@ def submission_address(submission: str) -> str:
 
 
 def published_address(source: str) -> str:
-    """The address of the rows that a source has printed."""
-    return f"published/{_file_stem(source)}/"
+    """The section of a source on *Data and sources*."""
+    return f"data/#{source}"
 
 
 def file_path(file: str) -> str:
