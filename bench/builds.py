@@ -11,7 +11,7 @@ import math
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-COMPARISONS = 2000
-ARMS = 3
-PROMPTS = 8
+COMPARISONS, ARMS, PROMPTS = 2000, 3, 8
 LEVEL = level_of(tests_of(ARMS, ARMS - 1))
 ENGINES = ("base", "head")
 
 Verdict = Literal["slower", "no-difference", "unclear", "faster"]
-VERDICTS: tuple[Verdict, ...] = ("slower", "no-difference", "unclear", "faster")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +76,8 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
             break
     found = {direction for _, _, direction in judged}
-    if "lower" in found:
-        return "slower"
-    if "unclear" in found:
-        return "unclear"
+    if found & {"lower", "unclear"}:
+        return "slower" if "lower" in found else "unclear"
     return "faster" if "higher" in found else "no-difference"
 
 

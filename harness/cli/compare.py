@@ -73,12 +73,6 @@ class Builds:
         least=0.1,
         most=1,
     )
-    one_at_a_time: bool = option(
-        "End each server before the other starts. By default both stay in memory where there "
-        "is no graphics card and room for both, and take turns after every answer: what the "
-        "machine does in a second then falls on both.",
-        default=False,
-    )
     markdown: Path | None = option(
         "Also write the comparison as a comment for a pull request.", metavar="FILE"
     )
@@ -184,7 +178,7 @@ def compare(
             return
         joint = session.JointEnd(enough=_is_precise, budget_s=budget_s)
         measured, errors = session.measured_interleaved(
-            request, needs_all=True, together=not builds.one_at_a_time, joint_end=joint
+            request, needs_all=True, together=True, joint_end=joint
         )
     submissions = {name: each.submission for name, each in measured.items()}
     if code := _exit_code(builds, submissions, errors, as_json=result.json):

@@ -72,7 +72,7 @@ class Runner:
 
 
 def jobs_of_the_page() -> dict[str, Any]:
-    page = (ROOT / "site_src" / "engine-developers.md").read_text("utf-8")
+    page = (ROOT / "docs" / "engine-developers.md").read_text("utf-8")
     found = re.search(r"```text\n(jobs:.*?)```", page, re.DOTALL)
     assert found is not None
     jobs: dict[str, Any] = YAML(typ="safe", pure=True).load(found[1])["jobs"]
