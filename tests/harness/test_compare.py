@@ -95,8 +95,8 @@ def test_the_same_program_twice_is_no_difference_and_ends_with_0(
 def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
     comparing: Comparing, tmp_path: Path
 ) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000, prompt_ms=40)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, prompt_ms=80)
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000, prompt_ms=100)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, prompt_ms=200)
 
     done = comparing(base, head, "--json")
 
