@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 WIDE: ViewportSize = {"width": 1440, "height": 900}
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 # What would run, ask or break the policy leaves a word in this list.

@@ -76,7 +76,7 @@ const setup = (data, row) => [named(row.device, data), ` (${row.backend}) with `
 
 const credit = (data, row) => {
   const source = data.sources[row.source];
-  const line = el("p", "dm-soft dm-small", "Source: ");
+  const line = el("p", "dm-soft dm-small dm-credit", "Source: ");
   if (source) line.append(link(`${data.root}data/#${row.source}`, source.title), source.author ? ` by ${source.author}` : "", source.licence ? `, ${source.licence}` : ", no licence stated", row.contributor ? `, row by ${row.contributor}` : "", " · ");
   line.append(link(data.root + row.evidence, row.tier === "published" ? "the printed figures" : "its raw trials"), ` · ${[row.tier, row.day, row.build && `build ${row.build}`].filter(Boolean).join(", ")}`);
   return line;
