@@ -106,7 +106,7 @@ def test_a_visitor_has_the_right_answer_above_the_fold(
             box = each.bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= size["height"]
-    assert page.evaluate("window.shifts") <= 0.01  # noqa: PLR2004 - the site's budget
+    assert page.evaluate("window.shifts") <= 0.01
 
 
 def test_the_best_setting_of_a_card_is_a_line_for_its_server(page: Page) -> None:
