@@ -7,7 +7,7 @@ import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
 import { count, interval, number, percent, rate, sentence, times, withArticle } from "./say.js";
-import { enlarged, figure } from "./strips.js";
+import { enlarged, some } from "./strips.js";
 
 const ALL = "all";
 const GAIN = 1.05; // an alternative that is worth a line
@@ -61,18 +61,11 @@ const el = (tag, name, ...children) => {
   return node;
 };
 const link = (href, text) => Object.assign(el("a", "", text), { href });
-const tierPill = (tier) => el("span", `dm-verdict dm-tier dm-tier--${tier}`, tier);
-// A figure over a suite’s own tasks is that of one file, any other that of a cell.
-const range = ({ words }, row) => (row.interval_low === null ? null : el("span", "dm-interval", `${interval(row.interval_low, row.interval_high)} ${sentence(words, row.own_tasks ? "this-machine" : "another-machine")}`));
-
 const taskWords = (words, row) => {
   if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;
   if (row.own_tasks) return "over the source’s own tasks";
   return row.tier === "published" ? "on its author’s prompts" : "over all tasks";
 };
-
-const named = ({ address, label }, data) => (address ? link(data.root + address, label) : label);
-const setup = (data, row) => [named(row.device, data), ` (${row.backend}) with `, named(row.model, data), `${row.quantisation ? ` ${row.quantisation}` : ""}: ${row.setting.label}`];
 
 const credit = (data, row) => {
   const source = data.sources[row.source];
@@ -157,7 +150,7 @@ const predicted = ({ words }, { prediction }) => {
     off ? sentence(words, "error", { median: percent(off.median_error, 1), high: percent(off.high_error, 1) }) : sentence(words, "error-unknown"),
   ];
   const pill = words.verdicts[judged(words, prediction)];
-  return [el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`), " ", el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`), " ", tierPill("predicted")), el("p", "", said.filter(Boolean).join(" "))];
+  return [el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`), " ", el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`), " ", el("span", "dm-verdict dm-tier dm-tier--predicted", "predicted")), el("p", "", said.filter(Boolean).join(" "))];
 };
 
 const without = ({ words }, { question, close }) => [el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))), el("p", "", sentence(words, "none-for", { asked: asked(question) || "this" }), close.length ? ` ${sentence(words, "nearest")}` : "")];
@@ -169,9 +162,11 @@ const strange = ({ words }, { unknown, unnamed, typed }) => [
 ];
 
 // A mixture of experts and a dense model are never each other's nearest figure without a word.
-const kindWords = ({ mixture }, model) => (mixture === null || mixture === undefined || mixture === model.mixture ? "" : model.mixture ? " (a mixture of experts)" : " (a dense model)");
-
-const nearest = (data, question, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", figure(row)), " ", range(data, row), " ", tierPill(row.tier), " ", ...setup(data, row), `${kindWords(question, row.model)}, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
+const kindWords = ({ words }, { mixture }, rows) => {
+  const other = rows.filter(({ model }) => mixture !== null && mixture !== undefined && mixture !== model.mixture);
+  return [...new Set(other.map(({ model }) => sentence(words, model.mixture ? "is-mixture" : "is-dense", { model: model.label })))].join(" ");
+};
+const nearest = (data, question, rows) => el("div", "", some(data, rows), el("p", "dm-small", kindWords(data, question, rows)));
 
 const folded = (words, ...children) => el("details", "dm-more", el("summary", "", words), ...children);
 

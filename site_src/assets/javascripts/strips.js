@@ -60,8 +60,9 @@ const strip = (data, row, name) => {
   return made;
 };
 
-// The same row alone, for an answer.
+// The same rows outside the list: one that is the answer, and those that are nearest to it.
 export const enlarged = (data, row) => el("div", "dm-ranked dm-ranked--one", rowsList(data, [row], "both"));
+export const some = (data, rows) => el("div", "dm-ranked", rowsList(data, rows, "both"));
 
 // ---- groups -----------------------------------------------------------------------------------
 const rank = (all, row) => (row.verdict === null ? row.speedup : { gain: row.at_least ?? 1, loss: row.speedup }[tone(all, row)] ?? 1);
