@@ -72,7 +72,12 @@ VISITORS = {
         ("No figure", "predicted"),
     ),
     ("Strix Halo", "35B-A3B", "all"): (
-        ("No figure yet", "35B-A3B on Radeon 8060S", "Qwen3.8-27B is a dense model.", "140 tokens/s without"),
+        (
+            "No figure yet",
+            "35B-A3B on Radeon 8060S",
+            "Qwen3.8-27B is a dense model.",
+            "140 tokens/s without",
+        ),
         ("Run it",),
     ),
     ("2 x 3090", "27B", "code"): (

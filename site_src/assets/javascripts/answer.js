@@ -35,7 +35,7 @@ export const answerTo = async (data, asked) => {
   if (question.memory !== null || question.size || question.models.length || question.typed.model) data.plans ??= read(data.root + data.plan);
   const plans = (await data.plans) ?? null;
   const first = reply(data, null, question, plans);
-  const room = await planned(data, first.question, first.found?.model.label);
+  const room = await planned(data, first.question, (first.found ?? first.close[0])?.model.label);
   if (first.found || !data.knowledge) return { ...first, room };
   data.known ??= read(data.root + data.knowledge);
   return { ...reply(data, await data.known, question, plans), room };
@@ -202,9 +202,9 @@ const query = (entries) => {
 };
 
 // Where the answer goes on, each address with what was asked.
-export const onward = (data, { question }) => {
+export const onward = (data, { question, found }) => {
   const { devices, models, typed, task } = question;
-  const pages = [devices.find((each) => each.address), models[0]].filter(Boolean);
+  const pages = [found?.device ?? devices.find((each) => each.address), found?.model ?? models[0]].filter(Boolean);
   return {
     explore: `${data.root}explore/${query({ words: [typed.card, typed.model].filter(Boolean).join(" "), task: task === ALL ? null : task })}`,
     pages: pages.map((each) => [data.root + each.address, each.label]),
