@@ -35,7 +35,7 @@ export const answerTo = async (data, asked) => {
   if (question.memory !== null || question.size || question.models.length || question.typed.model) data.plans ??= read(data.root + data.plan);
   const plans = (await data.plans) ?? null;
   const first = reply(data, null, question, plans);
-  const room = await planned(data, first.question, (first.found ?? first.close[0])?.model.label);
+  const room = await planned(data, first.question, (first.found ?? first.close[0])?.model);
   if (first.found || !data.knowledge) return { ...first, room };
   data.known ??= read(data.root + data.knowledge);
   return { ...reply(data, await data.known, question, plans), room };
@@ -47,10 +47,14 @@ const planned = async (data, question, answered) => {
   if (memory === null || (!size && !models.length) || processor) return null;
   const file = await data.plans;
   const named = typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null;
-  const model = modelFor(file, question, named, answered);
+  const model = modelFor(file, question, named, answered?.label);
   const bandwidth = devices.find((each) => each.bandwidth !== null)?.bandwidth ?? null;
   const known = named ?? models.find((each) => each.plan);
-  return model && { file, instead: known || !parse(data.rules, typed.model).words.length ? null : typed.model, ...plan(file, model, { memory, bandwidth }) };
+  if (!model) return null;
+  // The name of the answer stays; the shape may be that of a model that is built alike.
+  const own = [...models, answered].find((each) => each?.plan === model.id);
+  const instead = own || known || !parse(data.rules, typed.model).words.length ? null : typed.model;
+  return { file, instead, shape: own && own.label !== model.label ? model.label : null, ...plan(file, own ? { ...model, label: own.label } : model, { memory, bandwidth }) };
 };
 
 // ---- parts ------------------------------------------------------------------------------------
@@ -174,9 +178,9 @@ const folded = (words, ...children) => el("details", "dm-more", el("summary", ""
 // nothing was measured.
 const roomWords = (data, room, { title = true, found = null } = {}) => {
   const { kind, words, text } = verdict(room);
-  const { asked: wish, contextMax, file, instead, model } = room;
+  const { asked: wish, contextMax, file, instead, model, shape } = room;
   const query = `?${new URLSearchParams({ card: `${wish.memory} GB`, model: model.id })}`;
-  const line = el("p", "dm-small dm-advice__limit", title ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : "");
+  const line = el("p", "dm-small dm-advice__limit", title ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : shape ? ` (It is planned with the shape of ${shape}.)` : "");
   line.append(` That is with ${number(wish.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest that fits is ${number(contextMax, 0)}. ` : ". ");
   const biggest = kind === "no" ? largest(file, { memory: wish.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");

@@ -82,7 +82,7 @@
   // ---- the chips ------------------------------------------------------------------------------
   const viewOf = ({ form, chips, list }) => {
     const wish = Object.fromEntries(chips ? valuesOf(chips).map(([name, value]) => [name, value]) : []);
-    return { ...wish, task: form?.elements.for?.value || wish.for || "all", aside: wish.aside || null, by: wish.by || "model", device: list?.dataset.device ?? "", model: list?.dataset.model ?? "" };
+    return { ...wish, task: form?.elements.for?.value || wish.for || "all", aside: wish.aside || null, by: wish.by || (list?.dataset.device ? "device" : "model"), device: list?.dataset.device ?? "", model: list?.dataset.model ?? "" };
   };
 
   // What the rows of the page can be chosen by.

@@ -109,7 +109,7 @@ const rowsList = (data, rows, name) => {
   return list;
 };
 
-const section = (data, by, rows, { isOpen, room, several }) => {
+const section = (data, by, rows, { isOpen, room, several, own }) => {
   const { label, address, name = "both", noun = "row", alone, one = "row" } = GROUPS[by];
   const first = rows[0];
   const drawn = ranked(data.words, rows).slice(0, room);
@@ -122,7 +122,7 @@ const section = (data, by, rows, { isOpen, room, several }) => {
   const inside = [rowsList(data, drawn.slice(0, OPEN_ROWS), shown)];
   const more = drawn.slice(OPEN_ROWS);
   if (more.length) inside.push(el("details", "dm-folded", el("summary", "", `${more.length} more`), rowsList(data, more, shown)));
-  if (isOpen) return el("section", "dm-group", el("h2", "", ...heading(true)), ...inside);
+  if (isOpen) return el("section", "dm-group", el("h2", "", ...heading(!own)), ...inside);
   return el("section", "dm-group", el("details", "", el("summary", "", el("span", "dm-group__name", ...heading(false))), ...inside));
 };
 
@@ -137,16 +137,17 @@ export const chosen = (data, wish) => {
 
 // The list of a choice, as the page is drawn without one.
 export const draw = (data, wish) => {
-  const { of, alone } = GROUPS[wish.by];
+  const { of, label } = GROUPS[wish.by];
+  const alone = !wish.device && !wish.model && GROUPS[wish.by].alone; // the page of one has one group
   const groups = [...Map.groupBy(chosen(data, wish), of).values()];
-  const name = (rows) => GROUPS[wish.by].label(rows[0], data);
+  const name = (rows) => label(rows[0], data);
   const several = groups.filter((rows) => !alone || rows.length > 1).sort((a, b) => b.length - a.length || byName(name)(a, b));
   const rest = alone ? groups.filter((rows) => rows.length === 1).flat() : [];
   let shown = 0;
   const sections = [];
   for (const rows of [...several, ...(rest.length ? [rest] : [])]) {
     const room = Math.max(MOST_ROWS - shown, 0);
-    if (room) sections.push(section(data, wish.by, rows, { isOpen: shown < OPEN_IN_ALL, room, several: rows !== rest }));
+    if (room) sections.push(section(data, wish.by, rows, { isOpen: shown < OPEN_IN_ALL, room, several: rows !== rest, own: Boolean(wish.device || wish.model) }));
     shown += rows.length;
   }
   return sections.length ? sections : [el("p", "", "Nobody has a figure for this choice.")];
