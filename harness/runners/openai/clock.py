@@ -4,8 +4,9 @@ Servers and proxies send several tokens at once, first or always. Only the token
 chunk were written in the time after it; how long a chunk was held back is not known.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from os.path import commonprefix
 
@@ -37,16 +38,19 @@ class DecodeTime:
 
 
 def decode_time(
-    answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool
+    answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool, alone: bool
 ) -> DecodeTime:
     """By the server's clock if it is to count and `times` are there, else by the client's.
+
+    Whole requests check an unproven time, but only of requests that are `alone`; of others the
+    client's counts, and how far its first chunk may hide tokens.
 
     `longest` is how many tokens a round may yield. Raises `BadAnswerError` where neither is known,
     and for `times` that are not the answer's.
     """
     client = client_time(answer, longest=longest)
     proven = times is not None and bears_out(times, answer, client)
-    if times is not None and server_clock:
+    if times is not None and server_clock and (alone or proven):
         return DecodeTime(decode_ms=times.decode_ms, proven=proven)
     if client is None:
         message = (
@@ -54,7 +58,17 @@ def decode_time(
             "the server must stream"
         )
         raise BadAnswerError(message)
-    return client
+    return client if alone else _with_first_chunk(client, answer, longest)
+
+
+def _with_first_chunk(client: DecodeTime, answer: Answer, longest: int) -> DecodeTime:
+    """With the error of a first chunk that is longer than a round: it has a token a character."""
+    first = sizes(answer)[0] if answer.chunk_characters else 0.0
+    if answer.tokens is not None or first <= longest * _UNEVEN:
+        return client
+    least = max(1, answer.output_tokens - answer.chunk_characters[0])
+    hidden_ms = client.decode_ms * math.log((answer.output_tokens - first) / least)
+    return replace(client, grain_ms=math.hypot(client.grain_ms, hidden_ms))
 
 
 def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:

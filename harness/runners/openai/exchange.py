@@ -70,7 +70,13 @@ def exchange(
     depth, sums = _counted(connection, answer, before)
     check_drafts(sums, speculates=prompt.arm.drafts)
     deepest = limit(prompt.arm.method)
-    timed = decode_time(answer, times, longest=1 + (deepest or 0), server_clock=server_clock)
+    timed = decode_time(
+        answer,
+        times,
+        longest=1 + (deepest or 0),
+        server_clock=server_clock,
+        alone=prompt.alone,
+    )
     generation = Generation(
         tokens=answer.tokens,
         counted_tokens=answer.output_tokens,

@@ -50,13 +50,14 @@ class Case:
     truth: float
     comes: frozenset[Outcome]
     started: bool = False
+    options: tuple[str, ...] = ()
     both: dict[str, Any] = field(default_factory=dict)
     base: dict[str, Any] = field(default_factory=dict)
     spec: dict[str, Any] = field(default_factory=dict)
 
 
-def case(truth: float, *comes: Outcome, started: bool = False, **servers: dict[str, Any]) -> Case:
-    return Case(truth=truth, comes=frozenset(comes), started=started, **servers)
+def case(truth: float, *comes: Outcome, **fields: Any) -> Case:  # noqa: ANN401 - of `Case`
+    return Case(truth=truth, comes=frozenset(comes), **fields)
 
 
 TWICE = {"depth": 3, "yields": 2}  # every round of the other server yields two tokens
@@ -90,6 +91,10 @@ ODD = {
     "the same of servers that are started": case(
         1.0, "requests", started=True,
         both={**PLAIN, "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
+    ),
+    "the same of two requests at once": case(
+        1.0, "interval", options=("--concurrency", "2"),
+        both={"style": "sglang", "short": 20}, spec={**NO_GAIN, "delivery": Delivery(first=20)},
     ),
     "the same in an answer of 8 ms": case(
         1.0, "interval", "requests", both={"style": "sglang", "short": 20, "round_ms": 0.25},
@@ -177,7 +182,7 @@ def run(row: Case, output: Path) -> Result:
     """The command on both servers of a row."""
     with servers(row) as named:
         arguments = [
-            "run", "--runner", "openai", *named,
+            "run", "--runner", "openai", *named, *row.options,
             "--method", "draft-model:n_max=3", "--draft", DRAFT, "--backend", "cpu",
             "--tasks", "code", "--prompts", "3", "--blocks", "2", "--max-tokens", str(TOKENS),
             "--served-model", MODEL, "-o", str(output),
