@@ -6,14 +6,14 @@ the binary before it knows. A test compares the two for every method.
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.vocabulary import METHODS
 
-LLAMA_CPP, VLLM, MLX_LM = "llama.cpp", "vLLM", "mlx-lm"
+LLAMA_CPP, IK_LLAMA_CPP, VLLM, MLX_LM = "llama.cpp", "ik_llama.cpp", "vLLM", "mlx-lm"
 # Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
@@ -59,9 +59,9 @@ def serve_nearest(
         return _vllm(model, draft, method, extra)
     if engine.startswith(MLX_LM):
         return _mlx_lm(model, draft, method, extra)
-    if not engine.startswith(LLAMA_CPP):
+    if not engine.startswith((LLAMA_CPP, IK_LLAMA_CPP)):
         return None
-    speculation = drafting(method, known)
+    speculation = stages(method) if engine == IK_LLAMA_CPP else drafting(method, known)
     if speculation is not None:
         weights = _weights("-m", "-hf", model) + (_weights("-md", "-hfd", draft) if draft else ())
         return ServeLine(words=("llama-server", *weights, *extra, *speculation))
@@ -115,8 +115,30 @@ def parts(method: Method) -> Iterator[Method]:
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Every size, as far as it is known, with llama-server's spellings and its value."""
-    entry, given = METHODS[method.type].llama_cpp, method.sizes
-    for size, spellings in entry.sizes.items() if entry else ():
+    entry = METHODS[method.type].llama_cpp
+    yield from _values(method, entry.sizes if entry else {})
+
+
+def stages(method: Method) -> list[str] | None:
+    """ik_llama.cpp's words for a method; `None` where it has no such method.
+
+    Each part of a chain is an argument of its own, with its sizes in it.
+    """
+    words: list[str] = []
+    for part in parts(method) if method != NO_SPECULATION else ():
+        entry = METHODS[part.type].ik_llama_cpp
+        if entry is None:
+            return None
+        given = [f"{key}={value}" for _, keys, value in _values(part, entry.keys) for key in keys]
+        words += ["--spec-type", ":".join(filter(None, (entry.type, ",".join(given))))]
+    return words
+
+
+def _values(
+    method: Method, spelled: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    given = method.sizes
+    for size, spellings in spelled.items():
         value = given[size]
         if value is None and size in _UNLIMITED and method.n_max is not None:
             value = 0

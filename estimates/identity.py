@@ -11,6 +11,7 @@ from typing import Literal
 
 from estimates.cards import used_cards
 from estimates.chips import short_name, vendor_of
+from estimates.commands import LLAMA_CPP
 from estimates.depths import ArmSetting, setting
 from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
@@ -168,7 +169,8 @@ def _engine_build(engine: Engine) -> str:
 def _engine_label(engine: Engine) -> str:
     """The engine's name; runners that draft and count differently have separate names."""
     runner = RUNNERS.get(engine.runner)
-    return (runner.engine_label if runner else None) or engine.name
+    label = runner.engine_label if runner else None
+    return label if label and engine.name == LLAMA_CPP else engine.name
 
 
 def _engine_slug(engine: Engine) -> str | None:

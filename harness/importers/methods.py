@@ -26,8 +26,10 @@ METHODS = [
 _BY_TYPE = {
     word: entry.id
     for entry in vocabulary.METHODS.values()
-    if entry.llama_cpp
-    for word in entry.llama_cpp.types
+    for word in (
+        *(entry.llama_cpp.types if entry.llama_cpp else ()),
+        *([entry.ik_llama_cpp.type] if entry.ik_llama_cpp else ()),
+    )
 }
 
 

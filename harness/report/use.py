@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from estimates.commands import LLAMA_CPP, VLLM, serve_nearest
+from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP, VLLM, serve_nearest
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Model, Submission
 from schemas.vocabulary import METHODS
@@ -13,7 +13,7 @@ from schemas.vocabulary import METHODS
 COLUMNS = 80
 INDENT = "  "
 _LONGEST_PATH = 60
-ENGINES = (LLAMA_CPP, VLLM)  # those whose command lines are known
+ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM)  # those whose command lines are known
 
 
 def command(submission: Submission, arm: Arm | None, files: Mapping[str, Path]) -> list[str]:

@@ -68,7 +68,7 @@ class ConnectionOptions(Timeouts):
     )
     backend: str | None = option(
         "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
-        "rocm, sycl and so on.",
+        "rocm, sycl and so on. Also for a llama-server that has no --list-devices.",
         metavar="BACKEND",
         panel=_SERVERS,
     )

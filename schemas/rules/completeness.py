@@ -96,7 +96,8 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
         if None in found:
             yield from _lacking(trial, _due(trial, names, runner), f"$.trials[{index}]", runner)
         if trial.compared_tokens is None and first.get(trial.prompt, trial) is not trial:
-            yield from _lacking(trial, ("compared_tokens",), f"$.trials[{index}]", runner)
+            compared = "equal_words" if _as_text(trial, runner) else "compared_tokens"
+            yield from _lacking(trial, (compared,), f"$.trials[{index}]", runner)
     for index, prompt in enumerate(submission.suite.prompts):
         if prompt.id in answered:
             path = f"$.suite.prompts[{index}]"
@@ -104,11 +105,17 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """What a trial must state; no digest of an output whose last tokens a server held back."""
+    """What a trial must state; no digest of an output whose tokens a server held back."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
-    if runner == _SERVER and trial.compared_tokens is not None and held_back:
+    some = runner == _SERVER and trial.compared_tokens is not None and held_back
+    if some or _as_text(trial, runner):
         return tuple(name for name in names if name != "output_sha256")
     return names
+
+
+def _as_text(trial: Trial, runner: str) -> bool:
+    """Whether a server sent text in place of tokens, as ik_llama.cpp does."""
+    return runner == _SERVER and trial.output_sha256 is None and trial.text_sha256 is not None
 
 
 def _first_baselines(submission: Submission) -> dict[str, Trial]:

@@ -19,6 +19,13 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     forced: tuple[str, ...] = ()
 
 
+class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What ik_llama.cpp's server calls a method: its type, and the keys of each size."""
+
+    type: str
+    keys: Mapping[str, tuple[str, ...]] = {}
+
+
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What vLLM's `--speculative-config` calls a method, and its sizes but for the depth."""
 
@@ -49,6 +56,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
+    ik_llama_cpp: IkLlamaCpp | None = None
     vllm: Vllm | None = None
 
 

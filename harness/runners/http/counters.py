@@ -67,11 +67,11 @@ class Counters:
             drafted=self.drafted - earlier.drafted,
             accepted=accepted,
             steps=rounds,
-            histogram=_by_length(rounds, at) if at or not accepted else None,
+            histogram=by_length(rounds, at) if at or not accepted else None,
         )
 
 
-def _by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None:
+def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None:
     """Rounds that drafted, by accepted length.
 
     A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted

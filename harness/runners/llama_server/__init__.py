@@ -14,5 +14,5 @@ def connect(options: ConnectionOptions) -> Adapter:
     return Adapter(
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),
-        commands=partial(command_lines, path=options.binary),
+        commands=partial(command_lines, options=options),
     )

@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
-_ENTRY = re.compile(r"^\s{0,2}-")
+# ik_llama.cpp indents a flag that has no short name.
+_ENTRY = re.compile(r"^\s{0,10}--?[A-Za-z]")
 # Where the explanation of a flag begins if it is on the flag's own line.
 _GAP = re.compile(r"\s{2,}(?=[^\s-])")
 _REMOVED = "argument has been removed"
 _SPEC_TYPE = "--spec-type"
+# Types of which each takes sizes of its own: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.
+_STAGES = ":k=v"
+_TYPES = re.compile(r"none(?:[,|] ?[a-z0-9-]+)+")
 _TRACE = re.compile(r"-\s*4: trace")
 
 
@@ -19,7 +23,8 @@ class Abilities:
 
     `takes_value` holds the flags whose help shows that a value follows, `entries` the names that
     mean the same flag or its opposite. With `hides_layers` the log states where layers are only
-    from a verbosity of 4 on.
+    from a verbosity of 4 on. `stages`: the sizes of a type are part of the value of `--spec-type`,
+    as in ik_llama.cpp.
     """
 
     flags: frozenset[str]
@@ -27,6 +32,7 @@ class Abilities:
     spec_types: tuple[str, ...]
     entries: tuple[frozenset[str], ...] = ()
     hides_layers: bool = False
+    stages: bool = False
 
     def first(self, *names: str) -> str | None:
         """The first of several names of one flag that this binary knows."""
@@ -42,6 +48,7 @@ def read_help(text: str) -> Abilities:
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
+    stages = False
     for entry in _entries(text):
         if _REMOVED in " ".join(entry.split()):
             continue
@@ -52,13 +59,15 @@ def read_help(text: str) -> Abilities:
         if value:
             takes_value.update(names)
         if _SPEC_TYPE in names:
-            spec_types = _listed(value, entry)
+            spec_types = _listed(value) or _listed(entry)
+            stages = _STAGES in value
     return Abilities(
         flags=frozenset().union(*listed),
         takes_value=frozenset(takes_value),
         spec_types=spec_types,
         entries=tuple(listed),
         hides_layers=_TRACE.search(text) is not None,
+        stages=stages,
     )
 
 
@@ -76,8 +85,7 @@ def _entries(text: str) -> Iterator[str]:
         yield "\n".join(entry)
 
 
-def _listed(value: str, entry: str) -> tuple[str, ...]:
+def _listed(text: str) -> tuple[str, ...]:
     """The values of `--spec-type`, `none` first, with commas or bars between them."""
-    text = value if re.search(r"[,|]", value) else entry
-    match = re.search(r"none[,|][a-z0-9,|-]+", text)
-    return tuple(re.split(r"[,|]", match[0])) if match else ()
+    match = _TYPES.search(text)
+    return tuple(re.split(r"[,|] ?", match[0])) if match else ()

@@ -1,6 +1,6 @@
 """The command line of a llama-server for one arm, in the words that its binary knows."""
 
-from estimates.commands import parts, sizes
+from estimates.commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
 from harness.runners.devices import default_threads
@@ -64,10 +64,13 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     _usual_axes(words, settings)
-    words.offer("off", "--fit")
+    if "--fit" in words.abilities.takes_value:  # without a value it switches fitting on
+        words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
     words.offer(None, "--metrics")
+    if words.abilities.stages:  # ik_llama.cpp renders a model's own template with this only
+        words.offer(None, "--jinja")
     if words.abilities.hides_layers:
         words.argv += ["-lv", "4"]
 
@@ -118,11 +121,18 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
     _force(words, method)
     if method.draft:
         _with_draft(words, method.draft, campaign)
-    _type(words, *method.types)
+    elif any(METHODS[kind].draft != "none" for kind in method.chain or ()):
+        for each in campaign.drafts[:1]:
+            _with_draft(words, each.model.id, campaign)
+    if words.abilities.stages:
+        _stages(words, method)
+    else:
+        _type(words, *method.types)
+        _sizes(words, method)
+
+
+def _sizes(words: _Words, method: Method) -> None:
     for part in parts(method):
-        if method.chain and METHODS[part.type].draft != "none":
-            for draft in campaign.drafts[:1]:
-                _with_draft(words, draft.model.id, campaign)
         for size, spellings, value in sizes(part):
             # Some types have no hits to count; one hit is what they all mean then.
             add = words.offer if (size, value) == ("min_hits", "1") else words.need
@@ -156,6 +166,15 @@ def _type(words: _Words, *kinds: str) -> None:
         it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
         message = f"method {'+'.join(kinds)} (it {it})"
         raise _UnknownToBinaryError(message)
+
+
+def _stages(words: _Words, method: Method) -> None:
+    """Add the parts of a method as ik_llama.cpp names them. Raises `_UnknownToBinaryError`."""
+    found, offered = stages(method), words.abilities.spec_types
+    if found is None or any(word.partition(":")[0] not in offered for word in found[1::2]):
+        message = f"method {'+'.join(method.types)} (it offers {', '.join(offered)})"
+        raise _UnknownToBinaryError(message)
+    words.argv += found
 
 
 def _flags(kind: str) -> LlamaCpp:

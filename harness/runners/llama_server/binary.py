@@ -8,17 +8,19 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP
 from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.machine import engines, forms
-from harness.machine.detect import clean_name
+from harness.machine.detect import clean_name, machine
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.placement import backend_named
 from harness.runners.variables import variables
+from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Engine, Settings
 
 _LIMIT_S = 60.0
@@ -58,18 +60,36 @@ class Binary:
     def free_mib(self) -> dict[str, int]:
         return read_free(self._output(_LIST_DEVICES))
 
-    def report(self, campaign: Campaign) -> EngineReport:
+    def backend(self, campaign: Campaign, stated: str | None) -> Backend:
+        """What computes: by the devices that the build lists, else as `stated` by the user.
+
+        Raises `BadInputError` where neither is there and the machine has a GPU.
+        """
+        gpu_layers = campaign.settings.gpu_layers
+        if _LIST_DEVICES in self.abilities.flags or gpu_layers == 0:
+            return backend_named(self.devices(), gpu_layers=gpu_layers)
+        if stated in BACKENDS:
+            return BACKENDS[stated]
+        if machine(os.environ).gpus:
+            message = (
+                f"this build has no {_LIST_DEVICES}; say what it computes with, such as "
+                "--backend cuda, or measure on the processor with --gpu-layers 0"
+            )
+            raise BadInputError(message)
+        return "cpu"
+
+    def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
         """Engine and settings, as far as a binary states them before it runs."""
         version, commit, number = read_version(self._output("--version"))
         devices = self.devices()
         return EngineReport(
             engine=Engine(
                 runner="llama-server",
-                name="llama.cpp",
+                name=IK_LLAMA_CPP if self.abilities.stages else LLAMA_CPP,
                 version=version,
                 commit=commit,
                 build_number=number,
-                backend=backend_named(devices, gpu_layers=campaign.settings.gpu_layers),
+                backend=self.backend(campaign, stated),
                 devices=devices or None,
                 binary_sha256=self.digest(),
                 variables=variables(os.environ) or None,

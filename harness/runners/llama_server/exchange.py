@@ -13,6 +13,7 @@ from harness.runners.http import values
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from harness.runners.http.session import Sampling, ServerRequest
+from harness.runners.llama_server.depths import ByDepth, counted_by_depth
 from schemas.codec import Json, token_digest
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
@@ -26,6 +27,7 @@ class Timings(Struct, frozen=True, kw_only=True):
     predicted_n: values.Count
     draft_n: values.Count = 0
     draft_n_accepted: values.Count = 0
+    draft_by_depth: tuple[ByDepth, ...] = ()
 
 
 class Completion(Struct, frozen=True, kw_only=True):
@@ -33,7 +35,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
     count them and their time: `timings.predicted_n` is how many there were. Builds before 2025
-    state with `stopped_limit` what newer ones do with `stop_type`.
+    state with `stopped_limit` what newer ones do with `stop_type`. ik_llama.cpp sends text only.
     """
 
     timings: Timings
@@ -47,10 +49,10 @@ def read_completion(answer: Json) -> Completion:
     """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
     done = values.read_as(Completion, answer, what="the answer is not a completion")
     listed, stated = len(done.tokens), done.timings.predicted_n
-    if not listed:
-        message = "the answer has no tokens; this server may not know return_tokens"
+    if not listed and not done.content:
+        message = "the answer has no tokens and no text; this server may not know return_tokens"
         raise values.BadAnswerError(message)
-    if not listed <= stated <= listed + done.timings.draft_n_accepted:
+    if listed and not listed <= stated <= listed + done.timings.draft_n_accepted:
         message = f"the answer has {listed} tokens, but its timings speak of {stated}"
         raise values.BadAnswerError(message)
     return done
@@ -132,6 +134,8 @@ def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> C
     if not speculates:
         return Counted(drafted=0, accepted=0)
     stated = Counted(drafted=done.timings.draft_n, accepted=done.timings.draft_n_accepted)
+    if done.timings.draft_by_depth:
+        return counted_by_depth(done.timings.draft_by_depth, stated)
     return page if page is not None and agree(page, stated) else stated
 
 
@@ -151,7 +155,7 @@ def generate(
     after = _page(client) if before is not None else None
     page = after.since(before) if before is not None and after is not None else None
     return Generation(
-        tokens=done.tokens,
+        tokens=done.tokens or None,
         counted_tokens=done.timings.predicted_n,
         text=done.content or None,
         margins=None,
@@ -173,6 +177,8 @@ def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation
 ) -> tuple[float, ...] | None:
     """The margins of a known generation, from a second answer with the same tokens."""
+    if known.tokens is None:
+        return None
     request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None

@@ -12,6 +12,7 @@ from harness.runners.http import process
 from harness.runners.http.client import Client, ServerAddress, ServerSilentError
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find
+from harness.runners.options import ConnectionOptions
 
 # A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
@@ -67,9 +68,10 @@ def _is_ours(port: int, name: str) -> None:
         raise ServerSilentError(message)
 
 
-def command_lines(campaign: Campaign, path: str | None) -> tuple[str, ...]:
+def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
     """One line for each arm; the port, 0 here, is a free one. Raises `BadInputError`."""
-    binary, lines = find(path), []
+    binary, lines = find(options.binary), []
+    binary.backend(campaign, options.backend)
     for arm in campaign.arms:
         argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
         if isinstance(argv, Failure):

@@ -34,7 +34,7 @@ class LlamaServerSession(ServerSession[Server]):
         self._prompts: dict[str, tuple[int, ...]] = {}
 
     def report(self) -> EngineReport:
-        return self._binary.report(self._campaign)
+        return self._binary.report(self._campaign, self._limits.backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Start the arm's server once, and discard one generation with speculation on."""

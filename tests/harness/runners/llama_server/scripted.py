@@ -1,7 +1,8 @@
 """A llama-server that computes nothing: it waits as long as its script says, and states that time.
 
 `write(path, build=…, token_ms=…)` makes the program. Every server that is started is a little
-faster or slower than the last, and so is every answer.
+faster or slower than the last, and so is every answer. `write_ik(path)` makes one that reads its
+arguments and answers as the source of ik_llama.cpp 8337e4cd does.
 """
 
 import json
@@ -10,6 +11,7 @@ import random
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,28 @@ def write(
     said = f"{build} {token_ms} {prompt_ms} {crashes_with}"
     command = f'"{sys.executable}" -I -S "{Path(__file__)}" {said}'
     path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+IK_HELP = Path(__file__).parents[3] / "captures/llama-server/help-ik_llama.cpp-8337e4cd.txt"
+IK_TYPES = (
+    "none", "draft", "dflash", "dspark", "mtp", "eagle3", "ngram_simple", "ngram_map_k",
+    "ngram_map_k4v", "ngram_mod", "ngram_cache", "suffix",
+)  # fmt: skip
+IK_KEYS = (
+    "n_max", "n_min", "p_min", "heads", "cross_ctx", "ngram_size_n", "ngram_size_m",
+    "ngram_min_hits", "suffix_min_match_len", "suffix_max_depth", "suffix_corpus",
+)  # fmt: skip
+# Rounds of a speculative answer that tried and accepted the tokens at depths 1, 2 and 3: two of
+# three drafts had three tokens, the last one had one.
+IK_DEPTHS = ((3, 2), (2, 1), (2, 1))
+
+
+def write_ik(path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS) -> Path:
+    """A program that answers as ik_llama.cpp does, with these counts by depth."""
+    script = f'"{sys.executable}" -I -S "{Path(__file__)}"'
+    path.write_text(f"#!/bin/sh\nexec {script} ik '{json.dumps(depths)}' 1 - \"$@\"\n", "utf-8")
     path.chmod(0o755)
     return path
 
@@ -92,23 +116,66 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _IkHandler(_Handler):
+    """Text in place of tokens, and counts by depth, without depths that no draft reached."""
+
+    depths: tuple[tuple[int, int], ...] = ()
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        answer = super()._completion(body)
+        del answer["tokens"], answer["stop_type"]
+        if self.speculates:
+            answer["timings"] |= {
+                "draft_n": sum(tried for tried, _ in self.depths),
+                "draft_n_accepted": sum(accepted for _, accepted in self.depths),
+                "draft_by_depth": [
+                    {"depth": depth, "draft_n": tried, "draft_n_accepted": accepted}
+                    for depth, (tried, accepted) in enumerate(self.depths, start=1)
+                    if tried
+                ],
+            }
+        return {**answer, "content": "one two three", "stopped_limit": True}
+
+
+def read_ik(given: list[str]) -> bool:
+    """Whether these arguments switch speculation on; ends the program as the fork does."""
+    stages = [value for flag, value in pairwise(given) if flag == "--spec-type"]
+    for flag in given:
+        if flag.startswith(("--draft-", "--spec-ngram", "--spec-draft", "--suffix", "-mtp")):
+            sys.exit(f"legacy speculative option '{flag}' is disabled")
+    for kind, _, values in (stage.partition(":") for stage in stages):
+        if kind.replace("-", "_") not in IK_TYPES:
+            sys.exit(f"unknown speculative stage type: {kind}")
+        for key in (each.partition("=")[0] for each in values.split(",") if values):
+            if key not in IK_KEYS:
+                sys.exit(f"unknown speculative stage parameter: {key}")
+    if "--fit" in given and given[given.index("--fit") + 1][:1] != "-":
+        sys.exit("error: unknown argument: off")
+    return stages not in ([], ["none"])
+
+
 def main() -> None:
     """Serve as the command line says until somebody ends it."""
     build, token_ms, prompt_ms, crashes_with, *given = sys.argv[1:]
     if "--port" not in given:
-        says = {"--help": HELP, "--version": f"version: {build} (0123abc)\n"}
+        text = IK_HELP.read_text("utf-8") if build == "ik" else HELP
+        build = "4321" if build == "ik" else build
+        says = {"--help": text, "--version": f"version: {build} (0123abc)\n"}
         sys.stdout.write(says.get(given[0], ""))
         return
     if crashes_with in given:
         sys.exit("cannot do that")
+    if build == "ik":
+        _IkHandler.depths, token_ms = json.loads(token_ms), "1.0"
     _Handler.noise.seed(os.getpid())
     _Handler.alias = given[given.index("-a") + 1]
-    _Handler.speculates = "ngram-simple" in given
+    _Handler.speculates = read_ik(given) if build == "ik" else "ngram-simple" in given
     _Handler.prompt_ms = float(prompt_ms)
     _Handler.token_ms = float(token_ms) * _Handler.noise.gauss(1, 0.002)
     _Handler.token_ms *= 0.7 if _Handler.speculates else 1.0
+    handler = _IkHandler if build == "ik" else _Handler
     ThreadingHTTPServer(
-        ("127.0.0.1", int(given[given.index("--port") + 1])), _Handler
+        ("127.0.0.1", int(given[given.index("--port") + 1])), handler
     ).serve_forever()
 
 
