@@ -95,9 +95,9 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
         answered.add(trial.prompt)
         if None in found:
             yield from _lacking(trial, _due(trial, names, runner), f"$.trials[{index}]", runner)
-        if trial.compared_tokens is None and first.get(trial.prompt, trial) is not trial:
-            compared = "equal_words" if _as_text(trial, runner) else "compared_tokens"
-            yield from _lacking(trial, (compared,), f"$.trials[{index}]", runner)
+        compared = trial.compared_tokens is not None or _as_text(trial, runner)
+        if not compared and first.get(trial.prompt, trial) is not trial:
+            yield from _lacking(trial, ("compared_tokens",), f"$.trials[{index}]", runner)
     for index, prompt in enumerate(submission.suite.prompts):
         if prompt.id in answered:
             path = f"$.suite.prompts[{index}]"
