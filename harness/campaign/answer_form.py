@@ -17,7 +17,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from harness.campaign.model import SuitePrompt
 from schemas.submission import AnswerForm
 
-_TOOLS = "tools"
+_JSON, _TOOLS = "json", "tools"
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 # A value begins a line, follows the name of a function, or has a bracket with its first word.
 _START = re.compile(r"""(?:^[ \t]*|(?P<function>\w+)\(\s*)[\[{]|[\[{]\s*["'\[\]{}]""", re.MULTILINE)
@@ -35,12 +35,17 @@ def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
     written = _THOUGHTS.sub("", text).strip()
     if not written:
         return None
-    if _loops(written):
+    formal = prompt.schema is not None or prompt.task == _JSON
+    form = _formal(prompt, written, cut=cut) if formal else "valid"
+    # Calls and records may repeat: where they are read and match, that is no loop.
+    if _loops(written) and not (formal and form):
         return "loop"
-    if prompt.schema is None:
-        return "valid"
+    return form
+
+
+def _formal(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
     tools = prompt.task == _TOOLS
-    values = list(_values(written, cut=cut))
+    values = list(_values(text, cut=cut))
     if not tools:
         values = values[:1]
     if None in values or not (values or tools):
@@ -48,7 +53,7 @@ def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
     read = [each for each in values if each is not None and not (tools and each.is_definition)]
     if not read:  # prose may come before a call
         return None if cut else "invalid-json"
-    check = _validator(prompt.schema, tools)
+    check = _validator(prompt.schema or "true", tools)
     faults = (_is_fault(e, found) for found in read for e in check.iter_errors(found.value))
     return "wrong-schema" if any(faults) else "valid"
 

@@ -44,15 +44,16 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
     """Raise `UsageError` naming every option that measuring through servers lacks."""
     started, named = connection.server_command, options.target or connection.model
+    alone = connection.plain_alone
     drafts = options.drafts or not any(map(needs_draft, options.methods))
     there = {
         "a server without speculation (--base-url URL or --server-command '… --port {port}')": (
             started or connection.base_url
         ),
         "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
-            connection.spec_base_urls or connection.spec_server_commands
+            connection.spec_base_urls or connection.spec_server_commands or alone
         ),
-        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods,
+        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods or alone,
         "the name of the draft (--draft NAME)": drafts,
         "the name of the model (--target NAME)": named or not started,
     }

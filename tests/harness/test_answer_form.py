@@ -22,6 +22,7 @@ LAMP = SuitePrompt(
     schema='[{"name": "set_lamp", "parameters": {"type": "object", "required": ["lamp"],'
     ' "properties": {"lamp": {"type": "string"}, "percent": {"maximum": 100}}}}]',
 )
+PETS = SuitePrompt(id="json-pets", task="json", text="Three pets as JSON.")
 CHAT = SuitePrompt(id="chat-1", task="chat", text="Hello")
 ON = '{"name": "set_lamp", "arguments": {"lamp": "desk"}}'
 
@@ -43,9 +44,13 @@ ON = '{"name": "set_lamp", "arguments": {"lamp": "desk"}}'
         (BOOK, '{"title": "Moss", "pag', True, "valid"),
         (BOOK, '{"titel": "Moss", "pag', True, "wrong-schema"),
         (BOOK, '{"title": 3, "pag', True, "wrong-schema"),
-        (BOOK, "[" * 70, True, "loop"),
+        (BOOK, "[" * 70, True, "invalid-json"),
+        (PETS, '[{"name": "Rex"}]', False, "valid"),
+        (PETS, '[{"name": "Rex"]', False, "invalid-json"),
         (BOOK, "".join(f"[{n}," for n in range(99)), True, "invalid-json"),
         (LAMP, f"[{ON}, {ON}]", False, "valid"),
+        (LAMP, f"[{f'{ON}, ' * 9}", True, "valid"),
+        (LAMP, "and so on " * 9, True, "loop"),
         (LAMP, f"First the desk:\n{ON}\nThen the hall:\n{ON}", False, "valid"),
         (LAMP, 'call: set_lamp({"lamp": "desk"})', False, "valid"),
         (LAMP, 'call: set_lamp({"percent": 5})', False, "wrong-schema"),

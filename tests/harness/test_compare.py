@@ -17,6 +17,7 @@ from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
 from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai.test_run import SUITE
 from tests.harness.runners.openai.test_stand_ins import command
 from tests.processes import needs_shell
 
@@ -168,6 +169,25 @@ def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
     assert unread.exit_code == 3
     assert "is no reference of this version" in unread.stderr
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
+    suite = tmp_path / "lamps.toml"
+    suite.write_text(SUITE, "utf-8")
+
+    done = CliRunner().invoke(
+        app,
+        [
+            *("compare", "--target", MODEL, "--backend", "cpu", "--suite", str(suite)),
+            *("--base-command", command({"calls": "sound"}), "--blocks", "3"),
+            *("--head-command", command({"calls": "corrupt"}), "-o", str(tmp_path / "out")),
+        ],
+    )
+
+    assert done.exit_code == 4, done.stderr
+    assert done.stdout.startswith("Invalid answers:")
+    assert " of 24 answers of baseline against 0 of" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,12 @@ def test_an_arm_whose_server_is_not_there_is_said_and_the_rest_is_measured(tmp_p
     assert {trial.arm for trial in submission.trials} == {"baseline"}
 
 
-LAMPS = "".join(
+SUITE = """\
+id = "lamps"
+version = "1.0.0"
+max_output_tokens = 24
+quick_max_output_tokens = 24
+""" + "".join(
     f"""
 [[prompts]]
 id = "tools-lamp-{number}"
@@ -241,8 +246,7 @@ schema = '[{{"name": "set_lamp", "parameters": {{"required": ["lamp"]}}}}]'
 @pytest.mark.parametrize("base_calls", ["sound", "corrupt"])
 def test_calls_that_only_speculation_corrupts_are_flagged(tmp_path: Path, base_calls: str) -> None:
     suite, output = tmp_path / "lamps.toml", tmp_path / "out.json"
-    lengths = "max_output_tokens = 24\nquick_max_output_tokens = 24\n"
-    suite.write_text(f'id = "lamps"\nversion = "1.0.0"\n{lengths}{LAMPS}', "utf-8")
+    suite.write_text(SUITE, "utf-8")
     with serving(calls=base_calls) as base, serving(depth=3, calls="corrupt") as other:
         done = call(*at(base, other), *METHOD, "--suite", str(suite), "-o", str(output))
 
