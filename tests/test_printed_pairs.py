@@ -216,7 +216,7 @@ def test_the_site(tmp_path: Path) -> None:
     rows += [each for each in _of_submissions(pages) if each.known]
     assert apart(rows) == []
     kinds = {each.where.partition("/")[0] for each in rows}
-    assert kinds >= {"submissions", "devices", "models", "explore", "compare", "backends"}
+    assert kinds >= {"submissions", "devices", "models", "explore"}
 
     assert apart(_of_columns(site)) == []
     for path in sorted((site / "data").glob("*.csv")):

@@ -100,7 +100,6 @@ INSPECT = """([context, options]) => {
 # Pages that are another page with a script, and without it until the script has answered.
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
-    "compare/": '#dm-compare[data-state="ready"]',
 }
 
 

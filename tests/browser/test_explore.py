@@ -36,16 +36,11 @@ def tasks(page: Page) -> set[str]:
     return set(page.locator(f"{ROWS} td:nth-child(5)").all_text_contents())
 
 
-@pytest.mark.parametrize(
-    ("way", "file"),
-    [("explore/", "/explore/cells."), ("compare/", "/explore/cells.")],
-)
-def test_a_tool_loads_its_figures_when_the_visitor_acts(
-    page: Page, base: str, way: str, file: str
-) -> None:
+def test_a_tool_loads_its_figures_when_the_visitor_acts(page: Page, base: str) -> None:
+    file = "/explore/cells."
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(base + way, wait_until="networkidle")
+    page.goto(base + "explore/", wait_until="networkidle")
     before = [url for url in asked if f"assets{file}" in url]
     with page.expect_request(lambda request: f"assets{file}" in request.url):
         page.mouse.move(9, 9)
@@ -233,17 +228,13 @@ def test_explore_is_usable_on_a_phone(page: Page, base: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
-def test_without_javascript_the_first_rows_and_the_pairs_are_there(
-    still_tab: Page, base: str
-) -> None:
+def test_without_javascript_the_first_rows_are_there(still_tab: Page, base: str) -> None:
     still_tab.set_viewport_size(WIDE)
     still_tab.goto(base + "explore/")
 
     assert still_tab.locator(ROWS).count() == 25
     assert not still_tab.locator("#dm-explore").is_visible()
     assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
-    still_tab.goto(base + "compare/")
-    assert still_tab.locator("#dm-pairs tbody tr").count() > 0
 
 
 def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:

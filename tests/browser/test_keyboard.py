@@ -48,7 +48,7 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
     [
         ("", "form.dm-switch:not([hidden])"),
         ("explore/?words=3060&task=code", EXPLORE),
-        ("compare/", COMPARE),
+        ("explore/?words=3060&task=code&a=rtx-4060-8-gb~cuda", COMPARE),
     ],
 )
 def test_tab_reaches_every_control_and_shows_where_it_is(
@@ -97,7 +97,9 @@ def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> N
 
 
 def test_compare_answers_the_keyboard(page: Page, base: str) -> None:
-    page.goto(base + "compare/")
+    page.goto(base + "explore/")
+    page.locator("#dm-compare-mode > summary").focus()
+    page.keyboard.press("Enter")
     place = page.locator('select[data-side="a"][data-kind="place"]')
     place.focus()
     page.locator(COMPARE).wait_for()

@@ -60,7 +60,6 @@ def parts(page: Page, base: str) -> list[str]:
     kinds = {"tasks": singles, "devices": names["device"]}
     listed = {kind: {name: f"parts/{name}" for name in each} for kind, each in kinds.items()}
     listed["links"] = {name: f"parts/links-{name}" for name in names["task"]}
-    opening = {"explore": "all", "compare": "settings"}
     asked: list[str] = []
 
     def answer(route: Route) -> None:
@@ -69,10 +68,10 @@ def parts(page: Page, base: str) -> list[str]:
         route.fulfill(json=listed if name == "listed" else files[name])
 
     def opens(route: Route) -> None:
+        opening = iter(("all", "settings"))  # of the filters, and of two settings side by side
         text = re.sub(
             r'data-cells="[^"]*"',
-            f'data-cells="../parts/{opening[route.request.url.split("/")[-2]]}"'
-            ' data-parts="../parts/listed"',
+            lambda _: f'data-cells="../parts/{next(opening)}" data-parts="../parts/listed"',
             route.fetch().text(),
         )
         options = "".join(f'<option value="{name}">{name}</option>' for name in singles)
@@ -82,7 +81,7 @@ def parts(page: Page, base: str) -> list[str]:
         route.fulfill(body=text, content_type="text/html")
 
     page.route("**/parts/*", answer)
-    page.route(re.compile(r"/(explore|compare)/(\?.*)?$"), opens)
+    page.route(re.compile(r"/explore/(\?.*)?$"), opens)
     return asked
 
 
@@ -116,7 +115,7 @@ def test_links_of_a_large_collection_are_read_when_somebody_asks_for_them(
 
     second.get_by_role("button", name="show links").click()
     compare = second.get_by_role("link", name="compare")
-    expect(compare).to_have_attribute("href", re.compile(r"compare/\?a=[0-9a-f]{10}$"))
+    expect(compare).to_have_attribute("href", re.compile(r"explore/\?a=[0-9a-f]{10}#compare$"))
     expect(second.locator(".dm-explore__ways a").first).to_be_focused()
     assert page.get_by_role("button", name="show links").count() == 0
     assert [name for name in parts if name.startswith("links")] == ["links-code"]
@@ -131,7 +130,7 @@ def test_an_address_that_names_a_setting_of_a_large_collection_shows_its_cells(
     assert address
     device = page.locator(f"{ROWS} th a").first.inner_text()
 
-    opened(page, f"{base}explore/?task=code&setup={address[-10:]}")
+    opened(page, f"{base}explore/?task=code&setup={address.partition('=')[2][:10]}")
     expect(page.locator(f"{ROWS} th a")).to_have_text([device])
     assert parts.count("links-code") == 2
 

@@ -203,12 +203,12 @@ def test_one_card_through_two_backends_is_a_pair() -> None:
     ) == [("cuda", "vulkan", 4, 1.25)]
 
 
-def test_without_results_the_pages_invite_and_no_file_is_written(
+def test_without_results_the_page_invites_and_no_file_is_written(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     written = list(explore(empty, Site(bundle="x.js")))
 
-    assert [part.path for part in written] == ["explore.md", "compare.md"]
+    assert [part.path for part in written] == ["explore.md"]
     assert all("Contribute the first result" in part.text for part in written)  # type: ignore[union-attr]
 
 

@@ -1,4 +1,4 @@
-"""The pages Explore and Compare: their first rows, and what the filters are called."""
+"""The page Explore: its first rows, what the filters are called, and two settings side by side."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -60,6 +60,9 @@ def explore(
         path="explore.md",
         site=site,
         data=files.first.path if files else None,
+        settings=files.settings.path if files else None,
+        newest=read(connection, "newest")[:TOP],
+        credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
         machine_path=machine.PATH,
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
@@ -72,15 +75,6 @@ def explore(
         sources=read(connection, "sources"),
         losing=measured.filter(col("verdict").is_in(LOSSES)).height,
         shares=shares(shown["mark"]),
-    )
-    yield render(
-        "compare.md.jinja",
-        path="compare.md",
-        site=site,
-        data=files.settings.path if files else None,
-        parts=parts,
-        pairs=read(connection, "compared_backends"),
-        credits=[row for row in read(connection, "credits") if row.counted],
     )
 
 

@@ -1,4 +1,4 @@
-"""A page for each submission, the list of them all, and those that do not count."""
+"""A page for each submission."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ from schemas.vocabulary import TASKS
 
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 SINGLE = ("submission", "setup", "standing")
-UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
     "gpus": "gpu",
@@ -72,29 +71,10 @@ class Evidence:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The index of submissions, and what is at the address of each (`short`: of very many)."""
+    """What is at the address of each submission: a page, or of very many a short form."""
     listed = connection.table("submission").order("measured_until desc, submission")
     names = [name for (name,) in listed.select("submission").fetchall()]
-    counted = {row.submission for row in read(connection, "standing") if row.counted}
-    uncounted = [name for name in names if name not in counted]
-    newest = read(connection, "newest")
     own = with_own_page(connection, most_pages)
-    most = None if own is None else most_pages
-    yield render(
-        "submissions.md.jinja",
-        path="submissions/index.md",
-        site=site,
-        rows=newest[:most],
-        credits=[row for row in read(connection, "credits") if row.counted],
-        left_out=len(newest[most:]) if most else 0,
-        uncounted=len(uncounted),
-    )
-    yield render(
-        "uncounted.md.jinja",
-        path=UNCOUNTED_PATH,
-        site=site,
-        rows=tuple(evidence(connection, uncounted[:most])),
-    )
     every = evidence(connection, names)
     if own is None:
         yield from (_full_page(connection, site, each) for each in every)

@@ -147,8 +147,9 @@ class Compare {
       this.section.hidden = false;
       this.section.querySelector('[data-part="says"]').textContent = `${error.message}.`;
     });
-    const query = new URLSearchParams(SIDES.map((side) => [side, sides[side].setup ?? sides[side].place]));
-    history.pushState(history.state, "", `${location.pathname}?${query}`);
+    const query = new URLSearchParams(location.search); // the filters of the page stay
+    for (const side of SIDES) query.set(side, sides[side].setup ?? sides[side].place);
+    history.pushState(history.state, "", `${location.pathname}?${query}#compare`);
   }
 
   // Where one side names an arm and the other only a place, the same arm is meant there too.
@@ -266,11 +267,13 @@ class Compare {
   }
 }
 
+const asked = () => SIDES.some((side) => new URLSearchParams(location.search).has(side));
+
 let current = null;
 addEventListener("popstate", () => current?.form.isConnected && current.restore());
-document$.subscribe(async () => {
-  const form = document.getElementById("dm-compare");
-  if (!form || form.dataset.state) return;
+
+const start = async (form) => {
+  if (form.dataset.state) return;
   form.dataset.state = "waiting";
   form.hidden = false;
   await window.visitor.acts;
@@ -280,6 +283,15 @@ document$.subscribe(async () => {
     current = found;
   } catch (error) {
     form.dataset.state = "failed";
-    form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}. The table below has the closest pairs.`));
+    form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}.`));
   }
+};
+
+// A mode of Explore: its file is read once it is opened, by hand or by the address.
+document$.subscribe(() => {
+  const mode = document.getElementById("dm-compare-mode");
+  if (!mode) return;
+  const form = document.getElementById("dm-compare");
+  mode.addEventListener("toggle", () => mode.open && start(form));
+  if (asked()) mode.open = true;
 });

@@ -12,6 +12,7 @@ const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
 const REMEMBERED_MS = 300; // the address follows once: a browser works longer at it than at a filter
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
+const COMPARED = ["a", "b"]; // what two settings are compared, in the same address
 const HIDDEN = ["setup"]; // filters that only an address can set
 const NARROW = "(max-width: 44.9375em)";
 
@@ -164,6 +165,7 @@ class Explore {
 
   query() {
     const query = new URLSearchParams();
+    for (const [name, value] of new URLSearchParams(location.search)) if (COMPARED.includes(name)) query.set(name, value);
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
     if (this.parts && this.task) query.set("task", this.task);
@@ -387,7 +389,7 @@ class Explore {
     const evidence = link(root + address, others ? `newest of ${others + 1} submissions` : "submission");
     const raw = link(`${root}data/${address.replace(/\/$/, "")}.json`, "raw data");
     raw.download = "";
-    const compare = link(`${root}compare/?a=${key(cells, "setup", row)}`, "compare");
+    const compare = link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare");
     const copy = Object.assign(element("button", "dm-explore__command", "command"), { type: "button", title: command(cells, row) });
     copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
     return element("td", "dm-explore__ways", evidence, "\u00a0· ", raw, "\u00a0· ", compare, "\u00a0· ", copy);

@@ -1,12 +1,10 @@
-// Show a submission of a large collection, which is data and no page: at its own address, where the
-// host answers with the page for missing addresses, or at submissions/?id=NAME.
+// Show a submission of a large collection, which is data and no page, at its own address: the host
+// answers there with the page for missing addresses.
 const root = new URL("../../", import.meta.url);
 
 function asked() {
-  const { pathname, searchParams } = new URL(location.href);
-  const below = pathname.slice(root.pathname.length);
-  const name = /^submissions\/([a-z0-9][a-z0-9._-]*)\/?$/.exec(below)?.[1];
-  return name ?? (below === "submissions/" ? searchParams.get("id") : null);
+  const below = location.pathname.slice(root.pathname.length);
+  return /^submissions\/([a-z0-9][a-z0-9._-]*)\/?$/.exec(below)?.[1];
 }
 
 async function show(name) {
@@ -23,4 +21,4 @@ async function show(name) {
 }
 
 const name = asked();
-if (name && /^[a-z0-9][a-z0-9._-]*$/.test(name)) await show(name);
+if (name) await show(name);
