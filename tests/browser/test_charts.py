@@ -78,7 +78,7 @@ def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
     page.goto(base + "what-moves-it/")
     for number in range(10):
         way = WAYS[(number + 1) % len(WAYS)]
-        page.locator(".md-sidebar--primary").get_by_role("link", name=way, exact=True).click()
+        page.locator(".md-tabs").get_by_role("link", name=way, exact=True).click()
         expect(page.locator("h1")).to_contain_text(TITLES[way])
         stir(page)
         expect(page.locator(ALIVE).first).to_be_visible()
