@@ -151,7 +151,7 @@ def test_a_large_collection_opens_with_the_cells_over_all_tasks(
 
     assert 'data-parts="../assets/explore/parts.' in page.text
     assert '<option value="code">Code</option>' in page.text
-    cells, _, _ = page.text.partition('id="published"')
+    cells, _, _ = page.text.partition('id="compare"')
     assert cells.count("<td>All tasks</td>") == cells.count('<th scope="row">') > 0
 
 
