@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 from estimates.commands import LLAMA_CPP, MLX_LM, VLLM, drafting, serve_nearest, usual
 from estimates.plan.commands import method_of
@@ -15,6 +16,7 @@ from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
 from harness.campaign.methods import METHODS, parse
 from harness.campaign.model import Campaign
+from harness.cli.app import app
 from harness.cli.engines import ChosenEngine
 from harness.cli.tune_session import Stages
 from harness.report.use import command
@@ -197,6 +199,24 @@ def test_a_lookup_that_begins_at_three_tokens_needs_no_warning() -> None:
     assert found is not None
     assert '"prompt_lookup_min": 3' in found.words[4]
     assert found.note is None
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "engines.md"
+ON_THE_PAGE = [
+    line for line in PAGE.read_text("utf-8").splitlines() if line[:13] == "draftmap run "
+]
+
+
+@pytest.mark.parametrize("line", ON_THE_PAGE)
+def test_a_command_of_the_page_about_engines_is_understood(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAFTMAP_CACHE", str(tmp_path))
+    done = CliRunner().invoke(app, [*shlex.split(line)[1:], "--dry-run"])
+
+    # There is no such file or server here; 2 is a command line that cannot be read.
+    assert done.exit_code in (0, 1, 3), done.output
+    assert not isinstance(done.exception, Exception)
 
 
 def test_an_engine_that_is_not_known_has_no_line() -> None:

@@ -133,7 +133,7 @@ class ChosenEngine:
         identity = self.adapter().identity()
         if identity is not None:
             return identity
-        urls = (connection.base_url, *connection.spec_base_urls)
+        urls = (connection.base_url, *connection.spec_base_urls, *connection.spec_models)
         commands = (connection.server_command, *connection.spec_server_commands)
         return " ".join(part for part in (self.runner, *urls, *commands) if part)
 

@@ -51,7 +51,10 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
             started or connection.base_url
         ),
         "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
-            connection.spec_base_urls or connection.spec_server_commands or alone
+            connection.spec_base_urls
+            or connection.spec_server_commands
+            or connection.spec_models
+            or alone
         ),
         f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods or alone,
         "the name of the draft (--draft NAME)": drafts,

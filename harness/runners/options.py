@@ -66,6 +66,14 @@ class ConnectionOptions(Timeouts):
         metavar="NAME",
         panel=_SERVERS,
     )
+    spec_models: tuple[str, ...] = option(
+        "The name of the target with speculation, one for each --method, where one server at "
+        "--base-url offers both, as Ollama does. Not with --spec-base-url.",
+        name="spec-served-model",
+        metavar="NAME",
+        panel=_SERVERS,
+        default=(),
+    )
     backend: str | None = option(
         "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
         "rocm, sycl and so on. Also for a llama-server that has no --list-devices.",

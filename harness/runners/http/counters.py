@@ -20,11 +20,11 @@ _LINE = re.compile(
 _POSITION = re.compile(r'position="(\d{1,3})"')
 _MOST = 2**53  # beyond it a float is no count
 _LONGEST_DRAFT = 256
-# The same counters under the names of the two engines that have them.
-_PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode")
-_ROUNDS = "num_drafts"
-_DRAFTED = ("num_draft_tokens", "draft_tokens")
-_ACCEPTED = ("num_accepted_tokens", "accepted_tokens")
+# The same counters under the names of the engines that have them.
+_PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
+_ROUNDS = ("num_drafts", "drafts")
+_DRAFTED = ("num_draft_tokens", "draft_tokens", "draft_tokens_proposed")
+_ACCEPTED = ("num_accepted_tokens", "accepted_tokens", "draft_tokens_accepted")
 _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 
 
@@ -101,10 +101,11 @@ def read_counters(text: str) -> Counters | None:
         elif not position:
             values[name] = values.get(name, 0.0) + value
     drafted, accepted = _either(values, _DRAFTED), _either(values, _ACCEPTED)
-    if drafted is None or accepted is None or _ROUNDS not in values:
+    rounds = _either(values, _ROUNDS)
+    if drafted is None or accepted is None or rounds is None:
         return None
     at = tuple(int(positions.get(index, 0)) for index in range(max(positions, default=-1) + 1))
-    return Counters(rounds=int(values[_ROUNDS]), drafted=drafted, accepted=accepted, accepted_at=at)
+    return Counters(rounds=rounds, drafted=drafted, accepted=accepted, accepted_at=at)
 
 
 def _bare(name: str) -> str | None:

@@ -215,7 +215,9 @@ class ServerTimes:
 
 
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
-    """The server's times in an answer: `timings` of llama.cpp, `metrics` of vLLM; else `None`.
+    """The server's times in an answer, else `None`.
+
+    `timings` of llama.cpp and its kin, `metrics` of vLLM, and TabbyAPI's seconds in `usage`.
 
     `salted` says that this request could not use the prompt cache.
     """
@@ -228,7 +230,10 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
     if isinstance(metrics, dict):
         whole = salted or answer.cached_tokens == 0
         return _times(metrics, "generation_time_ms", "time_to_first_token_ms", whole=whole)
-    return None
+    in_seconds = ("completion_time", "prompt_time")
+    known = {name: milliseconds(answer.usage, name) for name in in_seconds}
+    tabby: dict[str, Json] = {name: 1000 * s for name, s in known.items() if s is not None}
+    return _times(tabby, *in_seconds, whole=answer.cached_tokens == 0)
 
 
 def _times(

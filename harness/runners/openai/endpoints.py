@@ -47,6 +47,16 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
     if urls and commands:
         message = "give servers that run (--base-url) or commands that start them, not both"
         raise UsageError(message)
+    if options.spec_models and (options.base_url is None or options.spec_base_urls):
+        message = "--spec-served-model names models at --base-url; leave out other servers"
+        raise UsageError(message)
+    if options.base_url is not None and options.spec_models:
+        address = parse(options.base_url, option="--base-url")
+        return Endpoints(
+            base=address,
+            spec=(address,) * len(options.spec_models),
+            option="--spec-served-model",
+        )
     if options.base_url is not None:
         return Endpoints(
             base=parse(options.base_url, option="--base-url"),

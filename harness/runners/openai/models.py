@@ -83,6 +83,7 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
 
 # What a server states of the weights, the surest first. A name, a date or a limit is not of them.
 _OF_WEIGHTS = ("digest", "file_bytes", "parameters", "quantisation", "vocabulary_size", "root")
+ANOTHER_NAME = "another name"
 _SHOW_SAMENESS = ("digest", "file_bytes", "root")
 
 
@@ -100,7 +101,7 @@ def difference(one: Served, other: Served) -> str | None:
     for name, (ours, theirs) in both.items():
         if ours != theirs:
             return f"{name.replace('_', ' ')} {ours} and {theirs}"
-    return None if one.id == other.id or {*both} & {*_SHOW_SAMENESS} else "another name"
+    return None if one.id == other.id or {*both} & {*_SHOW_SAMENESS} else ANOTHER_NAME
 
 
 def other_model(names: Collection[str], served: Served) -> str | None:

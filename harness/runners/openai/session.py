@@ -16,9 +16,17 @@ from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer
 from harness.runners.openai.connection import Connection, connect, reconnect
 from harness.runners.openai.device import computed_on
-from harness.runners.openai.models import difference, offer, shown
+from harness.runners.openai.models import ANOTHER_NAME, difference, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
+
+_SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
+_OLLAMA = (
+    "this is the baseline's server. Ollama drafts by the model's own parameters, so create two "
+    "models with `ollama create NAME -f MODELFILE`, one from `FROM MODEL` and `PARAMETER "
+    "draft_num_predict 0` for --served-model, and one from `FROM MODEL` and `PARAMETER "
+    "draft_num_predict N` for --spec-served-model (N is the n_max of --method)"
+)
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -31,7 +39,7 @@ class OpenAiSession(ServerSession[Connection]):
         reading.check(self._endpoints, campaign)
         self._options = options
         self._key = reading.api_key()
-        self._running: dict[ServerAddress, Connection] = {}
+        self._running: dict[tuple[ServerAddress, str | None], Connection] = {}
         self._lost: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
@@ -63,14 +71,15 @@ class OpenAiSession(ServerSession[Connection]):
         if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
         lost = self._lost.pop(endpoint, None)
-        found = self._return(lost, arm) if lost else self._running.get(endpoint) or self._start(arm)
+        place = endpoint, self._options_of(arm).model
+        found = self._return(lost, arm) if lost else self._running.get(place) or self._start(arm)
         if isinstance(found, Connection):
-            self._running[endpoint] = found
+            self._running[place] = found
         return found
 
     def _return(self, lost: Connection, arm: ArmPlan) -> Connection | Failure:
         """A server that was lost and is back, warmed up again."""
-        found = reconnect(lost, self._options, key=self._key)
+        found = reconnect(lost, self._options_of(arm), key=self._key)
         warm_up = found if isinstance(found, Failure) else self._warm_up(found, arm)
         return warm_up if isinstance(warm_up, Failure) else found
 
@@ -80,7 +89,14 @@ class OpenAiSession(ServerSession[Connection]):
         return super()._failure(server, error)
 
     def _start(self, arm: ArmPlan) -> Connection | Failure:
-        return connect(self._endpoint(arm), self._options, key=self._key)
+        return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
+
+    def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
+        """The options with the model's name for an arm, where one server offers several."""
+        if not arm.drafts or not self._options.spec_models:
+            return self._options
+        index = reading.speculation(self._campaign).index(arm.method)
+        return replace(self._options, model=self._options.spec_models[index])
 
     def _endpoint(self, arm: ArmPlan) -> reading.Endpoint:
         return reading.endpoint_of(arm, self._endpoints, self._campaign)
@@ -112,16 +128,20 @@ class OpenAiSession(ServerSession[Connection]):
             self._base = self._base or server
         if not arm.drafts or self._base is None:
             return None
-        return unfit(server, self._base, draft=self._draft(arm))
+        named = bool(self._options.spec_models)
+        return unfit(server, self._base, draft=self._draft(arm), named=named)
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
 
 
-def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure | None:
+def unfit(
+    found: Connection, base: Connection, *, draft: str | None, named: bool = False
+) -> Failure | None:
     """Why a server cannot be compared with the baseline's: another engine or model, or the same.
 
-    LM Studio alone may be one server for both, as it drafts when a request names a draft model.
+    LM Studio may be one server for both, as it drafts when a request names a draft model, and any
+    server whose models the user `named` for each arm.
     """
     ours, theirs = found.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
@@ -130,7 +150,7 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
             f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
         )
     apart = difference(found.served, base.served)
-    if apart is not None:
+    if apart is not None and not (named and apart == ANOTHER_NAME):
         return _not_comparable(
             f"this server offers {found.served.id}, the baseline's {base.served.id} ({apart}); "
             "start both with the same weights, under the same name"
@@ -139,10 +159,9 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
         known = draft is None or any(model.id == draft for model in ours.models)
         offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
         return None if known else Failure(reason="load-failed", detail=offered)
-    if found.process is None and found.client.address == base.client.address:
-        return _not_comparable(
-            "this is the baseline's server; one that was started with speculation is needed"
-        )
+    one_server = found.process is None and found.client.address == base.client.address
+    if one_server and (not named or found.served.id == base.served.id):
+        return _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
     return None
 
 

@@ -35,6 +35,16 @@ def test_the_counters_of_vllm_are_read() -> None:
     assert read_counters(VLLM) == Counters(rounds=3, drafted=15, accepted=4, accepted_at=(3, 1))
 
 
+def test_the_counters_of_mistral_rs_are_read() -> None:
+    text = (
+        "mistralrs_speculative_drafts_total 6\n"
+        "mistralrs_speculative_draft_tokens_proposed_total 24\n"
+        "mistralrs_speculative_draft_tokens_accepted_total 11\n"
+    )
+
+    assert read_counters(text) == Counters(rounds=6, drafted=24, accepted=11)
+
+
 def test_a_page_without_speculation_has_no_counters() -> None:
     assert read_counters("llamacpp:tokens_predicted_total 40\n") is None
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from harness.runners.base import PreparedArm
 from harness.runners.openai.models import Served, difference
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
@@ -29,6 +30,26 @@ def test_the_baselines_own_server_is_none_that_speculates() -> None:
         failure = refused(session)
 
     assert "this is the baseline's server" in failure.detail
+
+
+def test_ollama_is_measured_at_one_address_by_a_model_for_each_arm() -> None:
+    with serving(style="ollama", models=("plain", "drafts")) as one:
+        session = open_session(plan(), base_url=one.url, model="plain", spec_models=("drafts",))
+
+        assert isinstance(session.prepare("baseline"), PreparedArm)
+        assert isinstance(session.prepare("draft-model-n3"), PreparedArm)
+
+        assert {body["model"] for body in one.state.bodies} == {"plain", "drafts"}
+
+
+def test_one_model_of_an_ollama_for_both_arms_is_refused_with_the_two_modelfiles() -> None:
+    with serving(style="ollama") as one:
+        session = open_session(plan(), base_url=one.url, model=MODEL, spec_models=(MODEL,))
+
+        session.prepare("baseline")
+        failure = refused(session)
+
+    assert "PARAMETER draft_num_predict 0` for --served-model" in failure.detail
 
 
 @pytest.mark.parametrize(
