@@ -127,9 +127,12 @@ def test_texts_are_not_compared_where_tokens_were() -> None:
 
 
 def test_a_text_has_the_digest_of_its_bytes() -> None:
-    trial = trial_of(replace(generation(), text="eau"), PLANNED, order=0)
+    found = replace(generation(), text="eau", tokens=None, counted_tokens=3)
+    trial = trial_of(found, PLANNED, order=0)
 
     assert trial.text_sha256 == hashlib.sha256(b"eau").hexdigest()[:16]
+    # Token ids say more.
+    assert trial_of(replace(generation(), text="eau"), PLANNED, order=0).text_sha256 is None
 
 
 def test_a_failed_trial_is_compared_with_nothing() -> None:
