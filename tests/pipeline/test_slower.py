@@ -112,7 +112,8 @@ CASES: dict[str, tuple[str, str, dict[str, float], list[list[Any]]]] = {
     # 50 rounds of 2 drafted tokens yield 2 each and take 40 ms: R = 4, a perfect draft gives 3.
     "no draft could win": (
         PLAIN, log(*[(2000.0, 101, 100, 50)] * 3), {},
-        [["cannot-win", True], ["layers-displaced", False], ["slow-draft", False]],
+        [["cannot-win", True], ["experts-in-memory", False], ["layers-displaced", False],
+         ["slow-draft", False]],
     ),
     # 80 rounds of 4 drafted tokens yield 1.25 and take 20 ms: R = 2, and 25 % would break even.
     "too little is accepted": (
@@ -123,6 +124,16 @@ CASES: dict[str, tuple[str, str, dict[str, float], list[list[Any]]]] = {
         f"{PLAIN}\noffloaded 33/33 layers to GPU",
         log(*[(1600.0, 101, 320, 20)] * 3, extra="offloaded 28/33 layers to GPU"), {},
         [["layers-displaced", True], ["low-acceptance", True], ["slow-draft", False]],
+    ),
+    # Of 400 drafted tokens 4: 100 rounds of 4 yield 1.04 and take 14.6 ms.
+    "next to nothing is accepted": (
+        PLAIN, log(*[(1400.0, 101, 400, 4)] * 3), {},
+        [["nothing-accepted", True], ["layers-displaced", False], ["slow-draft", False]],
+    ),
+    # 100 tokens in 50 s: 500 ms each. The prompt takes 40 ms a token, before it was 2 ms.
+    "steps of half a second, and a slow prompt": (
+        PLAIN, log(*[(50000.0, 101, None, None)] * 3).replace("= 10.00 ms", "= 200.00 ms"), {},
+        [["never-drafted", True], ["half-seconds", True], ["slow-prompt", True]],
     ),
     "it is faster": (PLAIN, log(*[(500.0, 101, 100, 50)] * 3), {}, [["none", True]]),
     # 40 tokens/s against 25, 500 drafted at depth 8 of which 200: 4.2 of 9 a round, R = 6.72.

@@ -62,6 +62,17 @@ const statistics = (spec) => {
   };
 };
 
+// Whether every request waited for a fixed time in each step.
+const waits = (run, ms) => timed(run).length > 0 && timed(run).every((each) => {
+  const steps = Math.round(msPerToken(each) / ms);
+  return steps > 0 && Math.abs(msPerToken(each) - steps * ms) < 0.02 * ms;
+});
+
+const promptMs = (run) => {
+  const read = run.requests.filter((each) => each.promptTokens > 0 && each.promptMs > 0);
+  return read.length && read.length === run.requests.length ? sum(read.map((each) => each.promptMs)) / sum(read.map((each) => each.promptTokens)) : null;
+};
+
 // All figures; what is not known is null.
 export const figures = (plain, spec, typed, known) => {
   const found = speed(plain, spec, typed, known);
@@ -97,6 +108,8 @@ export const figures = (plain, spec, typed, known) => {
     layersWithout: plain.layers?.on ?? typed.layersWithout,
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
     mismatch: spec.mismatch,
+    waits: waits(spec, known.bounds.half_second),
+    promptRatio: found.paired && promptMs(plain) !== null && promptMs(spec) !== null ? promptMs(spec) / promptMs(plain) : null,
   };
 };
 
@@ -117,10 +130,15 @@ export const reasons = (f, known) => {
   found("rarely-drafted", drafts && f.fired !== null && f.fired < bounds.rarely_fires);
   found("layers-displaced", f.layersWith !== null && f.layersWithout !== null && f.layersWith < f.layersWithout);
   found("wide-upload", lost && f.layersAll !== null && f.layersWith < f.layersAll && f.longest !== null && f.longest + 1 >= bounds.upload_step);
+  found("half-seconds", f.waits);
+  found("slow-prompt", f.promptRatio !== null && f.promptRatio >= bounds.slow_prompt);
+  const nothing = drafts && f.acceptance < bounds.nothing_accepted;
+  found("nothing-accepted", nothing);
   found("cannot-win", drafts && lost && f.ceiling !== null && f.ceiling < 1);
+  check("experts-in-memory", drafts && lost && f.ceiling !== null && f.ceiling < 1);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
-  found("low-acceptance", drafts && lost && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed);
-  check("low-acceptance", alone && f.acceptance < bounds.low_acceptance);
+  found("low-acceptance", drafts && lost && !nothing && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed);
+  check("low-acceptance", alone && !nothing && f.acceptance < bounds.low_acceptance);
   check("several-at-once", (lost || alone) && f.slots > 1);
   check("kernel-step", drafts && (lost || alone) && !(f.fired < bounds.rarely_fires && f.fired !== null) && f.longest !== null && f.longest + 1 >= bounds.wide_step);
   check("layers-displaced", drafts && slower(f, known) && (f.layersWith === null || f.layersWithout === null));
