@@ -27,6 +27,7 @@ from scipy.stats import beta
 
 from bench.null_worlds import ARMS, device, differing
 from harness.report.setting import settings
+from pipeline.site.pages import strips
 from pipeline.site.pages.feeds import badges, feeds
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
@@ -46,8 +47,8 @@ GAIN = "at least"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
 # Claims of these places are about one file each, those of the others about the whole world.
 BY_FILE = (
-    *("device: surest gain", "device: best settings by task", "machine.json: row"),
-    *("badge of a device", FEED, "map: square", "model: square"),
+    *("device: surest gain", "device: best settings by task", "strip"),
+    *("badge of a device", FEED),
 )
 Claims: TypeAlias = "Counter[tuple[str, bool]]"
 Kind: TypeAlias = tuple[int, float]
@@ -133,12 +134,13 @@ def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> It
     return (row.at_least is not None for row in read(connection, query, **given))
 
 
-def _squares(query: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    return (row.verdict == "helps" for row in read(connection, query) if _best(row))
+def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 
-def _best(row: object) -> bool:
-    return getattr(row, "shown", "best") == "best"
+def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+    return ("gain" in group.finding for group in groups)
 
 
 def _badges(prefix: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
@@ -156,10 +158,8 @@ PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
     "device: best settings by task": partial(_rows, "best_settings", place="device"),
     "model: surest gain": partial(_rows, "surest_gain", place="target"),
     "model: best settings by task": partial(_rows, "best_settings", place="target"),
-    "model: square": partial(_squares, "target_squares"),
-    "home: sentence of the map": partial(_rows, "map_claims"),
-    "map: square": partial(_squares, "map_square"),
-    "machine.json: row": partial(_rows, "machine_rows"),
+    "strip": _strips,
+    "heading of strips": _headings,
     "badge of a device": partial(_badges, "devices/"),
     "badge of a model": partial(_badges, "models/"),
     "badge of everything": partial(_badges, "overall"),

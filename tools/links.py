@@ -105,9 +105,6 @@ def broken_links(site: Path) -> list[tuple[str, str]]:
 def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, str]]:
     for path, page in known.items():
         yield from ((path, link) for link in page.links)
-    for path in site.rglob("assets/map/*.html"):  # these become part of the home page
-        piece = Reader(path.read_text("utf-8"))
-        yield from ((site / "index.html", link) for link in piece.links)
     for path in site.rglob("*.css"):
         yield from ((path, link) for link in IN_CSS.findall(path.read_text("utf-8")))
     for path in (site / "feed.xml", site / "builds.xml"):

@@ -1,7 +1,8 @@
-"""Draw the map and charts as pictures for a README, for light and for dark pages."""
+"""Draw the head of the strips and charts as pictures for a README, for light and for dark pages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 
 import duckdb
@@ -10,16 +11,15 @@ from pipeline.data.database import open_database
 from pipeline.errors import UnknownChartError
 from pipeline.site.charts import definitions, draw
 from pipeline.site.charts.theme import FONT, Scheme
-from pipeline.site.pages.environment import environment
-from pipeline.site.pages.home import drawing, map_choices
-from pipeline.site.pages.map import opening
+from pipeline.site.pages import strips
+from pipeline.site.rows import read
 
 MAP = "map"
-STYLES = Path(__file__).resolve().parents[2] / "site_src" / "assets" / "stylesheets"
+ROWS = 12
+WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 260, 480, 775
+STYLE = Path(__file__).resolve().parents[2] / "site_src" / "assets" / "stylesheets" / "draftmap.css"
 SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
-MEDIA = re.compile(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
-RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-LINK = re.compile(r'<(/?)a\b(?: href="[^"]*")?')
+COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
 
 def draw_pictures(names: Sequence[str], *, results: Path, output: Path) -> tuple[Path, ...]:
@@ -46,27 +46,78 @@ def _pictures(connection: duckdb.DuckDBPyConnection, name: str) -> dict[Scheme, 
     if name != MAP:
         chart = draw(connection, name)
         return {"light": chart.svg, "dark": chart.svg_dark}
-    wide = drawing(opening(map_choices(connection)))
-    svg = getattr(environment().get_template("map.html.jinja").make_module(), "svg")  # noqa: B009 - macros are not in the type
-    drawn = LINK.sub(r"<\1g", str(svg(wide, str)).strip())  # links lead nowhere from a README
-    head, _, rest = drawn.partition(">")
-    return {scheme: f"{head}>\n<style>{map_style(scheme)}</style>{rest}\n" for scheme in SCHEMES}
+    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+    return {scheme: _head(groups[:1], _colours(scheme)) for scheme in SCHEMES}
 
 
-def map_style(scheme: Scheme) -> str:
-    """The rules of the site's style sheets that draw a map on a page of this scheme."""
-    sheets = "".join(
-        MEDIA.sub("", (STYLES / name).read_text("utf-8")) for name in ("draftmap.css", "map.css")
+def _head(groups: Sequence[strips.Group], ink: dict[str, str]) -> str:
+    """The first rows of the first group, with its heading and the axis."""
+    shown = [each for group in groups for each in _spaced(group.strips)]
+    height = TOP + LINE * len(shown) + 10
+    rows = (_row(each, TOP + LINE * place, ink) for place, each in enumerate(shown))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
+        f' font-family="{escape(FONT)}" font-size="15">'
+        f'<rect width="{WIDTH}" height="{height}" rx="10" fill="{ink["paper"]}"/>'
+        f"{''.join(_headings(groups, height, ink))}{''.join(rows)}</svg>\n"
     )
-    rules = [(selector.strip(), body) for selector, body in RULE.findall(sheets)]
-    colours = "".join(
-        body
-        for selector, body in rules
-        if selector == f'[data-md-color-scheme="{SCHEMES[scheme]}"]'
+
+
+def _spaced(rows: Sequence[strips.Strip]) -> list[strips.Strip]:
+    """So many rows that they fit, from the first to the last."""
+    if len(rows) <= ROWS:
+        return list(rows)
+    return [rows[round(step * (len(rows) - 1) / (ROWS - 1))] for step in range(ROWS)]
+
+
+def _headings(groups: Sequence[strips.Group], height: int, ink: dict[str, str]) -> Iterator[str]:
+    for group in groups:
+        words = f"{group.label}: {group.finding}"
+        yield _text(20, 40, words, ink["ink"], 'font-size="21" font-weight="700"')
+        yield _text(20, 66, group.spread, ink["ink-soft"])
+    for value, place in strips.axis():
+        x = LEFT + place / 100 * PLOT
+        yield _text(x, TOP - 12, f"{value}\N{MULTIPLICATION SIGN}", ink["ink-soft"], MIDDLE)
+    x = LEFT + strips.position(1) / 100 * PLOT
+    yield (
+        f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{height - 10}" stroke="{ink["ink-soft"]}"'
+        ' stroke-dasharray="2 4"/>'
     )
-    shapes = "".join(
-        f"{selector} {{{body}}}\n"
-        for selector, body in rules
-        if selector.startswith(".dm-map") and "narrow" not in selector and "-plot" not in selector
+
+
+SMALL, BOLD = 'font-size="13"', 'font-weight="600"'
+MIDDLE = f'text-anchor="middle" {SMALL}'
+
+
+def _row(each: strips.Strip, top: float, ink: dict[str, str]) -> str:
+    middle = top + LINE / 2
+    tone = {"gain": "gain", "loss": "loss"}.get(each.tone, "ink")
+
+    def x(place: float) -> float:
+        return round(LEFT + place / 100 * PLOT, 1)
+
+    dots = [
+        *(f'<circle cx="{x(place)}" cy="{middle}" r="2" opacity=".35"/>' for place in each.others),
+        *(
+            f'<circle cx="{x(place)}" cy="{middle}" r="4" stroke="{ink[tone]}" fill="none"/>'
+            for place in each.dots
+        ),
+    ]
+    tick = f'<rect x="{x(each.tick) - 1.5}" y="{top + 5}" width="3" height="{LINE - 10}"/>'
+    return (
+        f'<g fill="{ink[tone]}">{"".join(dots)}{tick}</g>'
+        f"{_text(20, middle + 5, each.row.device_label, ink['ink'], BOLD)}"
+        f"{_text(END, middle + 5, each.figure, ink[tone], BOLD)}"
+        f"{_text(END + 70, middle + 5, each.setting, ink['ink-soft'], SMALL)}"
     )
-    return f".dm-map {{{colours} --md-text-font-family: {FONT};\n}}\n{shapes}"
+
+
+def _text(x: float, y: float, words: str, fill: str, more: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" fill="{fill}" {more}>{escape(words)}</text>'
+
+
+def _colours(scheme: Scheme) -> dict[str, str]:
+    """The colours of a page of this scheme, from the site's style sheet."""
+    sheet = STYLE.read_text("utf-8")
+    _, _, rest = sheet.partition(f'[data-md-color-scheme="{SCHEMES[scheme]}"] {{')
+    return dict(COLOUR.findall(rest.partition("}")[0]))

@@ -42,15 +42,14 @@ CHANGE = """async (address) => {
 }"""
 
 
-def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) -> None:
+def test_home_paints_its_rows_without_the_chart_library(page: Page, base: str) -> None:
     asked: list[str] = []
     page.route("**/vega.*.js", lambda route: asked.append(route.request.url))
     page.goto(base)
-    figure = page.locator(".dm-map-figure")
+    row = page.locator("li.dm-strip").first
 
     assert page.evaluate(PAINT) > 0
-    expect(figure.locator("b:visible", has_text="×").first).to_be_visible()  # noqa: RUF001 - as printed
-    assert figure.bounding_box()["y"] < WIDE["height"]  # type: ignore[index]
+    assert row.bounding_box()["y"] < WIDE["height"]  # type: ignore[index]
     assert asked == []
 
 
@@ -142,18 +141,3 @@ def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     assert lines[0].count(",") >= 2
     figure.get_by_role("link", name="Link to").click()
     assert page.url == f"{base}{way}#{figure.get_attribute('id')}"
-
-
-def test_a_map_that_is_a_table_can_be_taken_along(page: Page, base: str) -> None:
-    page.goto(base)
-    stir(page)
-    bar = page.locator(".dm-map-figure .dm-chart__files[data-ready]")
-    saved = taken_along(page, bar)
-
-    assert bar.locator("> *").all_inner_texts() == ["PNG", "SVG", "CSV", "Link"]
-    drawn = ET.fromstring(saved["SVG"])  # noqa: S314 - our own picture
-    texts = {each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")}
-    shown = page.locator(".dm-sq b:visible").all_inner_texts()
-    assert set(shown) <= texts
-    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) > len(shown)
-    assert len(saved["CSV"].decode().splitlines()) > 1

@@ -46,7 +46,7 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
 @pytest.mark.parametrize(
     ("address", "ready"),
     [
-        ("", "form.dm-switch:not([hidden])"),
+        ("", ".dm-strip"),
         ("explore/?words=3060&task=code", EXPLORE),
         ("explore/?words=3060&task=code&a=rtx-4060-8-gb~cuda", COMPARE),
     ],
@@ -64,18 +64,6 @@ def test_tab_reaches_every_control_and_shows_where_it_is(
     assert controls > 20
     assert page.evaluate(MISSED) == []
     assert page.evaluate("[...window.unmarked]") == []
-
-
-def test_arrows_switch_the_map_and_enter_opens_a_cell(page: Page, base: str) -> None:
-    page.goto(base)
-    page.get_by_role("radio", name="All tasks").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".dm-map-figure")).to_have_attribute("data-shown", "code--all--best")
-
-    page.locator("table.dm-grid a.dm-sq").first.focus()
-    page.keyboard.press("Enter")
-    expect(page).not_to_have_url(f"{base}?task=code&method=all")
-    expect(page.locator("h1")).to_be_visible()
 
 
 def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> None:

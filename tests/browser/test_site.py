@@ -47,15 +47,26 @@ def still(still_tab: Page) -> Page:
     return still_tab
 
 
-def test_the_first_paint_of_home_holds_the_map(still: Page, base: str) -> None:
+def test_the_first_paint_of_home_holds_the_rows(still: Page, base: str) -> None:
     still.set_viewport_size(WIDE)
     still.goto(base)
 
     # Six of the corpus, four hostile ones with a card; the other tiers come on top.
-    measured = ":not(.dm-sq--imported, .dm-sq--published)"
-    assert still.locator(f"table.dm-grid a.dm-sq{measured}").count() == 10
-    assert still.locator("table.dm-grid:visible").count() > 0
-    assert not still.locator("form.dm-switch").is_visible()
+    assert still.locator("li.dm-strip--measured:visible").count() == 10
+    assert still.locator("li.dm-strip svg circle").count() > 10
+    assert not still.locator("form.dm-chips").is_visible()
+
+
+def test_a_row_leads_to_its_device_and_to_the_row_that_others_printed(
+    still: Page, base: str
+) -> None:
+    still.goto(base)
+    row = still.locator("li.dm-strip--published").first
+    name = row.locator(".dm-strip__name a").first.inner_text()
+    row.locator(".dm-strip__figure").click()
+
+    assert still.locator("h1").inner_text() == name
+    assert still.locator("tr:target").count() == 1
 
 
 def test_a_page_of_each_kind_is_readable_without_javascript(
@@ -67,57 +78,6 @@ def test_a_page_of_each_kind_is_readable_without_javascript(
         unread += [f"{address} {what}" for what in still.evaluate(UNREAD)]
 
     assert unread == []
-
-
-def test_a_phone_shows_the_first_devices_of_a_band_and_all_when_asked(
-    still: Page, base: str
-) -> None:
-    still.goto(base)
-    band = still.locator(".dm-band[open]:has(.dm-band__rest)").first
-    rows, more = band.locator("tbody tr:visible"), band.get_by_role("checkbox")
-    assert rows.count() < band.locator("tbody tr").count()
-
-    more.check()
-    assert rows.count() == band.locator("tbody tr").count()
-
-    still.set_viewport_size(WIDE)
-    assert more.is_hidden()
-
-
-def test_a_filter_of_the_map_finds_what_a_phone_does_not_show(page: Page, base: str) -> None:
-    page.set_viewport_size(NARROW)
-    page.goto(base)
-    last = page.locator(".dm-later th a").last
-    assert last.is_hidden()
-
-    page.get_by_role("searchbox", name="Devices").fill(last.text_content() or "")
-
-    assert last.is_visible()
-    assert page.locator(".dm-band__rest:visible").count() == 0
-
-
-def test_the_switch_changes_the_map_and_the_address(page: Page, base: str) -> None:
-    page.goto(base)
-    page.get_by_role("radio", name="Code", exact=True).check()
-    page.wait_for_selector('.dm-map-figure[data-shown="code--all--best"]')
-
-    expect(page).to_have_url(f"{base}?task=code&method=all&shown=best&tiers=all")
-    assert page.locator("figcaption").first.text_content().startswith("Code: ")
-
-
-def test_an_address_with_a_choice_opens_with_it(page: Page, base: str) -> None:
-    page.goto(f"{base}?task=math&method=prompt-lookup")
-    page.wait_for_selector('.dm-map-figure[data-shown="math--prompt-lookup--best"]')
-
-    assert page.locator('input[value="prompt-lookup"]').is_checked()
-    assert " with Prompt lookup: " in page.locator("figcaption").first.text_content()
-
-
-def test_an_address_with_a_made_up_choice_changes_nothing(page: Page, base: str) -> None:
-    page.goto(f"{base}?task=../../x&method=%3Cb%3E", wait_until="networkidle")
-
-    assert page.locator('input[name="task"][value="all"]').is_checked()
-    assert page.locator(".dm-map-figure[data-shown]").count() == 0
 
 
 def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
@@ -146,14 +106,11 @@ def test_a_chart_that_cannot_wake_points_to_its_table(page: Page, base: str) -> 
 def test_a_table_is_ordered_by_its_headings_and_narrowed_by_its_filter(
     page: Page, base: str
 ) -> None:
-    page.goto(base + "devices/")
-    page.get_by_role("button", name="Memory").click()
-    names = page.locator("#dm-devices tbody th").all_text_contents()
-    page.get_by_placeholder("12 GB").fill("rtx 4060")
+    page.goto(base + "devices/rtx-4060-8-gb/")
+    page.locator("details", has_text="Every cell").locator("summary").first.click()
+    page.get_by_role("button", name="Rigs").click()
+    page.get_by_placeholder("8 GB").fill("code")
 
-    # The largest that anyone has published a figure of; no result of the corpus has as much.
-    assert names[0].startswith("RTX PRO 6000 Blackwell")
-    found = page.locator("#dm-devices tbody tr:visible th")
-    expect(found).to_have_count(2)
-    kept = {name.strip() for name in found.all_text_contents()}
-    assert kept == {"RTX 4060 8 GB", "RTX 4060 Laptop 8 GB"}
+    found = page.locator("#dm-cells tbody tr:visible")
+    expect(found.first).to_contain_text("Code")
+    assert 0 < found.count() < page.locator("#dm-cells tbody tr").count()

@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE = re.compile(
-    r'<div class="dm-scroll[^>]*aria-label="(?P<name>[^"]*)"[^>]*>\s*(?P<table><table.*?</table>)'
-    r'|<div data-part="table">\s*(?P<piece><table.*?</table>)',
+    r'<div class="dm-scroll[^>]*aria-label="(?P<name>[^"]*)"[^>]*>\s*(?P<table><table.*?</table>)',
     re.DOTALL,
 )
 CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.DOTALL)
 INLINE = re.compile(r"</?(a|b|code|em|span|strong|tspan)\b[^>]*>")
 ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-MAP = "The map, as a table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +37,11 @@ def text_of(html: str) -> str:
 def tables(site: Path) -> dict[tuple[str, str], Table]:
     """Every table of a site; two of one name on one page become one."""
     found: dict[tuple[str, str], Table] = {}
-    for path in sorted((*site.rglob("index.html"), *site.glob("assets/map/*.html"))):
+    for path in sorted(site.rglob("index.html")):
         page = path.relative_to(site).as_posix().removesuffix("index.html")
         for match in TABLE.finditer(path.read_text("utf-8")):
-            name = unescape(match["name"] or MAP)
-            table = _table(page, name, match["table"] or match["piece"])
+            name = unescape(match["name"])
+            table = _table(page, name, match["table"])
             same = found.get((page, name))
             rows = (*same.rows, *table.rows) if same else table.rows
             found[page, name] = Table(page=page, name=name, headings=table.headings, rows=rows)

@@ -120,7 +120,7 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
-        "select device, task, choice, shown, speedup, cells from map_square order by all",
+        "select device, task, scope, speedup, dots, other_dots from strip order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
         "select cell, speedup from advice_observation order by all",
         "select device, task, speedup from speedup order by all",

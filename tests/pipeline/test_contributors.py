@@ -48,7 +48,7 @@ def test_only_contributors_whom_maintainers_know_confirm(
     assert one(connection, "select votes, confirmed from cell") == (votes, confirmed)
     mark = "helps-confirmed" if confirmed else "helps"
     assert one(connection, "select mark from cell") == (mark,)
-    best = "select mark from map_square where shown = 'best' and choice = 'all'"
+    best = "select distinct mark from strip"
     assert one(connection, best) == (mark,)
 
 

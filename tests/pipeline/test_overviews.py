@@ -1,4 +1,4 @@
-"""Map, headline and the views by task, method and backend are right on hand-made tables."""
+"""Headline and the views by task, method and backend are right on hand-made tables."""
 
 from dataclasses import replace
 
@@ -7,22 +7,6 @@ import pytest
 from estimates.model import Estimate, Summary
 from tests.pipeline.tables import ARM, campaign, database, entry, one, rows
 from tests.samples import sample
-
-
-def test_the_map_shows_the_best_cell_and_counts_those_that_lose() -> None:
-    connection = database(
-        campaign(1.5, within=(1.4, 1.6), depth=4),
-        campaign(0.7, within=(0.65, 0.75), depth=8),
-        campaign(1.1, within=(1.0, 1.2), quantisation="Q8_0"),
-    )
-
-    found = one(
-        connection,
-        "select device, size_class, backend, task, speedup, depth, cells, helping_cells,"
-        " losing_cells from map_square where choice = 'all' and shown = 'best'",
-    )
-
-    assert found == ("rtx-4060-8-gb", "3–8B", "cuda", "code", 1.5, 4, 3, 1, 1)  # noqa: RUF001
 
 
 def test_the_headline_counts_cells_that_lose_as_readily_as_those_that_gain() -> None:

@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
 
 
-@pytest.mark.parametrize("page", ["", "devices/", "slower/"])
+@pytest.mark.parametrize("page", ["", "explore/", "slower/"])
 def test_a_page_names_its_title_and_address(site: Path, page: str) -> None:
     tags = dict(TAG.findall((site / page / "index.html").read_text("utf-8")))
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from pipeline.data.usual_depths import Tried, usual_depth
-from tests.pipeline.tables import campaign, database, entry, one, rows
+from pipeline.site.pages import strips
+from pipeline.site.pages.home import home
+from pipeline.site.pages.model import Site
+from pipeline.site.pictures import draw_pictures
+from pipeline.site.rows import read
+from tests.pipeline.tables import campaign, database, entry, one, put, rows
+from tests.samples import sample
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 RATE = """
@@ -156,3 +167,91 @@ def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
         connection,
         "select speedup, [dot.speedup for dot in other_dots] from strip where scope = 0",
     ) == (pytest.approx(1.1), [1.5])
+
+
+# ---- as they are drawn --------------------------------------------------------------------------
+def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+    return [f"{group.label}: {group.finding}, {group.spread}" for group in groups]
+
+
+def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConnection:
+    """Measured figures over all tasks, each on a card of its own."""
+    return database(
+        *(
+            campaign(
+                speedup,
+                within=(speedup / (1 + half_width), speedup * (1 + half_width)),
+                task=None,
+                gpu=f"A {number}",
+            )
+            for number, speedup in enumerate(speedups)
+        )
+    )
+
+
+def test_a_heading_is_the_finding_of_most_rows() -> None:
+    published = printed(
+        *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21))
+    )
+
+    assert headings(published) == ["M-8B: MTP usually 1.7×, 3 devices, 0.90× to 2.10×"]  # noqa: RUF001 - as printed
+    assert [line.partition(", ")[0] for line in headings(on_cards(1.6, 1.5, 0.6))] == [
+        "Sample-7B: a clear gain on 2 of 3 devices"
+    ]
+    assert "no clear difference" in headings(on_cards(1.3, 1.2, half_width=0.6))[0]
+    # One gain of three is no finding about all of them, as chance makes one in many.
+    assert "it depends on the device" in headings(on_cards(1.6, 1.0, 1.0))[0]
+
+
+def test_a_row_prints_what_a_clear_gain_is_at_least_and_has_colour_only_then() -> None:
+    clear, unclear = (
+        strips.strip(strips.usual(read(connection, "strip"))[0])
+        for connection in (on_cards(1.6), on_cards(1.6, half_width=0.9))
+    )
+    alone = strips.strip(read(printed({"person": "ada", "speedup": 2.0}), "strip")[0])
+
+    assert re.fullmatch(r"≥ 1\.[3-5]\d×", clear.figure)  # noqa: RUF001 - as printed
+    assert (clear.tone, unclear.tone, alone.tone) == ("gain", "flat", "bare")
+    assert unclear.figure == "1.60×"  # noqa: RUF001 - as printed
+    assert "dm-strip--one" in alone.style
+
+
+def test_a_large_collection_folds_and_a_page_stays_light() -> None:
+    many = printed(
+        *(
+            {"person": "ada", "device": f"card {number}", "speedup": 1 + number / 1000}
+            for number in range(300)
+        )
+    )
+
+    ((group,), left_out) = strips.by_model(strips.usual(read(many, "strip")))
+    page = home(many, Site(bundle="x")).text
+
+    assert (len(group.strips), len(group.folded), left_out) == (40, 160, 100)
+    assert "100 more rows" in page
+    assert len(gzip.compress(page.encode())) < 20_000
+
+
+def test_home_is_whole_without_a_result_and_with_two() -> None:
+    nothing = home(database(), Site(bundle="x")).text
+    two = home(on_cards(1.6, 1.5), Site(bundle="x")).text
+
+    assert "Nobody has sent a result yet." in nothing
+    assert "Be the first" in nothing
+    assert "dm-legend" not in nothing
+    assert two.count('<li class="dm-strip ') == 2
+
+
+def test_the_picture_of_a_readme_is_whole_by_itself(tmp_path: Path) -> None:
+    put(tmp_path / "results", sample(blocks=1))
+
+    written = draw_pictures(["map"], results=tmp_path / "results", output=tmp_path / "pictures")
+
+    light, dark = (path.read_text("utf-8") for path in written)
+    assert [path.name for path in written] == ["map-light.svg", "map-dark.svg"]
+    for svg in (light, dark):
+        tags = [node.tag.rpartition("}")[2] for node in ET.fromstring(svg).iter()]  # noqa: S314 - our own
+        assert {"svg", "rect", "text", "circle"} <= {*tags}
+        assert "a" not in tags
+    assert light != dark

@@ -146,7 +146,6 @@ BREAKS = {
     "mixed_tiers": "update pool_member set tier = 'imported' where contributor = 'bob'",
     "more_votes_than_voters": "update pool set votes = votes + 1",
     "shares_that_do_not_add_up": "update headline set losing_cells = losing_cells + 1",
-    "square_twice": "insert into map_square select * from map_square limit 1",
     "trial_without_task": "update trial set task = null where running_order = 0",
     "uncounted_in_an_aggregate": "update standing set counted = false",
 }

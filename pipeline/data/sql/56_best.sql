@@ -32,9 +32,6 @@ placed as (
           {'place': 'target', 'scope': target},
           {'place': 'device-task', 'scope': concat_ws('|', device, task)},
           {'place': 'target-task', 'scope': concat_ws('|', target, task)},
-          {'place': 'target-square', 'scope': concat_ws('|', target, device, backend, task)},
-          {'place': 'map', 'scope': concat_ws('|', task, 'all')},
-          {'place': 'map', 'scope': concat_ws('|', task, method)},
           {'place': 'overall', 'scope': 'all'}
         ],
         [{'place': 'submission', 'scope': submission}]
@@ -57,9 +54,7 @@ placed as (
       ) || if(
         drawn,
         [
-          {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)},
-          {'place': 'square', 'scope': concat_ws('|', device, backend, size_order, task, 'all')},
-          {'place': 'square', 'scope': concat_ws('|', device, backend, size_order, task, method)}
+          {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)}
         ],
         []
       ),

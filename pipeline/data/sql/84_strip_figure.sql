@@ -2,7 +2,7 @@
 -- draw it. A setting that has no figure over all tasks counts there with each of its single tasks
 -- (`view` is the task that is shown, `task` the one that was run). `aside` is what keeps
 -- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
--- speak of. Figures of one's own that are not `newest` come from an older version of the suite.
+-- speak of. What is not `newest` was measured with an older version of the suite.
 -- `candidate` is what a measured or imported figure is called in the table `best`.
 create table strip_figure as
 with own as (
@@ -56,7 +56,8 @@ seen as (
 )
 select
   row_number() over (
-    order by tier, device, target, view, task, backend, method, depth, candidate, source, row_id, person, speedup
+    order by tier = 'published', tier = 'imported', device, target, view, task, backend, method,
+      depth, candidate, source, row_id, person, speedup
   ) as figure,
   * exclude (suite_label)
 from seen

@@ -27,7 +27,7 @@ def pages(
 ) -> Iterator[Page | Asset]:
     """Every generated page, and the files that belong to one; `files` are the exported data."""
     yield environment.vocabulary_file()
-    yield from home.home(connection, site)
+    yield home.home(connection, site)
     yield from explore.explore(connection, site)
     yield moves.moves(connection, site)
     yield from overviews.overviews(connection, site)

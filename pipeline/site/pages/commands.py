@@ -45,14 +45,14 @@ def setting_of(cell: Row, *tasks: str) -> NamedSetting:
     )
 
 
-def printed(pair: Row) -> NamedSetting:
-    """The setting behind a published ratio."""
+def printed(row: Row) -> NamedSetting:
+    """The setting of a published strip."""
     return NamedSetting(
-        target=" ".join(filter(None, (pair.target_label, pair.quantisation))),
-        draft=pair.draft_label,
-        method=pair.method,
-        depth=pair.depth,
-        engine=pair.engine_name or "",
+        target=" ".join(filter(None, (row.target_label, row.quantisation))),
+        draft=row.draft_label,
+        method=row.method,
+        depth=row.depth,
+        engine=row.engine_label or "",
     )
 
 

@@ -71,7 +71,6 @@ def explore(
         shown=len(shown),
         tasks=tuple(name for name in TASKS if cells.filter(task=name).height),
         top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
-        printed=read(connection, "published_squares"),
         sources=read(connection, "sources"),
         losing=measured.filter(col("verdict").is_in(LOSSES)).height,
         shares=shares(shown["mark"]),

@@ -14,7 +14,6 @@ import orjson
 
 from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment
-from pipeline.site.pages.home import headline_of
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 
@@ -61,7 +60,7 @@ def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> mode
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     """One badge over everything, one per device and one per target, as shields.io reads it."""
-    headline = headline_of(connection)
+    headline = next(row for row in read(connection, "headline") if row.tier == "measured")
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
     for place, address_of in (("device", model.device_address), ("target", model.target_address)):

@@ -18,7 +18,7 @@ from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.environment import vocabulary_file
-from pipeline.site.pages.strips import TIERS, evidence_address, some
+from pipeline.site.pages.strips import evidence_address, other_dots, some
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import COMMON_DEVICES
 
@@ -226,7 +226,6 @@ def setting_words(row: Row) -> Mapping[str, object]:
 
 def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
     """The columns of a strip: its dots are rounded to what is drawn, and thinned where many."""
-    others = grouped(row.other_dots, lambda dot: dot["tier"])
     found = row._asdict() | {
         "device": devices_by[row.device],
         "model": models_by[row.target],
@@ -235,7 +234,7 @@ def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbe
         "needs_gib": needed_gib(row),
         "draft_gib": draft_gib(row),
         "dots": some(row.dots),
-        "other_dots": [some([dot["speedup"] for dot in others[tier]]) for tier in TIERS],
+        "other_dots": other_dots(row),
     }
     return _listed(found, STRIP_COLUMNS)
 

@@ -1,12 +1,202 @@
 """The strips: one row for each device and model, drawn the same on every page that has them."""
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import median
 
 from pipeline.site.pages import model
-from pipeline.site.rows import Row
+from pipeline.site.rows import Row, grouped
+from schemas.vocabulary import VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
+LOW, HIGH = 0.4, 5.0  # ends of the axis
+AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 24  # of one kind in one row
+# Of a group so many rows are in sight, and so many of all groups; a page has no more than the last.
+OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS = 40, 80, 200
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """One row as it is drawn: positions are in percent of the axis."""
+
+    row: Row
+    tone: str
+    style: str
+    figure: str
+    setting: str
+    words: str
+    evidence: str
+    tick: float
+    line: tuple[float, float] | None
+    dots: tuple[float, ...]
+    others: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Rows under a heading that says what they show; `folded` ones wait for a click."""
+
+    label: str
+    address: str | None
+    finding: str
+    spread: str
+    open: bool
+    strips: tuple[Strip, ...]
+    folded: tuple[Strip, ...]
+
+
+def usual(rows: Iterable[Row]) -> list[Row]:
+    """What pages draw without a choice of the reader: each device and model in its best tier."""
+    return [
+        row
+        for row in rows
+        if (row.scope, row.task, row.aside, row.tier_order) == (0, "all", None, 1)
+    ]
+
+
+def ranked(rows: Iterable[Row]) -> list[Row]:
+    """The fastest first; what has no clear verdict is as good as none."""
+    return sorted(rows, key=lambda row: (-rank(row), row.device_label, row.target_label))
+
+
+def rank(row: Row) -> float:
+    if row.verdict is None:
+        return float(row.speedup)
+    tone = VERDICTS[row.verdict].tile
+    return float({"gain": row.at_least or 1.0, "loss": row.speedup}.get(tone, 1.0))
+
+
+def by_model(rows: Iterable[Row]) -> tuple[list[Group], int]:
+    """The groups of the home page, of most devices first, and how many rows it leaves out."""
+    models = grouped(rows, lambda row: row.target)
+    several = sorted(
+        (own for own in models.values() if len(own) > 1),
+        key=lambda own: (-len(own), own[0].target_label),
+    )
+    alone = [own[0] for own in models.values() if len(own) == 1]
+    groups, shown = [], 0
+    for own in (*several, *([alone] if alone else ())):
+        room = max(MOST_ROWS - shown, 0)
+        if room:
+            groups.append(_group(own, room, is_open=shown < OPEN_IN_ALL))
+        shown += len(own)
+    return groups, max(shown - MOST_ROWS, 0)
+
+
+def _group(rows: Sequence[Row], room: int, *, is_open: bool) -> Group:
+    drawn = tuple(strip(row) for row in ranked(rows)[:room])
+    first, is_model = rows[0], len({row.target for row in rows}) == 1 < len(rows)
+    return Group(
+        label=first.target_label if is_model else "Models with one device",
+        address=model.target_address(first.target) if is_model else None,
+        finding=finding(rows) if is_model else "",
+        spread=spread(rows, "device" if is_model else "model"),
+        open=is_open,
+        strips=drawn[:OPEN_ROWS],
+        folded=drawn[OPEN_ROWS:],
+    )
+
+
+def finding(rows: Sequence[Row]) -> str:
+    """What a group shows, in a few words; only most of its rows together claim a gain."""
+    judged = [row for row in rows if row.verdict is not None]
+    bare = [row for row in rows if row.verdict is None]
+    if len(bare) >= len(judged):
+        label, count = Counter(row.method_label for row in bare).most_common(1)[0]
+        name = f"{label} " if 2 * count > len(bare) else ""
+        return f"{name}usually {median(row.speedup for row in bare):.1f}{say.TIMES}"
+    tones = Counter(VERDICTS[row.verdict].tile for row in judged)
+    if tones.keys() == {"flat"}:
+        return "no clear difference"
+    for tone in ("gain", "loss"):
+        if 2 * tones[tone] > len(judged):
+            return f"a clear {tone} on {tones[tone]} of {say.count(len(judged), 'device')}"
+    return "it depends on the device"
+
+
+def spread(rows: Sequence[Row], noun: str) -> str:
+    """How many rows there are, and from where to where their figures run."""
+    figures = [row.speedup for row in rows]
+    if len(rows) == 1:
+        return say.count(1, noun)
+    return f"{say.count(len(rows), noun)}, {say.times(min(figures))} to {say.times(max(figures))}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Middle:
+    """The median over the published rows of several devices."""
+
+    speedup: float
+    spread: str
+
+
+def middle(rows: Iterable[Row]) -> Middle | None:
+    bare = [row for row in rows if row.verdict is None]
+    if len(bare) <= 1:
+        return None
+    return Middle(speedup=median(row.speedup for row in bare), spread=spread(bare, "device"))
+
+
+def typical(rows: Iterable[Row]) -> Row | None:
+    """The published row that most people, and then figures, are behind."""
+    bare = [row for row in rows if row.verdict is None]
+
+    def known(row: Row) -> tuple[int, int, float]:
+        return row.people, row.figures + len(row.other_dots), -row.speedup
+
+    return max(bare, key=known, default=None)
+
+
+def strip(row: Row) -> Strip:
+    """One row of the table `strip` as it is drawn."""
+    tone = VERDICTS[row.verdict].tile if row.verdict else "bare"
+    one = row.verdict is None and row.people == 1
+    known = row.interval_low is not None
+    ends = (row.interval_low, row.interval_high) if known else (row.least, row.most)
+    return Strip(
+        row=row,
+        tone=tone,
+        style=f"{row.tier} dm-strip--{tone}{' dm-strip--one' if one else ''}",
+        figure=figure(row),
+        setting=", ".join(filter(None, (row.method_label, row.depth and f"depth {row.depth}"))),
+        words=" \N{MIDDLE DOT} ".join(filter(None, words(row))),
+        evidence=evidence_address(row),
+        tick=position(row.speedup),
+        line=(position(ends[0]), position(ends[1])) if ends[0] < ends[1] else None,
+        dots=tuple(map(position, some(row.dots))),
+        others=tuple(map(position, sorted({*chain(*other_dots(row))}))),
+    )
+
+
+def figure(row: Row) -> str:
+    """The number of a row: of a clear gain its lower bound, which allows for the choice."""
+    if row.at_least is not None:
+        return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.at_least)}"
+    sign = "\N{ALMOST EQUAL TO} " if row.differs else ""
+    return f"{sign}{say.times(row.speedup)}"
+
+
+def words(row: Row) -> tuple[str | None, ...]:
+    """What stands below the setting: interval and verdict, or range and people, and the tier."""
+    tasks = [each for each in row.tasks if each != "all"]
+    named = f"{say.listed(tasks)} only" if tasks else None
+    weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None
+    if row.verdict is not None:
+        between = say.speedup(row.speedup, row.interval_low, row.interval_high)
+        return between, VERDICTS[row.mark].word, named, row.tier
+    several = row.people > 1
+    return (
+        f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if several else None,
+        say.count(row.people, "person").replace("persons", "people"),
+        named,
+        weights,
+        row.tier,
+    )
 
 
 def evidence_address(row: Row) -> str:
@@ -14,6 +204,23 @@ def evidence_address(row: Row) -> str:
     if row.submission:
         return model.submission_address(row.submission)
     return f"{model.device_address(row.device)}#{row.source}--{row.row_id}"
+
+
+def axis() -> list[tuple[str, float]]:
+    """The marks of the axis with their positions."""
+    return [(f"{value:g}", position(value)) for value in AXIS]
+
+
+def position(ratio: float) -> float:
+    """Percent along the axis; what is beyond an end lies on it."""
+    share = math.log(max(ratio, 1e-9) / LOW) / math.log(HIGH / LOW)
+    return round(min(max(share, 0.0), 1.0) * 100, 1)
+
+
+def other_dots(row: Row) -> list[list[float]]:
+    """The figures of other settings in the order of `TIERS`, thinned where many."""
+    found = grouped(row.other_dots, lambda dot: dot["tier"])
+    return [some([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
 
 
 def some(dots: Sequence[float]) -> list[float]:

@@ -7,7 +7,6 @@ import { UNKNOWN, csvCell } from "./say.js";
 (() => {
   const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on dense screens
   const MOST_PX = 16000; // of a side that every browser can paint
-  const BASELINE = 0.22; // of a line's height, below which letters like "g" go on
   const SHOWN_MS = 2000;
   const SVG = "http://www.w3.org/2000/svg";
   // What style sheets say of a drawing that stands in the page.
@@ -23,7 +22,30 @@ import { UNKNOWN, csvCell } from "./say.js";
   const shown = (node) => node && node.getClientRects().length > 0;
   const drawing = (figure) => [...figure.querySelectorAll("svg")].find((node) => shown(node) && !node.closest("table, .dm-chart__files, button") && !node.parentElement.closest("svg"));
   const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
-  const plotOf = (figure) => figure.querySelector(".dm-map-plot"); // a map that is a table
+  const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
+  const slug = (words) => words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+
+  // ---- the picture ----------------------------------------------------------------------------
+  const dressed = (node) => {
+    const copy = node.cloneNode(true);
+    const [own, copies] = [[node, ...node.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
+    own.forEach((each, at) => {
+      const looks = getComputedStyle(each);
+      copies[at].setAttribute("style", LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"));
+    });
+    return copy;
+  };
+
+  const el = (tag, name, words) => {
+    const node = document.createElement(tag);
+    node.className = name;
+    node.textContent = words;
+    return node;
+  };
+
+  const shown = (node) => node && node.getClientRects().length > 0;
+  const drawing = (figure) => [...figure.querySelectorAll("svg")].find((node) => shown(node) && !node.closest("table, .dm-chart__files, button") && !node.parentElement.closest("svg"));
+  const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
   const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
   const slug = (words) => words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
@@ -45,30 +67,6 @@ import { UNKNOWN, csvCell } from "./say.js";
     return node;
   };
 
-  // A map that is a table, as it is seen: every box with a ground or a frame, and every line of text.
-  const drawn = (plot) => {
-    const frame = plot.getBoundingClientRect();
-    const picture = made("svg", { viewBox: `0 0 ${Math.ceil(frame.width)} ${Math.ceil(frame.height)}` });
-    const place = (box) => ({ x: box.left - frame.left, y: box.top - frame.top });
-    for (const each of plot.querySelectorAll(":not(.dm-unseen, .dm-unseen *)")) {
-      const [box, looks] = [each.getBoundingClientRect(), getComputedStyle(each)];
-      if (!box.width || !box.height || !each.checkVisibility()) continue;
-      const line = parseFloat(looks.borderTopWidth) && looks.borderTopStyle !== "none" && looks.borderLeftStyle !== "none";
-      const hatched = looks.backgroundImage !== "none";
-      if (line || hatched || !/^rgba\(0, 0, 0, 0\)|transparent$/.test(looks.backgroundColor)) {
-        const stroke = line || hatched ? looks.borderTopColor : "none";
-        picture.append(made("rect", { ...place(box), width: box.width, height: box.height, fill: looks.backgroundColor, stroke, "stroke-dasharray": hatched || looks.borderTopStyle === "dashed" ? "3 2" : "none" }));
-      }
-      for (const node of [...each.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())) {
-        const range = document.createRange();
-        range.selectNodeContents(node);
-        const [text] = range.getClientRects();
-        if (text) picture.append(made("text", { x: text.left - frame.left, y: text.bottom - frame.top - text.height * BASELINE, fill: looks.color, "font-family": looks.fontFamily, "font-size": looks.fontSize, "font-weight": looks.fontWeight }, node.data.trim()));
-      }
-    }
-    return { copy: picture, size: frame };
-  };
-
   // The drawing as a file of its own, on the page's ground, with its title and the page's address.
   const svgOf = async (figure) => {
     const node = drawing(figure);
@@ -77,8 +75,7 @@ import { UNKNOWN, csvCell } from "./say.js";
     if (node) {
       copy = node.closest(".dm-chart__live") ? node.cloneNode(true) : dressed(node);
       size = node.getBoundingClientRect();
-    } else if (!picture(figure)) ({ copy, size } = drawn(plotOf(figure)));
-    else {
+    } else {
       const image = picture(figure);
       const text = await (await fetch(image.src)).text();
       copy = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
@@ -150,7 +147,7 @@ import { UNKNOWN, csvCell } from "./say.js";
     const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
     const stands = bar.isConnected; // with what works without a script
     const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
-    const seen = drawing(figure) || picture(figure) || plotOf(figure);
+    const seen = drawing(figure) || picture(figure);
     bar.dataset.ready = "";
     bar.replaceChildren();
     bar.setAttribute("role", "group");

@@ -118,7 +118,7 @@
     const place = form ?? list;
     if (!place?.dataset.machine || place.dataset.state) return;
     const chips = list && document.querySelector(".dm-chips");
-    const page = { form, place, list, chips, turn: 0, out: document.querySelector(".dm-machine__answer"), axis: list ? [...list.children].filter((each) => each.matches(".dm-axis")) : [] };
+    const page = { form, place, list, chips, turn: 0, out: document.querySelector(".dm-machine__answer"), axis: list ? [...list.children].filter((each) => each.matches(".dm-ticks")) : [] };
     place.dataset.state = "ready";
     if (list) list.dataset.state = "ready";
     page.ready = () => (page.loaded ??= load(place).then((found) => {

@@ -90,6 +90,7 @@ const finding = ({ methods, verdicts }, rows, noun) => {
 
 const spread = (rows, noun) => {
   const figures = rows.map((row) => row.speedup);
+  if (rows.length === 1) return count(1, noun);
   return `${count(rows.length, noun)}, ${times(Math.min(...figures))} to ${times(Math.max(...figures))}`;
 };
 

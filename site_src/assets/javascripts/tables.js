@@ -78,26 +78,6 @@
     folded.scrollIntoView();
   };
 
-  // The tiers that a page shows: what is marked with another one is hidden by the style sheet.
-  const tiers = (form) => {
-    const places = document.querySelectorAll("article, .dm-map-figure");
-    const mark = () => {
-      for (const each of places) each.dataset.tiers = form.elements.tiers.value;
-    };
-    const asked = new URLSearchParams(location.search).get("tiers");
-    const option = [...form.elements.tiers].find(({ value }) => value === asked);
-    if (option) option.checked = true;
-    mark();
-    form.hidden = false;
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", () => {
-      mark();
-      const query = new URLSearchParams(location.search);
-      query.set("tiers", form.elements.tiers.value);
-      history.replaceState(history.state, "", `?${query}${location.hash}`);
-    });
-  };
-
   window.addEventListener("hashchange", unfold);
 
   document$.subscribe(() => {
@@ -114,7 +94,6 @@
         heading.ariaSort = "none";
       });
     }
-    for (const form of document.querySelectorAll(".dm-tiers[hidden]")) tiers(form);
     for (const field of document.querySelectorAll("input[data-filters]")) {
       field.addEventListener("input", () => filter(field));
       const asked = new URLSearchParams(location.search).get("words"); // from a link of another page
