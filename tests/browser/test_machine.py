@@ -189,13 +189,14 @@ def test_the_answer_fits_a_phone_and_a_wide_screen(tab: Page, base: str) -> None
             assert px_too_wide(page) == 0
 
 
-def test_without_javascript_the_form_leads_to_the_devices(still_tab: Page, base: str) -> None:
+def test_without_javascript_the_form_leads_to_the_list(still_tab: Page, base: str) -> None:
     still_tab.set_viewport_size(NARROW)
     still_tab.goto(base)
     still_tab.locator(CARD).fill("RTX 4060")
     still_tab.get_by_role("button", name="Does it help me?").click()
 
-    expect(still_tab.locator("h1")).to_contain_text("Devices")
+    expect(still_tab).to_have_url(f"{base}?card=RTX+4060&model=&for=all")
+    expect(still_tab.locator("li.dm-strip").first).to_be_visible()
 
 
 def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: str) -> None:

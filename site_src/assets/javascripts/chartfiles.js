@@ -36,37 +36,6 @@ import { UNKNOWN, csvCell } from "./say.js";
     return copy;
   };
 
-  const el = (tag, name, words) => {
-    const node = document.createElement(tag);
-    node.className = name;
-    node.textContent = words;
-    return node;
-  };
-
-  const shown = (node) => node && node.getClientRects().length > 0;
-  const drawing = (figure) => [...figure.querySelectorAll("svg")].find((node) => shown(node) && !node.closest("table, .dm-chart__files, button") && !node.parentElement.closest("svg"));
-  const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
-  const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
-  const slug = (words) => words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-
-  // ---- the picture ----------------------------------------------------------------------------
-  const dressed = (node) => {
-    const copy = node.cloneNode(true);
-    const [own, copies] = [[node, ...node.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
-    own.forEach((each, at) => {
-      const looks = getComputedStyle(each);
-      copies[at].setAttribute("style", LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"));
-    });
-    return copy;
-  };
-
-  const made = (name, attributes, words = "") => {
-    const node = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    node.textContent = words;
-    return node;
-  };
-
   // The drawing as a file of its own, on the page's ground, with its title and the page's address.
   const svgOf = async (figure) => {
     const node = drawing(figure);
