@@ -117,7 +117,9 @@ const section = (data, by, rows, { isOpen, room, several, own }) => {
   const heading = (linked) => {
     const said = several ? label(first, data) : alone;
     const named = several && linked && address ? link(data.root + address(first), said) : said;
-    return [named, several ? `: ${finding(data.words, rows, noun)}` : "", " ", el("small", "", spread(rows, several ? noun : one))];
+    // Over the models of a device there is no usual figure.
+    const found = by === "device" ? " by model" : `: ${finding(data.words, rows, noun)}`;
+    return [named, several ? found : "", " ", el("small", "", spread(rows, several ? noun : one))];
   };
   const shown = several ? name : "both";
   const inside = [rowsList(data, drawn.slice(0, OPEN_ROWS), shown)];
