@@ -112,7 +112,7 @@ def finding(rows: Sequence[Row]) -> str:
         return f"{name}usually {median(row.speedup for row in bare):.1f}{say.TIMES}"
     tones = Counter(VERDICTS[row.verdict].tile for row in judged)
     if tones.keys() == {"flat"}:
-        return "no clear difference"
+        return VERDICTS["no-clear-difference"].word
     for tone in ("gain", "loss"):
         if 2 * tones[tone] > len(judged):
             return f"a clear {tone} on {tones[tone]} of {say.count(len(judged), 'device')}"
