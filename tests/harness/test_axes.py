@@ -132,7 +132,6 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
             {"server_arguments": ("--swa-full",)},
             "cannot carry out --server-arg",
         ),
-        ("openai", {"context_depth_tokens": (512,)}, "cannot carry out --context-depth"),
         ("openai", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
     ],
 )

@@ -5,12 +5,15 @@ cleared. One that the harness starts is new for every arm in every block.
 """
 
 from dataclasses import replace
+from functools import partial
 
+from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.runners.base import EngineReport, Failure, Generation
-from harness.runners.http.client import ServerAddress, ServerSilentError
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
+from harness.runners.http.client import ServerAddress, ServerRefusedError, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
+from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
 from harness.runners.openai.answer import Answer
@@ -20,6 +23,8 @@ from harness.runners.openai.models import ANOTHER_NAME, difference, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
 
+# A text of more characters a token than any has is not sent: it may not fit the server's context.
+_MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
 _SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
 _OLLAMA = (
     "this is the baseline's server. Ollama drafts by the model's own parameters, so create two "
@@ -45,6 +50,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._tells_times: dict[str, bool] = {}
         self._proven = True
         self._of_baseline: dict[str, Answer] = {}
+        self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
         """What the baseline's server states of itself. Raises `MachineError` if it is not there.
@@ -65,6 +71,38 @@ class OpenAiSession(ServerSession[Connection]):
             return report
         thinking = self._campaign.settings.thinking
         return replace(report, settings=replace(report.settings, thinking=thinking))
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Connect and warm up; the first arm's server says how much text makes the depth asked."""
+        prepared = super().prepare(arm)
+        depth = self._campaign.settings.context_depth_tokens
+        if depth is None or self._filled or isinstance(prepared, Failure):
+            return prepared
+        plan = self._arms[arm]
+        server = self._server_of(plan, 0)
+        if isinstance(server, Failure):
+            return server
+        size_of = partial(self._size, server, plan, depth)
+        try:
+            self._filled = {
+                each: filled(each, depth=depth, size_of=size_of) for each in self._texts.values()
+            }
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(server, error)
+        self._turn = None  # this server has cached the prompts: one that we start is started again
+        return prepared
+
+    def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
+        """Tokens of a prompt as the server counts them; of a far too long one an estimate."""
+        if len(text) > _MOST_CHARACTERS * depth:
+            return len(text) // _USUAL_CHARACTERS
+        asked = self._request(arm, text, 1)
+        known = exchange.exchange(server, asked, server_clock=False, baseline=None)
+        return known.answer.prompt_tokens
+
+    def _whole(self, prompt: ServerRequest) -> ServerRequest:
+        """The request with the text that fills the context."""
+        return replace(prompt, text=self._filled.get(prompt.text, prompt.text))
 
     def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
         endpoint = self._endpoint(arm)
@@ -104,7 +142,8 @@ class OpenAiSession(ServerSession[Connection]):
     def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
         server_clock = not prompt.warm_up and all(self._tells_times.values())
         known = self._of_baseline.get(prompt.text)
-        found = exchange.exchange(server, prompt, server_clock=server_clock, baseline=known)
+        asked = self._whole(prompt)
+        found = exchange.exchange(server, asked, server_clock=server_clock, baseline=known)
         if prompt.arm.role == "baseline":
             self._of_baseline.setdefault(prompt.text, found.answer)
         if prompt.warm_up:
@@ -120,7 +159,7 @@ class OpenAiSession(ServerSession[Connection]):
     def _margins(
         self, server: Connection, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return exchange.margins(server, prompt, known)
+        return exchange.margins(server, self._whole(prompt), known)
 
     def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
         """Why a server cannot be that of an arm, compared with the baseline's."""

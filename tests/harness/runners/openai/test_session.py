@@ -26,6 +26,24 @@ ROUNDS = len(MADE.accepted)
 ACCEPTED = LIMIT - 1 - ROUNDS
 
 
+def test_each_arm_gets_the_same_text_of_as_many_tokens_as_its_server_counts() -> None:
+    deep = plan(texts=("Write a loop.",))
+    deep = replace(deep, settings=replace(deep.settings, context_depth_tokens=400))
+    with serving(style="ollama") as base, serving(style="ollama", depth=3) as other:
+        session = open_session(deep, base_url=base.url, spec_base_urls=(other.url,))
+        for arm in ("baseline", "draft-model-n3"):
+            assert not isinstance(session.prepare(arm), Failure)
+        plain = session.generate(request("baseline"))
+        drafting = session.generate(request())
+
+    assert isinstance(plain, Generation)
+    assert isinstance(drafting, Generation)
+    assert 392 <= plain.prompt_tokens == drafting.prompt_tokens <= 400
+    # None of the requests that count tokens was far beyond the depth.
+    sizes = [len(body["messages"][0]["content"].split()) for body in base.state.bodies]
+    assert max(sizes) < 600
+
+
 def test_vllm_is_counted_by_its_answers_and_compared_by_ids() -> None:
     with on_fakes() as (session, _, _):
         generation, sums = answered(session)
