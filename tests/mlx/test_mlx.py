@@ -86,10 +86,10 @@ def test_rounds_and_tokens_are_those_of_the_stream(drafted: dict[str, Any]) -> N
 
     for name in FEW:
         trial, written = found[name], alone[name]
-        tokens = [written["whole"]["tokens"][0], *written["rest"]["tokens"]]
-        assert tokens == written["whole"]["tokens"]
+        tokens = [token for token, _ in written["whole"]]
+        assert tokens[1:] == [token for token, _ in written["rest"]]
         assert trial["output_sha256"] == token_digest(tokens) == plain[name]["output_sha256"]
-        letters = "".join("d" if each else "t" for each in written["rest"]["from_draft"])
+        letters = "".join("d" if drafted else "t" for _, drafted in written["rest"])
         rounds = re.findall("d*t|d+$", letters)
         assert trial["rounds"] == len(rounds)
         assert trial["accepted"] == len(letters) - len(rounds)
@@ -133,7 +133,9 @@ def test_without_a_draft_the_baseline_is_measured_against_itself(tmp_path: Path)
     plain, again = (trials(document, arm["id"]) for arm in document["arms"])
     for name, written in counted(0).items():
         if name in plain:
-            assert plain[name]["output_sha256"] == token_digest(written["whole"]["tokens"])
+            assert plain[name]["output_sha256"] == token_digest(
+                [token for token, _ in written["whole"]]
+            )
     for name, trial in plain.items():
         assert trial["output_sha256"] == again[name]["output_sha256"]
         assert (trial["drafted"], trial["rounds"]) == (0, trial["output_tokens"] - 1)
