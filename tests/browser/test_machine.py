@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.site.pages import machine
-from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, watch
+from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, stir, watch
 from tests.pipeline.tables import real_database
 
 if TYPE_CHECKING:
@@ -217,3 +217,43 @@ def test_the_search_of_the_site_leads_on(page: Page, base: str) -> None:
     page.locator('[data-md-component="search-query"]').fill("m3max 64gb")
     page.locator(".md-search-result .dm-ask a").click()
     expect(page.locator(ANSWER)).to_contain_text("M3 Max")
+
+
+# Each group as the page has it and as the script draws it, without blanks between tags.
+DRAWN = """async (root) => {
+  const { load } = await import(`${root}assets/javascripts/answer.js`);
+  const { draw } = await import(`${root}assets/javascripts/strips.js`);
+  const list = document.querySelector('[data-part="strips"]');
+  const data = await load(document.querySelector('.dm-machine').dataset);
+  const drawn = document.createElement('div');
+  drawn.append(...draw(data, { by: 'model', task: 'all', aside: null, device: '', model: '' }));
+  return [list, drawn].map((each) => [...each.querySelectorAll('.dm-group')].map((group) => {
+    for (const link of group.querySelectorAll('a')) link.setAttribute('href', link.href);
+    return group.outerHTML.replace(/\\s*\\n\\s*/g, '').replaceAll(' class=""', '');
+  }));
+}"""
+
+
+def test_the_script_draws_the_rows_as_the_page_has_them(tab: Page, base: str) -> None:
+    with lent(tab) as page:
+        page.goto(base)
+        has, draws = page.evaluate(DRAWN, base)
+
+    assert len(has) > 1
+    assert draws == has
+
+
+def test_a_choice_is_drawn_again_and_kept_in_the_address(tab: Page, base: str) -> None:
+    with lent(tab) as page:
+        page.goto(base)
+        stir(page)
+        page.locator('select[name="by"]').focus()
+        page.locator('select[name="by"] option[value="backend"]').wait_for(state="attached")
+        page.locator('select[name="by"]').select_option("backend")
+        expect(page).to_have_url(f"{base}?by=backend")
+        heading = page.locator(".dm-group h2", has_text="cuda")
+        expect(heading).to_be_visible()
+        page.reload()
+        expect(heading).to_be_visible()
+        page.locator('select[name="tier"]').select_option("published")
+        expect(page.locator(".dm-ranked li[data-tier=measured]")).to_have_count(0)
