@@ -98,6 +98,7 @@ class Snapshot:
     busy_fraction: float | None = None
     cpu_pressure: float | None = None
     cpu_mhz: float | None = None
+    cpu_speed_limit: float | None = None
     on_battery: bool | None = None
     gpu_clock_mhz: float | None = None
     gpu_temperature_c: float | None = None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import linux, linux_gpus, nvidia
+from harness.machine import linux, linux_gpus, macos, nvidia
 from schemas.rig import Moment, Snapshot
 
 _MIB = 1024 * 1024
@@ -44,6 +44,7 @@ class Watch:
             busy_fraction=busy,
             cpu_pressure=linux.parse_pressure(linux.text_of(Path("/proc/pressure/cpu"))),
             cpu_mhz=_clock_mhz(),
+            cpu_speed_limit=macos.speed_limit() if platform.system() == "Darwin" else None,
             on_battery=on_battery(),
             gpu_clock_mhz=gpu.clock_mhz,
             gpu_temperature_c=gpu.temperature_c,

@@ -10,6 +10,7 @@ from schemas.codec import Json
 from schemas.submission import Gpu
 
 _UNITS_MIB = {"MB": 1, "GB": 1024}
+_SPEED_LIMIT = re.compile(r"CPU_Speed_Limit\s*=\s*(\d{1,3})\b")
 _MOST_MIB = 16_777_216  # of the format
 
 
@@ -22,6 +23,17 @@ def cpu_name() -> str | None:
 def virtual_machine() -> bool | None:
     text = output("sysctl", "-n", "kern.hv_vmm_present")
     return text.strip() == "1" if text else None
+
+
+def speed_limit() -> float | None:
+    """The share of its speed that a hot processor may use."""
+    return parse_speed_limit(output("pmset", "-g", "therm") or "")
+
+
+def parse_speed_limit(text: str) -> float | None:
+    """The share in the output of `pmset -g therm`; `None` where none was recorded."""
+    match = _SPEED_LIMIT.search(text)
+    return min(int(match[1]) / 100, 1.0) if match else None
 
 
 def gpus() -> tuple[Gpu, ...]:

@@ -266,3 +266,10 @@ def test_a_watch_counts_from_its_start() -> None:
     assert after.busy_fraction is None
     assert before.available_ram_mib is not None
     assert before.available_ram_mib > 0
+
+
+def test_a_mac_that_slows_a_hot_processor_down_says_by_how_much() -> None:
+    limited = "CPU_Scheduler_Limit \t= 100\nCPU_Available_CPUs \t= 8\nCPU_Speed_Limit \t= 80\n"
+
+    assert macos.parse_speed_limit(limited) == 0.8
+    assert macos.parse_speed_limit("Note: No thermal warning level has been recorded\n") is None
