@@ -119,7 +119,7 @@ def test_an_address_that_was_published_and_is_gone_is_named(
     empty_site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored = tmp_path / "addresses.txt"
-    stored.write_text("faq/\ndata/cells.json\nsubmissions/gone/\ndata\n")
+    stored.write_text("how-it-works/\ndata/cells.json\nsubmissions/gone/\ndata\n")
 
     assert main(empty_site, stored) == 1
     assert capsys.readouterr().out.splitlines() == [

@@ -25,18 +25,12 @@ class Overview:
     title: str
     description: str
     rows: str
-    template: str = "overview.md.jinja"
+    template: str
     chart: str | None = None
     lede: str = ""
-    between: str = ""
-    heading: str = ""
     table: str = ""
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
-    note: str = ""
-    unlisted: str = ""  # shown when the filter leaves no row
-    after: str = ""
-    empty: str = ""
 
 
 def overviews(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
