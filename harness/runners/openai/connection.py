@@ -144,7 +144,7 @@ def _served(identity: ServerIdentity, model: str | None, *, where: str) -> Serve
     """The model to measure. Raises `BadInputError` where it must be named.
 
     `mlx_lm.server` lists what is on the disk under other names than it was started with, and loads
-    another model, without its draft, if one of them is asked for.
+    the weights again if one of them is asked for.
     """
     if identity.name != "mlx-lm" or model is not None:
         return choose(identity.models, model, where=where)
