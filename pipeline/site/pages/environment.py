@@ -166,6 +166,7 @@ def _filters() -> dict[str, Callable[..., object]]:
         "device_address": model.device_address,
         "target_address": model.target_address,
         "submission_address": model.submission_address,
+        "published_address": model.published_address,
         "file_address": model.file_path,
         "whisker": whisker,
     }

@@ -85,6 +85,11 @@ def submission_address(submission: str) -> str:
     return f"submissions/{_file_stem(submission)}/"
 
 
+def published_address(source: str) -> str:
+    """The section of a source on *Data and sources*."""
+    return f"data/#{source}"
+
+
 def file_path(file: str) -> str:
     """Where the raw file of a submission is served from."""
     return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
