@@ -43,7 +43,7 @@ def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:
     home = (empty_site / "index.html").read_text("utf-8")
 
-    assert "It has no measured result yet." in home
+    assert "Be the first" in home
     assert "python -m harness run" in home
     assert 'href="contribute/"' in home
 
