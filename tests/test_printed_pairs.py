@@ -233,8 +233,7 @@ def _of_table(table: Table) -> Iterator[Quotient]:
             yield Quotient(table.page, own, row.get("Baseline tokens/s", ""), row[heading])
             yield Quotient(table.page, row.get("Tokens per round", ""), cost, row[heading])
         if "First over second" in row:
-            both = (row[each] for each in table.headings if each.startswith("Through the "))
-            first, second = (_ratio_in(each) for each in both)
+            first, second = row["Speedup through it"], row["Speedup through the second"]
             yield Quotient(table.page, first, second, row["First over second"])
 
 
@@ -300,8 +299,3 @@ def _compare_devices(site: Path) -> None:
 
 def _first(row: Mapping[str, str], headings: Iterable[str]) -> str:
     return next((row[each] for each in headings if each in row), "")
-
-
-def _ratio_in(text: str) -> str:
-    match = re.search(r"([\d.]+)×", text)  # noqa: RUF001
-    return match[1] if match else ""
