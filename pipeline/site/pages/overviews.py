@@ -29,6 +29,7 @@ class Overview:
     chart: str | None = None
     lede: str = ""
     table: str = ""
+    more: str = ""  # another query, for the template
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
 
@@ -63,4 +64,5 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
         ),
         page=page,
         rows=found,
+        more=rows.read(connection, page.more) if page.more else (),
     )

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 
-from pipeline.site.pages import machine, model, strips
+from pipeline.site.pages import machine, model, strips, switch_off
 from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.rows import Row, grouped, read
 
@@ -77,6 +77,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
         "spread": strips.spread(rows, "model" if kind == "device" else "device") if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
+        "advice": switch_off.advice(own.pop("clear")),
         "middle": strips.middle(rows) if kind == "target" else None,
         "axis": strips.axis(),
         "machine_path": machine.PATH,
@@ -96,6 +97,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "strips": grouped(strips.usual(read(connection, "strip")), of),
         "cells": grouped(read(connection, "place_cells", place=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
+        "clear": grouped(read(connection, "switch_off"), of),
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
         "pairs": grouped(read(connection, "published_pairs"), of),

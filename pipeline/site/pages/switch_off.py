@@ -1,6 +1,7 @@
 """When to switch speculation off: `assets/switch-off.json`, and a section of pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import duckdb
 import orjson
@@ -40,6 +41,31 @@ def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
 def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
     """The rows of each setting."""
     return tuple(grouped(rows, lambda row: tuple(getattr(row, name) for name in SETTING)).values())
+
+
+class ClearCases(NamedTuple):
+    """One setting with its clear cases, as a page shows it."""
+
+    setting: Row
+    gains: tuple[Row, ...]
+    loses: tuple[Row, ...]
+    streams_from: int | None
+    context_from: int | None
+
+
+def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
+    """The settings that lose anywhere, for the section "When to switch it off"."""
+    found = (
+        ClearCases(
+            setting=own[0],
+            gains=tuple(row for row in own if row.effect == "gains"),
+            loses=tuple(row for row in own if row.effect == "loses"),
+            streams_from=streams_from(own),
+            context_from=context_from(own),
+        )
+        for own in settings(rows)
+    )
+    return tuple(each for each in found if each.loses)
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
