@@ -177,7 +177,8 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
 def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     inspectable(page).evaluate(
-        """() => { const text = document.querySelector('article p');
+        """() => { const text = [...document.querySelectorAll('article p')]
+            .find((each) => each.checkVisibility());
           const pale = text.cloneNode(true);
           const box = document.createElement('div');
           box.style.background = '#777';

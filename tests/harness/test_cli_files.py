@@ -130,12 +130,17 @@ def test_submit_without_gh_prints_the_steps(
     path = tmp_path / "result.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setenv("PATH", str(tmp_path))
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    git.chmod(0o755)
 
     result = call("submit", str(path), "--repository", str(tmp_path))
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
     assert "git switch -c result/" in result.stderr
+    assert "gh is not installed" in result.stderr
+    assert "--without-git" in result.stderr
 
 
 @pytest.mark.engine

@@ -181,8 +181,8 @@ def test_a_sentence_over_devices_counts_the_settings_of_all() -> None:
         campaign(1.2, within=(1.1, 1.3), task=None, gpu="NVIDIA GeForce RTX 3090", vram_mib=24576),
     )
 
-    found = rows(connection, "select place, choices from best where place in ('device', 'map')")
-    assert sorted(found) == [("device", 1), ("device", 1), ("map", 2), ("map", 2)]
+    found = rows(connection, "select place, choices from best where place in ('device', 'target')")
+    assert sorted(found) == [("device", 1), ("device", 1), ("target", 2)]
 
 
 def test_nothing_is_recommended_whose_files_all_clearly_lose_whole_requests() -> None:

@@ -105,10 +105,10 @@ def test_a_picture_is_drawn_for_light_and_for_dark_pages(tmp_path: Path) -> None
     results = tmp_path / "results"
     put(results, sample(tasks=("code",), blocks=1))
 
-    done = pipeline("picture", "tasks", "--results", results, "--output", tmp_path / "pictures")
+    done = pipeline("picture", "map", "--results", results, "--output", tmp_path / "pictures")
 
     names = [Path(line).name for line in done.stdout.split()]
-    assert names == ["tasks-light.svg", "tasks-dark.svg"]
+    assert names == ["map-light.svg", "map-dark.svg"]
     light, dark = ((tmp_path / "pictures" / name).read_text() for name in names)
     assert light.startswith("<svg")
     assert light != dark

@@ -87,8 +87,8 @@ def test_the_chart_says_where_more_requests_clearly_cost_speedup() -> None:
     submission = concurrent(1, 8, prompts_per_task=3)
     chart = draw(database(entry(submission, summarize(submission))), "concurrency")
 
-    assert "In 1 of 2 series the speedup is clearly smaller" in chart.takeaway
-    assert "from 1.71\N{MULTIPLICATION SIGN} with 1 request at once to 0.99" in chart.takeaway
+    assert "with more requests at once in 2 of 2 series, clearly in 1." in chart.takeaway
+    assert "from 1.71\N{MULTIPLICATION SIGN} 1 at once to 0.99" in chart.takeaway
     assert {row[2] for row in chart.table.rows} == {1, 8}
 
 

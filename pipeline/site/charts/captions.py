@@ -128,13 +128,21 @@ def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
     """In how many series the speedup falls, and the one that changes most as an example."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     fell = sum(last["speedup"] < first["speedup"] for first, last in ends)
+    clearly = sum(_is_below(last, first) for first, last in ends)
     first, last = max(ends, key=lambda pair: abs(math.log(pair[1]["speedup"] / pair[0]["speedup"])))
     one, other = (at.format(f"{row[column]:,}") for row in (first, last))
     return (
-        f"The speedup falls {when} in {fell or 'none'} of {len(ends)} series. For example"
+        f"The speedup falls {when} in {fell or 'none'} of {len(ends)} series, clearly in"
+        f" {clearly or 'none'}. For example"
         f" {first['arm_label']} on {first['place_label']}: from {times(first['speedup'])} {one} to"
         f" {times(last['speedup'])} {other}."
     )
+
+
+def _is_below(row: Row, other: Row) -> bool:
+    """Whether the intervals of two figures are apart; a published figure has none."""
+    high, low = row["interval_high"], other["interval_low"]
+    return high is not None and low is not None and bool(high < low)
 
 
 def builds(rows: list[Row]) -> str:

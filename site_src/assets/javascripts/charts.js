@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const MARGIN = "300px";
+  const MARGIN = "1500px"; // drawn before it is seen, so that nothing moves under a reader
   const ERRORS_ONLY = 1;
   const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
   const LEGEND_ENTRY_PX = 180;

@@ -63,9 +63,9 @@ def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
     parse = offered.metadata["option"].parse
 
     assert parse("AUTO") == AUTOMATIC_LAYERS
-    assert parse("-1") == -1
+    assert parse("-1") == parse("all") == -1
     for wrong in ("most", "-2", "1.5"):
         with pytest.raises(
-            UsageError, match=r"--gpu-layers .*: give a whole number from -1 to 1024, or"
+            UsageError, match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or"
         ):
             parse(wrong)

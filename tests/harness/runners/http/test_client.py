@@ -90,6 +90,10 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[ServerAddress
                 if answer is not is_silent:
                     connection.recv(65536)
                 answer(connection)
+                # A request that comes in two pieces and is not read whole would reset the answer.
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
