@@ -9,14 +9,15 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.axes import with_usual
 from harness.campaign.file_size import most_blocks
+from harness.campaign.methods import parse
 from harness.campaign.options import Options
 from harness.campaign.suite import first_of_each_task
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_DRAFT
+from harness.models.presets import DEFAULT_TARGET
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas import private
-from schemas.method import Method
+from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
 USUAL_RUNNER = RUNNERS[DEFAULT_RUNNER]
@@ -31,6 +32,7 @@ LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
 DEFAULT_SUITE, SHORT_SUITE = "core", "short"
+_FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
 _FEWER_PROMPTS = 4  # of each task, where a result file does not hold all
@@ -107,17 +109,20 @@ def first_look(options: Options) -> Options:
 
     One pass of each arm supports no verdict, however many prompts it has, so that it is one prompt
     of each task in three blocks. A server reads every prompt again for each arm and block, which
-    took 85 % of the time on a processor: the embedded model gets prompts of a line or two.
+    took 85 % of the time on a processor: the embedded model gets prompts of a line or two, a single
+    method and answers that are long enough for a verdict.
     """
     if not options.quick or options.blocks is not None:
         return options
     chosen = options.prompts or options.tasks or max(options.concurrency, default=1) > _TASKS
-    short = options.target == DEFAULT_DRAFT and not chosen
+    look = replace(options, blocks=LEAST_BLOCKS, prompts=options.prompts if chosen else ("1",))
+    if options.target != DEFAULT_TARGET or chosen or options.suite:
+        return look
     return replace(
-        options,
-        blocks=LEAST_BLOCKS,
-        prompts=options.prompts if chosen else ("1",),
-        suite=options.suite or (SHORT_SUITE if short else None),
+        look,
+        suite=SHORT_SUITE,
+        methods=options.methods or _FIRST_METHODS,
+        max_output_tokens=options.max_output_tokens or _FIRST_TOKENS,
     )
 
 

@@ -35,13 +35,14 @@ def campaign_from(
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
     profile = campaigns.profile(options)
+    if served is None:
+        options = replace(options, target=options.target or DEFAULT_TARGET)
     options = campaigns.first_look(options) if runner.interleaved == "block" else options
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
     methods = usable_methods(options, names, runner)
     if fetch and served is None:
-        chosen_models = (options.target or DEFAULT_TARGET, *names)
-        require_room(chosen_models, _context(options))
+        require_room((options.target or DEFAULT_TARGET, *names), _context(options))
 
     def model(name: str) -> ModelFile:
         absent = None if fetch else planned(name)

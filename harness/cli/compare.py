@@ -10,7 +10,7 @@ import typer
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, with_usual_target
+from harness.cli.engines import ChosenEngine
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
@@ -166,8 +166,7 @@ def compare(
     defaults = _defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS)
     with _codes_of_a_comparison():
         engines = builds.engines(options, connection)
-        options = with_usual_target(defaults, engines[0])
-        request = RunRequest(options=options, engines=engines, result=result)
+        request = RunRequest(options=defaults, engines=engines, result=result)
         if result.dry_run:
             reports.print_plan(request, budget_s)
             return

@@ -14,7 +14,6 @@ from harness.cli import console
 from harness.cli.suitability import require_servers, require_suited
 from harness.errors import HarnessError, MachineError, UsageError, suggestion
 from harness.machine import engines as installed
-from harness.models.presets import DEFAULT_DRAFT
 from harness.options import option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
@@ -136,13 +135,6 @@ class ChosenEngine:
         urls = (connection.base_url, *connection.spec_base_urls, *connection.spec_models)
         commands = (connection.server_command, *connection.spec_server_commands)
         return " ".join(part for part in (self.runner, *urls, *commands) if part)
-
-
-def with_usual_target(options: Options, engine: ChosenEngine) -> Options:
-    """The options with the model that is downloaded, where what makes the usual one is missing."""
-    if installed.package_version() is not None or engine.kind.behind_servers:
-        return options
-    return replace(options, target=options.target or DEFAULT_DRAFT)
 
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:

@@ -2,7 +2,7 @@
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import EngineOptions, at_depths, with_usual_target
+from harness.cli.engines import EngineOptions, at_depths
 from harness.cli.options import offers_fields
 from harness.cli.request import ResultOptions, RunRequest
 
@@ -23,7 +23,6 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
         options, engine = of_the_month(options, engine)
     engines = engine.engines()
-    options = with_usual_target(options, engines[0])
     request = RunRequest(
         options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
     )

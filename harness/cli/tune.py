@@ -4,7 +4,7 @@ from typing import Annotated
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import EngineOptions, with_usual_target
+from harness.cli.engines import EngineOptions
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions
 from harness.errors import UsageError
@@ -65,7 +65,6 @@ def tune(
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
     engines = engine.engines()
-    options = with_usual_target(options, engines[0])
     request = TuneRequest(options=options, search=search, engines=engines, result=result)
     if result.dry_run:
         request.print_plan()

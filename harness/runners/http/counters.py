@@ -1,10 +1,11 @@
 """Count the rounds of an answer from what its server counted, in the answer or on its metrics page.
 
 The format counts `output_tokens = 1 + accepted + rounds`. Engines count the accepted tokens of the
-last round, too, that no longer fitted into the output (vLLM verifies a whole draft and then cuts at
-the limit); those are taken off here. Their number follows from two bounds: rounds cannot be fewer
-than those that drafted, nor than the chunks of token ids after the first, since no engine sends the
-tokens of one round in two chunks.
+last round, too, that are not in the output: vLLM verifies a whole draft and then cuts at the limit,
+llama.cpp counts a whole draft in which the answer ended. Those are taken off here. Their number
+follows from two bounds: rounds cannot be fewer than those that drafted (at least the drafted tokens
+over the method's depth), nor than the chunks of token ids after the first, since no engine sends
+the tokens of one round in two chunks.
 """
 
 import re
@@ -165,7 +166,12 @@ def agree(page: Counted, counted: Counted) -> bool:
 def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -> int:
     """Accepted tokens of the last round that are not in the output."""
     rounds = output_tokens - 1 - counted.accepted
-    fewest = max(counted.steps or 0, len(chunk_tokens) - 1, 0)
+    steps = counted.steps or 0
+    if counted.depth and counted.steps is None:
+        steps = -(-counted.drafted // counted.depth)
+        if steps - rounds > counted.depth:  # more than a round can accept: its depth is another
+            steps = 0
+    fewest = max(steps, len(chunk_tokens) - 1, 0)
     return min(max(0, fewest - rounds), counted.accepted)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from harness.campaign.conversation import messages
+from harness.campaign.model import ArmPlan
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http import values
@@ -15,6 +16,7 @@ from harness.runners.http.counters import Counted, Counters, agree, read_counter
 from harness.runners.http.session import Sampling, ServerRequest
 from harness.runners.llama_server.depths import ByDepth, counted_by_depth
 from schemas.codec import Json, token_digest
+from schemas.method import limit
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 
@@ -129,11 +131,12 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
     return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
-def counted_in(done: Completion, *, speculates: bool, page: Counted | None) -> Counted:
+def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
     """The draft counters of an answer; an answer without them drafted nothing."""
-    if not speculates:
+    if not arm.drafts:
         return Counted(drafted=0, accepted=0)
-    stated = Counted(drafted=done.timings.draft_n, accepted=done.timings.draft_n_accepted)
+    drafted, accepted = done.timings.draft_n, done.timings.draft_n_accepted
+    stated = Counted(drafted=drafted, accepted=accepted, depth=limit(arm.method))
     if done.timings.draft_by_depth:
         return counted_by_depth(done.timings.draft_by_depth, stated)
     return page if page is not None and agree(page, stated) else stated
@@ -166,7 +169,7 @@ def generate(
         rounds=totals(
             decode_ms=done.timings.predicted_ms,
             output_tokens=done.timings.predicted_n,
-            counted=counted_in(done, speculates=prompt.arm.drafts, page=page),
+            counted=counted_in(done, prompt.arm, page),
             page=page,
         ),
         finish="length" if done.stop_type == "limit" or done.stopped_limit else "stop",

@@ -130,6 +130,23 @@ def test_chunks_show_what_was_cut_where_plain_rounds_hide_it() -> None:
     assert cut_off(counted, 5, ()) == 0
 
 
+@pytest.mark.parametrize(
+    ("output_tokens", "depth", "cut"),
+    [
+        (13, 4, 3),  # 12 of 12 accepted in three rounds: 1 + 3 x (4 + 1) = 16, ended after 13
+        (16, 4, 0),
+        (13, None, 0),  # the depth of a chain is not known
+        (13, 2, 0),  # six rounds would mean that six were cut, but a round accepts two
+    ],
+)
+def test_an_answer_that_ends_within_a_draft_has_the_rounds_that_its_depth_demands(
+    output_tokens: int, depth: int | None, cut: int
+) -> None:
+    counted = Counted(drafted=12, accepted=12, depth=depth)
+
+    assert cut_off(counted, output_tokens, ()) == cut
+
+
 def test_without_the_last_rounds_length_the_histogram_is_unknown() -> None:
     counted = Counted(drafted=9, accepted=8, steps=3, histogram=(0, 0, 1, 2))
 

@@ -4,6 +4,8 @@ from copy import deepcopy
 
 import pytest
 
+from harness.campaign.methods import parse
+from harness.campaign.model import ArmPlan
 from harness.runners.base import Totals
 from harness.runners.http.counters import Counted, totals
 from harness.runners.http.values import BadAnswerError
@@ -16,6 +18,7 @@ from harness.runners.llama_server.exchange import (
 )
 from schemas.codec import Json
 
+ARM = ArmPlan(id="x", role="speculation", method=parse("draft-model"))
 ANSWER: dict[str, Json] = {
     "tokens": [472, 585, 304, 1758],
     "tokens_evaluated": 5,
@@ -43,7 +46,7 @@ def sums(done: Completion, page: Counted | None) -> Totals:
     return totals(
         decode_ms=done.timings.predicted_ms,
         output_tokens=done.timings.predicted_n,
-        counted=counted_in(done, speculates=True, page=page),
+        counted=counted_in(done, ARM, page),
         page=page,
     )
 
