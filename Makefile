@@ -36,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm test-mlx check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
-  fuzz weights synthetic lock gate comment form send-form chromium clean
+  weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,9 +136,6 @@ bench-intake: setup ## Measure the gate: speed, changes found, valid files
 	$(RUN) -m bench.intake
 	$(RUN) -m bench.mutations
 	$(RUN) -m bench.generated
-
-fuzz: setup ## Search for texts that break the gate, for ten minutes
-	$(RUN) -m tools.fuzz 600
 
 bench-aa: setup ## Measure the same arm against itself, quiet and beside a busy program
 	$(RUN) -m bench.aa

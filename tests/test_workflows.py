@@ -25,9 +25,8 @@ RIGHTS = {
     ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
     ("ci", "harness"): {"contents": "read"},
-    ("fuzz", "fuzz"): {"contents": "read"},
-    ("fuzz", "weights"): {"contents": "read"},
-    ("fuzz", "cold"): {"contents": "read"},
+    ("nightly", "weights"): {"contents": "read"},
+    ("nightly", "cold"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("form", "check"): {"contents": "read"},
@@ -222,7 +221,7 @@ def test_the_site_is_built_with_the_cache_that_a_nightly_build_compares_with_non
         if step.get("uses", "").startswith("actions/cache")
     }
 
-    site, nightly = caches["site", "actions/cache"], caches["fuzz", "actions/cache/restore"]
+    site, nightly = caches["site", "actions/cache"], caches["nightly", "actions/cache/restore"]
     assert site["path"] == nightly["path"] == "build/cache"
     assert site["restore-keys"] == nightly["key"]
     assert "make cold LOCK=site" in [step.get("run") for _, step in steps()]

@@ -72,7 +72,7 @@ def trials(document: dict[str, Any], arm: str) -> list[dict[str, Any]]:
 
 
 def counters(base_url: str) -> Counters:
-    found = read_counters(ask(base_url, {"path": "/metrics"})[1].decode())
+    found = read_counters(ask(base_url, "/metrics").decode())
     assert found is not None
     return found
 

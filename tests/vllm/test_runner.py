@@ -16,7 +16,6 @@ from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.sessions import open_session
-from tools.vllm.capture import FRESH, REPEATING
 from tools.vllm.environment import BUILD, started, variables
 
 if TYPE_CHECKING:
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
 
 
 LIMIT = 32
+# An answer that repeats its prompt, so that n-grams are found; and one that repeats nothing.
+REPEATING = (
+    "Continue this list without change: 1. red 2. green 3. blue 4. red 5. green 6. blue 7. red"
+)
+FRESH = "Repeat this list: red, green, blue, red, green, blue, red, green."
 # The same sizes as in the servers' command lines.
 NGRAM_ARM = replace(
     LOOKUP, id="ngram", method=Method(type="prompt-lookup", n_max=5, ngram_min=2, ngram_max=4)

@@ -12,13 +12,11 @@ import time
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import orjson
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "vllm"
@@ -124,15 +122,11 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def ask(base_url: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
-    """The status and the body of one answer; a request with a body is a POST."""
-    body = orjson.dumps(request["body"]) if "body" in request else None
-    headers = {"Content-Type": "application/json"}
-    connection = HTTPConnection(urlsplit(base_url).netloc, timeout=300)
-    with closing(connection):
-        connection.request("POST" if body else "GET", request["path"], body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+def ask(base_url: str, path: str) -> bytes:
+    """The body of the answer to a GET."""
+    with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=300)) as connection:
+        connection.request("GET", path)
+        return connection.getresponse().read()
 
 
 def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -142,7 +136,7 @@ def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path
             message = f"vLLM ended with code {server.returncode} before it was ready; see {log}."
             raise RuntimeError(message)
         try:
-            ask(base_url, {"path": "/health"})
+            ask(base_url, "/health")
         except (OSError, HTTPException):
             time.sleep(1)
         else:
