@@ -108,8 +108,7 @@ class Estimate:
     (`estimates.intervals`), and `interval` is about this machine with other prompts of the kind.
     `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost of one
     round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
-    `energy_ratio` is the arm's joules per token over its baseline's, both known only where counters
-    were read. `predicted_speedup` follows from the probes, and `unexplained` is speedup /
+    `predicted_speedup` follows from the probes, and `unexplained` is speedup /
     predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the target alone
     with another use of the draft's memory, where one was measured. `repeatable_within` is by
     how much the logarithm of the speedup may differ if the same prompts are run again.
@@ -142,8 +141,6 @@ class Estimate:
     cpu_speedup: float | None = None
     baseline_tps: float | None = None
     tps: float | None = None
-    energy_per_token_j: float | None = None
-    energy_ratio: float | None = None
     tokens_per_round: float | None = None
     round_cost: float | None = None
     acceptance_rate: float | None = None

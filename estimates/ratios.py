@@ -1,4 +1,4 @@
-"""Ratios besides the speedup: controls, alternatives, processor time, energy, engines."""
+"""Ratios besides the speedup: controls, alternatives, processor time, engines."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -159,19 +159,6 @@ def ratio_by(
     return None if strata is None else time_ratio(strata)
 
 
-def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
-    """Joules over tokens after the first, over all trials; `None` if one was not measured."""
-    tokens = [(trial.output_tokens or 1) - 1 for trial in trials]
-    return parts.share([trial.energy_j for trial in trials], tokens) or None
-
-
-def _energy_ratio(scope: Scope) -> float | None:
-    """Joules per token of the arm over those of its baseline in the same blocks: below 1 saves."""
-    own = scope.mean(lambda pairs: energy_per_token_j(pairs.trials))
-    base = scope.mean(lambda pairs: energy_per_token_j(pairs.baseline_trials))
-    return None if own is None or base is None else own / base
-
-
 def _tokens_per_round(scope: Scope) -> float | None:
     """One over the mean of rounds per token, weighted as the times are."""
     needed = scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
@@ -201,8 +188,6 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
     "tps": lambda scope: 1000 / mean_times(scope.times)[1],
-    "energy_per_token_j": lambda scope: scope.mean(lambda pairs: energy_per_token_j(pairs.trials)),
-    "energy_ratio": _energy_ratio,
     "tokens_per_round": _tokens_per_round,
     "round_cost": _round_cost,
     "acceptance_rate": _over_trials(parts.acceptance_rate),

@@ -46,7 +46,6 @@ class Measured:
     draft_prompt_ms: float | None = None
     ttft_ms: float | None = None
     wall_ms: float | None = None
-    energy_j: float | None = None
     grain_ms: float | None = None
     reasoning_tokens: int | None = None
 
@@ -157,9 +156,7 @@ class Settings(Axes):
     threads: int | None = None
     threads_batch: int | None = None
     thinking: bool | None = None
-    teacher_forced: bool | None = None
     chat_template_sha256: str | None = None
-    energy_method: Literal["nvml", "rapl"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,7 +242,7 @@ def _trial(rng: random.Random, trial: Document, failed: set[str], *, kept: set[s
     gone = {name for name in _OPTIONAL_IN_TRIAL if rng.random() < 0.15} - kept
     made = {name: value for name, value in trial.items() if name not in gone}
     if rng.random() < 0.2:
-        made |= {"ttft_ms": rng.uniform(0, 1e8), "energy_j": rng.uniform(0, 1e9)}
+        made |= {"ttft_ms": rng.uniform(0, 1e8)}
     if rng.random() < 0.2 and "compared_tokens" in made:
         made |= {"first_divergence": rng.randint(0, 40), "divergence_margin": rng.uniform(0, 1000)}
     return made

@@ -1,4 +1,4 @@
-"""Flags about speed, power or memory beyond what is possible."""
+"""Flags about speed or memory beyond what is possible."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -9,7 +9,6 @@ from estimates.pairing import rounds
 from estimates.roofline import floor
 
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
-POWER_SLACK = bounds("above-power-limit")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
 
 
@@ -32,25 +31,6 @@ def above_roofline(evidence: FlagEvidence) -> Seen | None:
         least_ms=least.step_ms,
         arm=only(fast),
     )
-
-
-def above_power_limit(evidence: FlagEvidence) -> Seen | None:
-    """The energy of a trial over its time is more than all cards may draw."""
-    limits = [
-        gpu.power_limit_w or gpu.default_power_limit_w for gpu in evidence.submission.machine.gpus
-    ]
-    method = evidence.submission.settings.energy_method
-    if method != "nvml" or not limits or None in limits:
-        return None
-    limit_w = sum(limit for limit in limits if limit is not None)
-    drawn = [
-        trial.energy_j * 1000 / ms
-        for trial in evidence.submission.trials
-        if trial.energy_j is not None and (ms := trial.wall_ms or trial.decode_ms)
-    ]
-    if not drawn or median(drawn) <= POWER_SLACK * limit_w:
-        return None
-    return seen(drawn_w=median(drawn), limit_w=limit_w)
 
 
 def above_memory(evidence: FlagEvidence) -> Seen | None:

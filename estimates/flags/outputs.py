@@ -41,7 +41,7 @@ def diverged(evidence: FlagEvidence) -> Seen | None:
     if not forked:
         return None
     by_tokens = [trial for trial in forked if trial.compared_tokens]
-    case = "given" if evidence.submission.settings.teacher_forced else "own"
+    case = "own"
     if not by_tokens:
         case = "other-text" if _part_early(evidence, forked) else "text"
     prompts = list(dict.fromkeys(trial.prompt for trial in by_tokens or forked))
@@ -116,11 +116,6 @@ def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
         return None
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
     return seen(prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0])
-
-
-def teacher_forced(evidence: FlagEvidence) -> Seen | None:
-    """The arms were fed the baseline's text."""
-    return seen() if evidence.submission.settings.teacher_forced else None
 
 
 def _concurrent(evidence: FlagEvidence) -> set[str]:

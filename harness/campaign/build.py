@@ -171,7 +171,6 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
         draft_gpu_layers=(
             model.ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
         ),
-        teacher_forced=options.teacher_forced,
         thinking=options.thinking,
         context_depth_tokens=max(options.context_depth_tokens, default=None),
         **with_usual(options),
@@ -227,8 +226,8 @@ def _misfit(campaign: model.Campaign) -> str | None:
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
-    if settings.temperature is not None and (oracle or settings.teacher_forced):
-        return "oracle and --teacher-forced repeat the greedy text; leave out --temperature"
+    if settings.temperature is not None and oracle:
+        return "oracle repeats the greedy text; leave out --temperature"
     if depth is not None and depth + length > settings.context_tokens:
         return (
             f"--context-depth {depth} and {length} tokens of output do not fit into --context "

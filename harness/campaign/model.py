@@ -85,7 +85,6 @@ class RunSettings(Axes):
     threads: int | None = None
     gpu_layers: int = ALL_LAYERS
     draft_gpu_layers: int = ALL_LAYERS
-    teacher_forced: bool = False
     thinking: bool = False
     context_depth_tokens: int | None = None
     sampling_seed: int = 0

@@ -124,10 +124,6 @@ class Options(Axes):
     quick: bool = _measured(
         "A fixed part of the suite with short outputs: minutes instead of an hour.", default=False
     )
-    teacher_forced: bool = _measured(
-        "Make every arm write the baseline's text, so that acceptance rates compare exactly.",
-        default=False,
-    )
     thinking: bool = _measured(
         "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
         "off, where its chat template has a switch. Never compared with results without it.",

@@ -13,8 +13,6 @@ from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 from schemas.vocabulary.axes import AXES
 
-_FORCES = attrgetter("forces")
-
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
@@ -26,12 +24,6 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
             flag = axes.flag_of(axis, options)
             message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
             raise UsageError(message)
-    if options.teacher_forced and not kind.forces:
-        message = (
-            f"{runner} cannot feed the baseline's text to the model; "
-            f"leave out --teacher-forced, or use --runner {_first(_FORCES)}"
-        )
-        raise UsageError(message)
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
         able = _first(attrgetter("concurrent"))
         message = (
@@ -78,7 +70,7 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
         able = _first(lambda other: lacking in other.methods)
         nearest = METHODS[lacking].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
-        where = "in-process" if able == _first(_FORCES) else f"through {able}"
+        where = "in-process" if able == next(iter(OFFERED)) else f"through {able}"
         message = f"{lacking} runs {where}: use --runner {able}{instead}"
         raise UsageError(message)
     limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)

@@ -14,7 +14,7 @@ from harness.tune.search import SearchOptions
 _DECIDED = Without(
     frozenset(
         {
-            "blocks", "precision", "budget_min", "control", "quick", "teacher_forced",
+            "blocks", "precision", "budget_min", "control", "quick",
             "baseline_gpu_layers", "concurrency", "context_depth_tokens",
         }
     )

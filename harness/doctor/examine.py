@@ -13,7 +13,6 @@ from harness.doctor import engine_checks, machine_checks
 from harness.doctor.check import Check, fail, ok
 from harness.doctor.decode import decode
 from harness.errors import HarnessError
-from harness.machine import energy
 from harness.machine.detect import machine as describe_machine
 from harness.machine.engines import INSTALL_ENGINE, package_version, server_program
 from harness.machine.environment import Watch
@@ -50,7 +49,6 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
     yield _checked("Disk", _disk, "Models and unfinished runs are stored there.")
     yield machine_checks.power(on_battery=machine.on_battery)
-    yield machine_checks.energy(*energy.availability(machine.gpus))
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
     yield machine_checks.clock(time.perf_counter)
     if bound:

@@ -53,11 +53,6 @@ def power(*, on_battery: bool | None) -> Check:
     return ok("Power", "no battery in use" if on_battery is None else "mains")
 
 
-def energy(found: str, obstacle: str | None) -> Check:
-    """Whether results will have the energy per token; they are as good without it."""
-    return ok("Energy", found if obstacle is None else f"{found}: {obstacle}")
-
-
 def load(state: Snapshot, cores: int) -> Check:
     parts = []
     if state.load_1min is not None:

@@ -64,7 +64,6 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         trust.repeatability(found),
         trust.by_processor(whole),
         trust.predicted(estimates),
-        words.energy(whole, submission.settings.energy_method),
     ):
         _print_wrapped(text, console)
 

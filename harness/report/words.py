@@ -1,7 +1,6 @@
 """Format the values of the report; unknown is a dash, never a zero."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from estimates.model import Estimate, ExactnessCounts, Interval
 from estimates.understanding import TaskResult
@@ -79,17 +78,6 @@ def exactness(counts: ExactnessCounts | None) -> str:
     near = f"~{counts.diverged_near_tie}" if counts.diverged_near_tie else ""
     far = f"!{counts.diverged}" if counts.diverged else ""
     return f"{counts.identical}{near}{far}"
-
-
-def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str:
-    """`energy: 0.41 J per token on the GPU, 0.85 times the baseline's`; empty if unknown."""
-    if estimate.energy_per_token_j is None or method is None:
-        return ""
-    device = "GPU" if method == "nvml" else "processor"
-    text = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
-    if estimate.energy_ratio is None:
-        return text
-    return f"{text}, {estimate.energy_ratio:.2f} times the baseline's"
 
 
 def model(described: Model) -> str:

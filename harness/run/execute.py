@@ -310,7 +310,7 @@ class _Run:
         fact = TrialFact(
             trial=trial,
             prompt=self._prompt(item.prompt, result),
-            tokens=result.own_choices or result.tokens,
+            tokens=result.tokens,
             margins=result.margins,
             text=result.text if result.tokens is None else None,
         )

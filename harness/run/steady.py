@@ -34,9 +34,6 @@ def settle(
     while not isinstance(done, Failure):
         shot, at_s = snapshot(), clock()
         state = shot if on_gpu else Snapshot(moment=shot.moment)
-        if done.warm_up.energy_j:  # over the whole answer, not at one moment after it
-            watts = 1000 * done.warm_up.energy_j / done.warm_up.decode_ms
-            state = replace(state, gpu_power_w=watts)
         if state.gpu_clock_mhz is None and state.gpu_power_w is None:
             return None
         readings.append((at_s, state))

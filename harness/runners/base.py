@@ -68,10 +68,8 @@ class Generation(Measured):
     runner sees them, else the sums that a server states. `prompt_ms` is `None` when the state of
     the same prompt was reused; `draft_prompt_ms`, the draft model's time for the prompt, also where
     there is no draft model or its time is unknown; `ttft_ms` where the first token was not awaited.
-    `energy_j` counts from the first round to the last. `prompt_sha256` covers the token ids of the
-    rendered prompt, where they are known.
-    `own_choices` is set if `tokens` were given as truth: the token that the engine would have
-    chosen in place of each of them, given those before it. `text` is there where it is known.
+    `prompt_sha256` covers the token ids of the
+    rendered prompt, where they are known; `text` is there where it is known.
     """
 
     tokens: tuple[int, ...] | None
@@ -82,7 +80,6 @@ class Generation(Measured):
     wall_ms: float
     rounds: tuple[Round, ...] | Totals
     finish: Literal["length", "stop"]
-    own_choices: tuple[int, ...] | None = None
     counted_tokens: int | None = None
     text: str | None = None
 

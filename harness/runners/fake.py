@@ -31,8 +31,7 @@ class FakeRig:
     a round that begins at that time, `disturbance(rng)` those of a single round. `layers_slowdown`
     multiplies the steps of arms that ask for so many layers of the target on the GPU. `noise` is
     the standard deviation of each round's log duration. A step that serves several streams is fed
-    the tokens of all of them. With `power_w` the rig has an energy counter and always draws that
-    power. A trial that would take longer than `answer_limit_s` is given up.
+    the tokens of all of them. A trial that would take longer than `answer_limit_s` is given up.
     """
 
     step_ms: float = 20.0
@@ -42,7 +41,6 @@ class FakeRig:
     acceptance: dict[str, float] = field(default_factory=dict)
     default_acceptance: float = 0.6
     noise: float = 0.01
-    power_w: float | None = None
     slowdown: Callable[[int], float] | None = None
     slowdown_at: Callable[[float], float] | None = None
     disturbance: Callable[[random.Random], float] | None = None
@@ -85,8 +83,6 @@ class FakeSession:
             settings=replace(
                 recorded(asked, "fake"),
                 context_tokens=asked.context_tokens,
-                teacher_forced=asked.teacher_forced or None,
-                energy_method=None if self._rig.power_w is None else "rapl",
             ),
         )
 
@@ -180,7 +176,6 @@ class FakeSession:
             produced += accepted + 1
         decode_ms = sum(item.round_ms for item in rounds)
         tokens = _text(prompt, limit)
-        power_w = self._rig.power_w
         return base.Generation(
             tokens=tokens,
             margins=(5.0,) * limit if arm.role == "baseline" else None,
@@ -192,7 +187,6 @@ class FakeSession:
             wall_ms=decode_ms + waited_ms,
             rounds=tuple(rounds),
             finish="length",
-            energy_j=None if power_w is None else power_w * decode_ms / 1000,
         )
 
     def _factor(self, factor: float) -> float:

@@ -45,7 +45,7 @@ from tests.estimates.flag_builders import (
     tied,
     times,
 )
-from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
+from tests.estimates.flag_machines import CLEAN, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import sample
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ RAISING: dict[str, Submission] = {
     "invalid-answers": answering(base=0, spec=5),
     "baseline-not-reproducible": outputs("ffffffffffffffff"),
     "concurrent-outputs-vary": concurrent(diverged(5.0)),
-    "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
     # 100 and 120 ms: mean 110, standard deviation 14.1, CV 12.9 %.
     "block-spread": block_times((100.0, 120.0), (50.0, 51.0)),
     # One of 16 arms and prompts takes 1, 3 and 1 times as long: mean 1.67, 80 % away.
@@ -116,7 +115,6 @@ RAISING: dict[str, Submission] = {
     "above-roofline": memory(3200),
     "cheap-rounds": round_costs(0.92, 0.92, 0.92),
     # 30 J in 0.1 s are 300 W.
-    "above-power-limit": energy(30.0),
     "above-memory": peak(8200),
     "rounded-times": times([2000.0 + 10 * number for number in range(12)]),
     # Thousandths that always end in 5.
@@ -172,7 +170,6 @@ QUIET: dict[str, Submission] = {
     "invalid-answers": answering(base=0, spec=4),
     "baseline-not-reproducible": outputs("00112233aabbccdd"),
     "concurrent-outputs-vary": diverged(5.0),
-    "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),
     # 100 and 115 ms: mean 107.5, standard deviation 10.6, CV 9.9 %.
     "block-spread": block_times((100.0, 115.0), (50.0, 51.0)),
     # 1, 1.9 and 1 times as long: mean 1.3, 46 % away.
@@ -200,7 +197,6 @@ QUIET: dict[str, Submission] = {
     "above-roofline": memory(5600),
     "cheap-rounds": round_costs(0.96, 0.96, 0.96),
     # 14 J in 0.1 s are 140 W: a limit is an average.
-    "above-power-limit": energy(14.0),
     "above-memory": peak(8100),
     "rounded-times": times([*(2000.0 + 10 * number for number in range(11)), 2001.0]),
     "uneven-digits": times([round(100 + number * 0.137, 3) for number in range(100)]),
@@ -255,7 +251,6 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
     "prediction-missed": (mispredicted(1.4), mispredicted(1.28)),
     # 100 GB/s are 1.30 and 1.22 times what the memory moves.
     "above-roofline": (memory(4800), memory(5120)),
-    "above-power-limit": (energy(15.5), energy(14.5)),
     # The ten rounds alone take 64 and 70 of the 100 ms.
     "clocks-disagree": (
         campaign(

@@ -1,4 +1,4 @@
-"""Which machines raise a flag? Clocks, power, energy and memory, each beside a clean campaign."""
+"""Which machines raise a flag? Clocks, power and memory, each beside a clean campaign."""
 
 from __future__ import annotations
 
@@ -29,17 +29,6 @@ def gpu_clocks(*readings_mhz: float) -> Submission:
 def gpu(limit_w: float) -> Submission:
     gpu = Gpu(name="RTX", power_limit_w=limit_w, default_power_limit_w=115.0)
     return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
-
-
-def energy(joules: float) -> Submission:
-    """Trials of 100 ms on a card that may draw 100 W."""
-    bare = campaign([trial("baseline", energy_j=joules)])
-    gpu = Gpu(name="RTX", power_limit_w=100.0)
-    return replace(
-        bare,
-        machine=replace(bare.machine, gpus=(gpu,)),
-        settings=replace(bare.settings, energy_method="nvml"),
-    )
 
 
 def peak(mib: int) -> Submission:

@@ -144,7 +144,7 @@ def test_an_empty_list_is_not_everything() -> None:
 
 RESULT = min((Path(__file__).parents[2] / "results" / "community").glob("*.json"))
 HEAVY = {
-    *("scipy", "numpy", "huggingface_hub", "llama_cpp", "gguf", "pynvml", "httpx", "httpx2"),
+    *("scipy", "numpy", "huggingface_hub", "llama_cpp", "gguf", "httpx", "httpx2"),
     "jsonschema",
 }
 

@@ -49,17 +49,6 @@ def test_the_option_adds_an_arm_without_speculation_after_all_others() -> None:
     assert profile(Options(baseline_gpu_layers=9)) == "custom"
 
 
-def test_teacher_forcing_is_a_setting_of_a_custom_campaign(tmp_path: Path) -> None:
-    options = Options(teacher_forced=True)
-    small = campaign()
-
-    forced = build(options, target=small.target, drafts=(), methods=(), suite=suite())
-
-    assert forced.settings.teacher_forced
-    assert forced.profile == "custom"
-    assert run(forced, tmp_path / "work.jsonl").settings.teacher_forced is True
-
-
 def test_a_target_that_is_twice_as_fast_alone_halves_what_speculation_is_worth(
     tmp_path: Path,
 ) -> None:

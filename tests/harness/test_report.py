@@ -221,20 +221,6 @@ def test_outputs_that_parted_are_counted_apart() -> None:
     assert words.exactness(uncompared) == "\N{EN DASH}"
 
 
-def test_energy_is_said_where_it_was_measured_and_only_there() -> None:
-    measured = estimate("a", None, energy_per_token_j=0.41234, energy_ratio=0.852)
-    submission = sample(prompts_per_task=1)
-    counted = replace(submission, settings=replace(submission.settings, energy_method="rapl"))
-    summary = Summary(estimates=(replace(measured, arm="draft-model-n4"),), prompts=(), flags=())
-
-    assert words.energy(measured, "nvml") == (
-        "energy: 0.412 J per token on the GPU, 0.85 times the baseline's"
-    )
-    assert words.energy(estimate("a", None), "nvml") == ""
-    assert "energy: 0.412 J per token on the processor" in report_of(counted, summary)
-    assert "energy" not in report_of(submission, summary)
-
-
 def test_durations_and_sizes_in_words() -> None:
     assert [words.seconds(s) for s in (0.2, 45.4, 200, 7500)] == [
         "1 s",

@@ -57,8 +57,6 @@ class InProcess(FakeSession):
             KNOWN.settings,
             max_output_tokens=made.settings.max_output_tokens,
             context_tokens=made.settings.context_tokens,
-            teacher_forced=made.settings.teacher_forced,
-            energy_method=made.settings.energy_method,
         )
         return replace(made, engine=replace(KNOWN.engine, backend="cpu"), settings=settings)
 
@@ -125,7 +123,6 @@ def measured(rng: random.Random, work_file: Path) -> Submission:
     others = [arm.id for arm in campaign.arms if arm.role != "baseline"]
     rig = FakeRig(
         noise=rng.choice((0.0, 0.02)),
-        power_w=rng.choice((None, 30.0)),
         default_acceptance=rng.random(),
         failing_arms={arm: rng.choice(REASONS) for arm in others if rng.random() < 0.1},
         failing_trials={rng.randrange(40): rng.choice(REASONS) for _ in range(rng.randint(0, 5))},
@@ -165,7 +162,6 @@ def _campaign(rng: random.Random) -> Campaign:
         max_output_tokens=rng.choice((1, 2, 24)),
         control=rng.random() < 0.2,
         baseline_gpu_layers=rng.choice((None, None, -1, 12)),
-        teacher_forced=rng.random() < 0.2,
         seed=rng.randrange(1000),
     )
     prompts = tuple(

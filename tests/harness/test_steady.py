@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 
 from harness.run.events import Settled
+from harness.run.execute import measure
 from harness.run.steady import settle
-from harness.runners.base import Failure, Generation, PreparedArm, Totals
-from harness.runners.fake import FakeRig
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Snapshot
-from tests.harness.campaigns import campaign, run
+from tests.harness.campaigns import campaign, context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from harness.run.events import Event
+
 
 ANSWER = Generation(
     tokens=None, margins=None, prompt_tokens=9, prompt_sha256=None, prompt_ms=None, wall_ms=1000.0,
@@ -93,11 +96,26 @@ def test_a_device_that_fails_to_compute_is_left_to_the_trials() -> None:
     assert settled(cooling, warm_up=lambda: failed)[0] is None
 
 
-def test_a_processor_is_judged_by_its_energy_counter_and_the_file_says_it(tmp_path: Path) -> None:
-    seen: list[Event] = []
-    rig = FakeRig(power_w=50.0)
+class OnGpu(FakeSession):
+    def report(self) -> EngineReport:
+        made = super().report()
+        return replace(made, engine=replace(made.engine, backend="cuda", devices=None))
 
-    submission = run(campaign(), tmp_path / "run.jsonl", rig=rig, observe=seen.append)
+
+def test_the_file_says_that_the_device_had_settled(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    around = replace(
+        context(seen.append),
+        snapshot=lambda moment: Snapshot(moment=moment, gpu_clock_mhz=2000.0),
+    )
+
+    submission = measure(
+        campaign(),
+        runner=partial(OnGpu, FakeRig()),
+        context=around,
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+    )
 
     states = {state.moment: state.steady for state in submission.environment or ()}
     assert states == {"before": None, "warm": True, "during": None, "after": None}

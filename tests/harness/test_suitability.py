@@ -70,9 +70,8 @@ def test_a_method_is_refused_with_the_runner_that_has_it(
     assert refusal(runner, methods=(parse(method),)).startswith(said)
 
 
-def test_what_only_servers_or_only_the_engine_inside_can_do() -> None:
+def test_what_only_servers_can_do() -> None:
     assert "use --runner llama-server" in refusal("llama-cpp-python", concurrency=(1, 4))
-    assert "use --runner llama-cpp-python" in refusal("llama-server", teacher_forced=True)
 
 
 @pytest.mark.parametrize("name", METHODS)

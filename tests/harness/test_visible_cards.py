@@ -1,11 +1,9 @@
-"""Do file, state and energy speak of the cards that the engine computes on?"""
+"""Do file and state speak of the cards that the engine computes on?"""
 
 import pytest
 
 from harness.machine import nvidia
 from harness.machine.nvidia import CardId, Visible
-from harness.machine.nvml import NvmlCounter
-from tests.harness.test_energy import FakeNvml
 
 # The driver's order is that of the slots; CUDA's own puts the fastest card first.
 SLOW = CardId(uuid="GPU-aaaa1111-0000", address="00000000:01:00.0")
@@ -59,27 +57,6 @@ def test_the_state_of_several_cards_is_the_worst_of_them_and_their_power_togethe
     assert (state.clock_mhz, state.temperature_c) == (210, 66)
     assert state.power_w == pytest.approx(427.9)
     assert state.throttled is True
-
-
-@pytest.mark.parametrize(
-    ("usable", "joules"),
-    [
-        # The counters are read as 1, 2, ...: the only card's twice is one step apart.
-        (Visible(variable="0", addresses=("0000:41:00.0",)), 7.0),
-        (Visible(variable="1", addresses=("0000:01:00.0",)), 1.0),
-        # Both, read in turns: 1 and 2, then 3 and 4. Each moved on by two steps: 2 + 14 joules.
-        (None, 16.0),
-    ],
-)
-def test_energy_is_counted_on_the_cards_in_use(usable: Visible | None, joules: float) -> None:
-    # A reading adds 1 J to the first card and 7 J to the other.
-    counter = NvmlCounter(FakeNvml(1000, 7000, ids=(SLOW, FAST)), usable)
-
-    before, after = counter.read(), counter.read()
-
-    assert before is not None
-    assert after is not None
-    assert counter.joules(before, after) == joules
 
 
 def test_without_the_variable_nobody_asks_cuda(monkeypatch: pytest.MonkeyPatch) -> None:

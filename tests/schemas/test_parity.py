@@ -33,7 +33,7 @@ def test_every_field_of_the_dataclasses_is_the_field_of_the_schema() -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda s: s["$defs"]["trial"]["properties"].pop("energy_j"), "trials[].energy_j"),
+        (lambda s: s["$defs"]["trial"]["properties"].pop("ttft_ms"), "trials[].ttft_ms"),
         (lambda s: s["$defs"]["gpu"]["properties"].update(bios={}), "machine.gpus[].bios"),
         (lambda s: s["$defs"]["trial"]["required"].append("rounds"), "trials[].rounds"),
         (lambda s: s["$defs"]["design"]["required"].remove("blocks"), "design.blocks"),

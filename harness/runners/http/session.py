@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from harness.campaign.model import ArmPlan, Campaign
-from harness.errors import BadInputError
 from harness.runners.base import Failure, FinishedRequest, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_answer
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
@@ -68,10 +67,7 @@ class ServerSession(ABC, Generic[ServerT]):
     """A session with at most one started server, that of the current arm. Failures are values."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Start nothing yet. Raises `BadInputError` for settings that no server has."""
-        if campaign.settings.teacher_forced:
-            message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
-            raise BadInputError(message)
+        """Start nothing yet."""
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}

@@ -4,7 +4,6 @@ import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import llama_cpp
 
@@ -20,9 +19,7 @@ from harness.runners.variables import variables
 from schemas.submission import Engine, Settings
 
 
-def engine_report(
-    target: Context, campaign: Campaign, *, energy_method: Literal["nvml", "rapl"] | None
-) -> EngineReport:
+def engine_report(target: Context, campaign: Campaign) -> EngineReport:
     """Engine and settings as the loaded target shows them."""
     found = devices()
     return EngineReport(
@@ -38,7 +35,7 @@ def engine_report(
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
             variables=variables(os.environ),
         ),
-        settings=replace(_settings(target, campaign), energy_method=energy_method),
+        settings=_settings(target, campaign),
     )
 
 
@@ -63,6 +60,5 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
             target.weights.conversation("", thinking=settings.thinking),
             asked=settings.thinking,
         ),
-        teacher_forced=settings.teacher_forced or None,
         chat_template_sha256=(hashlib.sha256(template.encode()).hexdigest() if template else None),
     )

@@ -10,10 +10,9 @@ import time
 from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
-from harness.machine import energy
 from harness.runners import probes
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
-from harness.runners.devices import MemoryMeter, devices
+from harness.runners.devices import MemoryMeter
 from harness.runners.inprocess import log
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
@@ -21,8 +20,8 @@ from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
-from harness.runners.inprocess.targets import Draws, ForcedTarget, SampledTarget
-from harness.runners.placement import backend_named, placement_of
+from harness.runners.inprocess.targets import Draws, SampledTarget
+from harness.runners.placement import placement_of
 from schemas.codec import token_digest
 from schemas.submission import Probes
 
@@ -56,14 +55,9 @@ class LlamaSession:
 
         self._prompts = {p.id: rendered(shown(p.text)) for p in campaign.suite.prompts}
         _check_context(self._prompts, campaign)
-        self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
 
     def report(self) -> EngineReport:
-        return engine_report(
-            self._at(self._campaign.settings.gpu_layers).target,
-            self._campaign,
-            energy_method=self._energy.method,
-        )
+        return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Load what the arm needs beyond what is there, and discard one generation with it."""
@@ -186,21 +180,18 @@ class LlamaSession:
         # The draft's work on the prompt belongs to the request: a user waits for it too.
         drafter = loaded.drafter(arm, prompt, truth or ())
         prompted = self._states.ensure_prompt_state(target, prompt)
-        forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
         draws = self._draws(request, prompt)
         drawn = SampledTarget(target, draws, held=len(prompt)) if draws else None
         first = draws.draw(prompted.logits, len(prompt)) if draws else prompted.first
-        self._energy.start()
         decoded = decode(
-            target=forced or drawn or target,
+            target=drawn or target,
             drafter=drafter,
             prompt=prompt,
-            first=truth[len(prompt)] if forced else first,
+            first=first,
             first_margin=prompted.margin if arm.role == "baseline" and not draws else None,
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
-        energy_j = self._energy.stop()
         if arm.role == "baseline":
             key = (request.prompt, request.max_output_tokens)
             self._references.setdefault(key, (*prompt, *decoded.tokens))
@@ -215,8 +206,6 @@ class LlamaSession:
             wall_ms=wall_ms,
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
-            energy_j=energy_j,
-            own_choices=(prompted.first, *forced.own) if forced else None,
         )
 
     def _draws(self, request: TrialRequest, prompt: list[int]) -> Draws | None:
@@ -227,15 +216,12 @@ class LlamaSession:
         key = f"{settings.sampling_seed + request.block} {token_digest(prompt)}"
         return Draws(temperature=settings.temperature, key=key)
 
-    def _forces(self, arm: ArmPlan) -> bool:
-        return self._campaign.settings.teacher_forced and arm.role != "baseline"
-
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
         """Prompt and plain answer, where an arm needs them; empty where not.
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
         """
-        if not arm.method.scripted and not self._forces(arm):
+        if not arm.method.scripted:
             return ()
         key = (request.prompt, request.max_output_tokens)
         known = self._references.get(key)

@@ -1,4 +1,4 @@
-"""Targets whose tokens are given (teacher forcing) or drawn at a temperature."""
+"""A target whose tokens are drawn at a temperature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,42 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.runners.inprocess.loop import Target
-
-
-class ForcedTarget:
-    """A target whose choices are replaced by a given text; `own` collects what they were.
-
-    `text` is the prompt and the whole answer, `held` the tokens of it that the target holds. Beyond
-    the end of the text the target's own choices are returned; they are discarded later.
-    """
-
-    def __init__(self, target: Target, text: Sequence[int], *, held: int) -> None:
-        self.own: list[int] = []
-        self._target = target
-        self._text = text
-        self._held = held
-        self._begin = held
-        self._choices: list[int] = []
-
-    def step(self, tokens: Sequence[int]) -> list[int]:
-        """Let the target work; the text's token after each of the fed ones."""
-        self._choices = self._target.step(tokens)
-        first = self._held + 1
-        truth = self._text[first : first + len(tokens)]
-        self._begin, self._held = self._held, self._held + len(tokens)
-        return [*truth, *self._choices[len(truth) :]]
-
-    def truncate(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens; the choices up to there count."""
-        self._target.truncate(length)
-        self.own += self._choices[: length - self._begin]
-        self._held = length
-
-    def is_end(self, token: int) -> bool:
-        return self._target.is_end(token)
-
-    def margins(self, count: int) -> list[float]:
-        return self._target.margins(count)
 
 
 class Rows(Target, Protocol):

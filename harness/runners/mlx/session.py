@@ -19,7 +19,6 @@ from harness.campaign.axes import recorded
 from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import HarnessError
-from harness.machine import energy
 from harness.models import thinking
 from harness.runners import probes
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
@@ -45,7 +44,6 @@ class MlxSession:
         self._drafts: dict[str, MlxModel] = {}
         self._with_margins: set[str] = set()
         self._device, self._backend = _device()
-        self._energy = energy.meter(self._backend)
         self._prompts = {each.id: self._rendered(each.text) for each in campaign.suite.prompts}
 
     def report(self) -> EngineReport:
@@ -66,7 +64,6 @@ class MlxSession:
                 recorded(settings, "mlx"),
                 thinking=thinking.state(text, conversation, asked=settings.thinking),
                 chat_template_sha256=hashlib.sha256(text.encode()).hexdigest() if text else None,
-                energy_method=self._energy.method,
             ),
         )
 
@@ -158,14 +155,12 @@ class MlxSession:
     ) -> Generation:
         with_margins = arm.role == "baseline" and request.prompt not in self._with_margins
         limit, depth = request.max_output_tokens - 1, arm.method.n_max or 0
-        self._energy.start()
         decoding = time.perf_counter()
         answers = [
             (each.token, each.from_draft, each.logprobs if with_margins else None)
             for each in self._stream(target, draft, limit, depth)
         ]
         ended = time.perf_counter()
-        energy_j = self._energy.stop()
         # The baseline's loop has queued one more step, which must not run into the next trial.
         mx.synchronize(generation_stream)
         margins = None
@@ -191,7 +186,6 @@ class MlxSession:
                 decode_ms=decode_ms,
             ),
             finish="stop" if self._target.is_end(tokens[-1]) else "length",
-            energy_j=energy_j,
         )
 
     def _stream(self, target: ReadPrompt, draft: ReadPrompt | None, limit: int, depth: int) -> Any:  # noqa: ANN401 - responses of `mlx_lm`

@@ -56,7 +56,7 @@ select
   document.target.derivation,
   document.target.layers,
   document.target.vocabulary_size,
-  settings.* exclude (submission, chat_template_sha256, energy_method),
+  settings.* exclude (submission, chat_template_sha256),
   document.design.blocks,
   least(blocks_done, document.design.blocks) as blocks_done,
   document.design.precision,

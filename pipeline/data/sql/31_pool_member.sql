@@ -10,7 +10,7 @@ with judged as (
   select
     evidence.* exclude (
       rig_label, device_name, measured_until, baseline, role, outcome, reason, wall_speedup, cpu_speedup,
-      energy_per_token_j, energy_ratio, unexplained, mean_prompt_tokens, mean_output_tokens,
+      unexplained, mean_prompt_tokens, mean_output_tokens,
       baseline_request_ms, request_ms, baseline_reading_ms, reading_ms, pays_from_tokens, pays_from_low, pays_from_high, alternative, over_alternative, over_alternative_low, over_alternative_high
     ),
     setting.setting,

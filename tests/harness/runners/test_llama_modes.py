@@ -1,4 +1,4 @@
-"""Are forced texts, other placements and the oracle what they claim to be? The real engine."""
+"""Are other placements and the oracle what they claim to be? The real engine."""
 
 from __future__ import annotations
 
@@ -42,24 +42,6 @@ def plan() -> Campaign:
         draft=weights,
         context_tokens=512,
     )
-
-
-def test_a_forced_arm_writes_the_baselines_text_and_tells_what_it_would_have_chosen(
-    plan: Campaign,
-) -> None:
-    settings = dataclasses.replace(plan.settings, teacher_forced=True)
-    opened = open_in_process(dataclasses.replace(plan, settings=settings))
-    for arm in ("baseline", "draft-model-n4"):
-        assert isinstance(opened.prepare(arm), PreparedArm)
-
-    baseline, forced = generate(opened, "baseline"), generate(opened, "draft-model-n4")
-    said = opened.report().settings
-    opened.close()
-
-    assert forced.tokens == baseline.tokens
-    assert baseline.own_choices is None
-    assert forced.own_choices == baseline.tokens  # one engine, one thread: nothing parts them
-    assert said.teacher_forced is True
 
 
 def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
