@@ -1,4 +1,4 @@
-"""The rank, sign and chi-square tests of the flags."""
+"""The rank and sign tests of the flags."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -19,20 +19,6 @@ def p_of_rank(correlation: float, independent: int) -> float:
         return 0.0
     freedom = independent - 1
     return 2 * t_tail(abs(correlation) * math.sqrt(freedom / (1 - correlation**2)), freedom)
-
-
-def p_of_even(counts: Sequence[int]) -> float:
-    """P of Pearson's chi-square test that all counts have the same expectation.
-
-    The upper incomplete gamma function by its recurrence: https://dlmf.nist.gov/8.8.E6.
-    """
-    expected = sum(counts) / len(counts)
-    half = sum((count - expected) ** 2 for count in counts) / expected / 2
-    twice = len(counts) - 1  # degrees of freedom
-    p = math.erfc(math.sqrt(half)) if twice % 2 else math.exp(-half)
-    for order in range(1 if twice % 2 else 2, twice, 2):
-        p += half ** (order / 2) * math.exp(-half) / math.gamma(order / 2 + 1)
-    return p
 
 
 def p_of_sign(ups: int, downs: int) -> float:

@@ -82,7 +82,6 @@ FLAGS: dict[str, Check] = {
     "cheap-rounds": rounds.cheap_rounds,
     "above-memory": limits.above_memory,
     "rounded-times": digits.rounded_times,
-    "uneven-digits": digits.uneven_digits,
     "unknown-suite": suite.unknown_suite,
     "private-data": texts.private_data,
     "confusable-letters": texts.confusable_letters,
@@ -92,7 +91,6 @@ FLAGS: dict[str, Check] = {
     "on-battery": machine.on_battery,
     "clock-drop": machine.clock_drop,
     "gpu-throttled": machine.gpu_throttled,
-    "gpu-hot": machine.gpu_hot,
     "gpu-not-used": machine.gpu_not_used,
     "power-limited": machine.power_limited,
 }

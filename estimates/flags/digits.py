@@ -1,6 +1,5 @@
-"""Flags about times with digits that no clock writes."""
+"""A flag about times in coarse steps, and the step of the clock that wrote them."""
 
-from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -9,9 +8,8 @@ from statistics import median
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence
 from estimates.once import once
-from estimates.significance import p_of_even
 
-ROUNDED, UNEVEN = bounds("rounded-times"), bounds("uneven-digits")
+ROUNDED = bounds("rounded-times")
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
 # How far from a multiple of its tick, in ticks, a coarse clock's reading may be printed.
@@ -27,22 +25,6 @@ def rounded_times(evidence: FlagEvidence) -> Seen | None:
     if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
         return None
     return seen(count=len(times), step_ms=step_ms)
-
-
-def uneven_digits(evidence: FlagEvidence) -> Seen | None:
-    """The last digits of the times are far from evenly spread."""
-    times = set(_times(evidence))
-    if not times:
-        return None
-    step = _step(sorted(times))
-    readings = [int(time / step) for time in times]
-    last = Counter(reading % 10 for reading in readings if reading >= UNEVEN["least_reading"])
-    if last.total() < UNEVEN["fewest"]:
-        return None
-    if p_of_even([last[digit] for digit in range(10)]) >= UNEVEN["p"]:
-        return None
-    digit, count = last.most_common(1)[0]
-    return seen(total=last.total(), count=count, digit=digit)
 
 
 @once

@@ -12,7 +12,6 @@ STOLEN = bounds("stolen-time")["share"]
 BUSY = bounds("busy-machine")
 APPEARED = bounds("load-appeared")["load"]
 DROP = bounds("clock-drop")
-HOT_C = bounds("gpu-hot")["celsius"]
 IDLE_MHZ = bounds("gpu-not-used")["idle_mhz"]
 
 
@@ -75,15 +74,6 @@ def clock_drop(evidence: FlagEvidence) -> Seen | None:
         if drop is not None
     ]
     return seen(drops=drops) if drops else None
-
-
-def gpu_hot(evidence: FlagEvidence) -> Seen | None:
-    """The GPU came near the temperature at which it slows itself down."""
-    if gpu_throttled(evidence) is not None:
-        return None
-    snapshots = evidence.submission.environment or ()
-    hottest = max((each.gpu_temperature_c or 0.0 for each in snapshots), default=0.0)
-    return seen(hottest=hottest) if hottest >= HOT_C else None
 
 
 def gpu_throttled(evidence: FlagEvidence) -> Seen | None:

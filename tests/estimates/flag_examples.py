@@ -118,7 +118,6 @@ RAISING: dict[str, Submission] = {
     "above-memory": peak(8200),
     "rounded-times": times([2000.0 + 10 * number for number in range(12)]),
     # Thousandths that always end in 5.
-    "uneven-digits": times([round(100.005 + number * 0.13, 3) for number in range(100)]),
     "unknown-suite": suite("f" * 64),
     "stolen-time": environment("after", steal_fraction=0.4),
     "busy-machine": environment(load_1min=9.0),
@@ -128,7 +127,6 @@ RAISING: dict[str, Submission] = {
     # The least of the first half is 2500, the most of the second 2200: 12 % below.
     "clock-drop": gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
     "gpu-throttled": environment("during", gpu_throttled=True),
-    "gpu-hot": environment("during", gpu_temperature_c=86.0),
     "gpu-not-used": environment("after"),
     "power-limited": gpu(90.0),
 }
@@ -199,7 +197,6 @@ QUIET: dict[str, Submission] = {
     # 14 J in 0.1 s are 140 W: a limit is an average.
     "above-memory": peak(8100),
     "rounded-times": times([*(2000.0 + 10 * number for number in range(11)), 2001.0]),
-    "uneven-digits": times([round(100 + number * 0.137, 3) for number in range(100)]),
     "unknown-suite": suite(RELEASED),
     "stolen-time": environment("after", steal_fraction=0.04),
     "busy-machine": environment("after", load_1min=16.0),
@@ -209,7 +206,6 @@ QUIET: dict[str, Submission] = {
     # A single slow reading is no trend, and what the clock does before the campaign is idling.
     "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": environment("during", gpu_throttled=False),
-    "gpu-hot": environment("during", gpu_temperature_c=80.0),
     "gpu-not-used": environment("after", gpu_clock_mhz=510.0),
     "power-limited": gpu(115.0),
 }
@@ -277,9 +273,5 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
     "clock-drop": (
         gpu_clocks(2600.0, 2500.0, 2230.0, 2100.0),
         gpu_clocks(2600.0, 2500.0, 2280.0, 2100.0),
-    ),
-    "gpu-hot": (
-        environment("during", gpu_temperature_c=85.5),
-        environment("during", gpu_temperature_c=84.5),
     ),
 }

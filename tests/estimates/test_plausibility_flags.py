@@ -26,10 +26,8 @@ IMPLAUSIBLE = {
     "gpu-not-used",
     "near-ties",
     "zero-spread",
-    "above-power-limit",
     "above-memory",
     "rounded-times",
-    "uneven-digits",
     "unknown-suite",
 }
 
@@ -117,11 +115,11 @@ def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
     assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
 
 
-def test_times_of_a_fine_clock_have_even_last_digits() -> None:
+def test_times_of_a_fine_clock_are_not_rounded() -> None:
     rng = random.Random(11)  # noqa: S311 - made-up data
     honest = [times([round(rng.gauss(400, 4), 3) for _ in range(200)]) for _ in range(8)]
 
-    assert not any(names(each) & {"uneven-digits", "rounded-times"} for each in honest)
+    assert not any("rounded-times" in names(each) for each in honest)
 
 
 def test_whole_milliseconds_of_a_long_answer_are_no_rounding() -> None:

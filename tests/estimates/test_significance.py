@@ -3,7 +3,7 @@
 import pytest
 import scipy
 
-from estimates.significance import p_of_even, p_of_rank, spearman
+from estimates.significance import p_of_rank, spearman
 from estimates.student_t import t_quantile
 
 RISING = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -39,11 +39,6 @@ def test_the_chance_of_a_correlation_is_that_of_students_t(
 
 def test_a_perfect_correlation_is_no_chance() -> None:
     assert p_of_rank(-1.0, 5) == 0.0
-
-
-@pytest.mark.parametrize("counts", [(10,) * 10, (30, *(8,) * 9), (0, 5, 10), (9, 1)])
-def test_the_chance_of_uneven_counts_is_pearsons(counts: tuple[int, ...]) -> None:
-    assert p_of_even(counts) == pytest.approx(scipy.stats.chisquare(counts).pvalue)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7.5, 15, 31, 100, 1000, 20_000])
