@@ -135,6 +135,7 @@ def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> 
         f"draftmap/{path.relative_to(ROOT).as_posix()}"
         for room in ROOMS
         for path in (ROOT / room).rglob("*")
+        if path.parent.name not in ("importers", "__pycache__")
         if path.suffix in (".bz2", ".csv", ".py", ".toml", ".json")
         if path.name not in NOT_INSTALLED
     }
@@ -158,11 +159,13 @@ def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Pa
     run = started(installed, tmp_path, "run", *fake, *SHORT)
     valid = started(installed, tmp_path, "validate", "o.json")
     shown = started(installed, tmp_path, "show", "o.json", "--json")
+    unknown = started(installed, tmp_path, "import", "--help")
 
     assert run.returncode == 0, run.stderr
     assert "All figures: draftmap show o.json --details" in run.stdout
     assert (valid.returncode, valid.stdout) == (0, "")
     assert json.loads(shown.stdout)["estimates"]
+    assert (unknown.returncode, "No such command 'import'" in unknown.stderr) == (2, True)
 
 
 @pytest.mark.long

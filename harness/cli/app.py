@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from harness import PROGRAM, __version__
+from harness import INSTALLED, PROGRAM, __version__
 from harness.cli import console
 
 # What each command does, in the first line of its help; its module has the rest, and its options.
@@ -32,6 +32,8 @@ _COMMANDS = {
     "import": "Turn the raw records of another tool into results of the tier `imported`.",
     "models": "List the models and pairs that have a name; check a pair, or fetch models.",
 }
+if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout
+    del _COMMANDS["import"]
 
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}

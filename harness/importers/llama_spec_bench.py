@@ -1,4 +1,4 @@
-"""Import the table or the JSON Lines of ik_llama.cpp's `llama-spec-bench`.
+"""Import the table that ik_llama.cpp's `llama-spec-bench` prints.
 
 Stages of a chain share one generation: their drafts are summed. The time covers one step a token.
 """
@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.counting import rounds
-from harness.importers.facts import ImportedFacts, agreed
+from harness.importers.facts import ImportedFacts
 from harness.importers.files import BASELINE, Given, by_arm, text
 from harness.importers.ids import id_of
-from harness.importers.json_lines import lines
-from harness.importers.json_object import MS_PER_S, JsonObject
+from harness.importers.json_object import MS_PER_S
 from harness.importers.methods import method_of
-from harness.importers.names import reason_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
@@ -44,19 +42,16 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
     records = tuple(record for arm, _, rows in found for record in _generations(arm, rows))
-    entries = [row for _, file, _ in given if not _is_table(file) for row in lines(file)]
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
-        facts=_facts(entries),
+        facts=ImportedFacts(engine="ik_llama.cpp"),
         arms=arms(records, pairs, {}, _methods({arm: rows for arm, _, rows in found})),
         records=records,
         tasks=_TASKS,
     )
     derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
-    return ParsedFiles(
-        parts=(part,), left_out=(derived, "acceptance by position of a printed table")
-    )
+    return ParsedFiles(parts=(part,), left_out=(derived, "acceptance by position"))
 
 
 def _split_arms(
@@ -73,16 +68,8 @@ def _split_arms(
         yield arm, file, rows
 
 
-def _is_table(file: Given) -> bool:
-    return not text(file).lstrip().startswith("{")
-
-
 def _rows(arm: str, file: Given) -> list[_Row]:
-    if _is_table(file):
-        found = list(_printed(arm, file))
-    else:
-        entries = (entry for entry in lines(file) if entry.text("row_type") == "attempt")
-        found = [row for entry in entries for row in _listed(arm, entry)]
+    found = list(_printed(arm, file))
     if not found:
         message = f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
         raise BadInputError(message)
@@ -135,57 +122,6 @@ def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
     return float(row[name])
 
 
-def _listed(arm: str, entry: JsonObject) -> Iterator[_Row]:
-    if "quality" in entry.fields:
-        yield from _detailed(arm, entry)
-        return
-    record = Record(
-        arm=arm,
-        prompt=entry.text("task") or "",
-        place=entry.place,
-        category=entry.text("task"),
-        reason=None if entry.fields.get("ok") is True else reason_of(entry.text("error")),
-        output_tokens=entry.count("generated"),
-        decode_ms=entry.seconds_as_ms("decode_s"),
-        finish="stop" if entry.text("stop") == "eog" else "length",
-    )
-    run, stages = str(entry.count("run")), entry.children("stages")
-    yield from _staged(record, run, stages, "accepted")
-
-
-def _detailed(arm: str, entry: JsonObject) -> Iterator[_Row]:
-    timing, tokens = entry.child("timing"), entry.child("tokens")
-    quality, spec = entry.child("quality"), entry.child("speculative")
-    if timing is None or tokens is None or quality is None:
-        entry.refuse("timing", "timing, next to tokens and quality")
-    record = Record(
-        arm=arm,
-        prompt=entry.text("task_id") or entry.text("task_name") or "",
-        place=entry.place,
-        category=entry.text("task_category") or entry.text("task_name"),
-        reason=None if quality.fields.get("ok") is True else reason_of(quality.text("error")),
-        prompt_tokens=tokens.count("prompt"),
-        prompt_ms=timing.seconds_as_ms("prompt_s"),
-        output_tokens=tokens.count("generated"),
-        decode_ms=timing.seconds_as_ms("decode_s"),
-        finish="stop" if quality.fields.get("hit_eog") is True else "length",
-    )
-    run, stages = str(entry.count("repeat_index")), spec.children("stages") if spec else []
-    yield from _staged(record, run, stages, "accepted_tokens")
-
-
-def _staged(
-    record: Record, run: str, stages: Sequence[JsonObject], accepted: str
-) -> Iterator[_Row]:
-    for stage in stages:
-        drafted = stage.count("draft_tokens")
-        counted = replace(record, drafted=drafted, accepted=stage.count(accepted))
-        name = stage.text("type") or "unknown"
-        yield _Row(run=run, stage=name, record=counted)
-    if not stages:
-        yield _Row(run=run, stage=_BASE, record=record)
-
-
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
     """One record for each task and run: the stages of a chain drafted for the same tokens."""
     for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
@@ -213,39 +149,10 @@ def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
     return known
 
 
-def _facts(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """What the detailed rows say of the model, the settings and the sampling, where all agree."""
-    runtimes = [found for row in rows if (found := row.child("runtime")) is not None]
-    facts = ImportedFacts(
-        engine="ik_llama.cpp",
-        context=_agreed(runtimes, "n_ctx"),
-        batch=_agreed(runtimes, "n_batch"),
-        micro_batch=_agreed(runtimes, "n_ubatch"),
-        threads=_agreed(runtimes, "n_threads"),
-        max_output_tokens=_agreed(rows, "max_tokens"),
-    )
-    facts |= target_facts(agreed(each.text("model") for each in runtimes))
-    temperatures = {s.fields.get("temp") for row in rows if (s := row.child("sampler")) is not None}
-    if not temperatures:
-        return facts
-    one = agreed(temperatures)
-    if one == 0:
-        return facts | ImportedFacts(sampling="greedy")
-    known = one if isinstance(one, int | float) else None
-    return facts | ImportedFacts(sampling="other", temperature=known)
-
-
-def _agreed(rows: Sequence[JsonObject], key: str) -> int | None:
-    """The count that all rows with one agree on."""
-    return agreed(row.count(key) or None for row in rows)
-
-
 FORMAT = Format(
     read=read,
-    signs=(frozenset({"row_type", "generated"}), frozenset({"row_type", "tokens"})),
-    help="""the table of ik_llama.cpp's `llama-spec-bench`, or its JSON Lines. Has tasks,
-times and counters; a table lacks the rest, JSON Lines with `--output-details` lack machine,
-quantisation and day.
+    help="""the table that ik_llama.cpp's `llama-spec-bench` prints. Has tasks, times and
+counters, and lacks the rest.
 
 - `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
 --map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15

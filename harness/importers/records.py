@@ -78,8 +78,8 @@ class Format:
     """
 
     read: Callable[[Sequence[Given]], ParsedFiles]
-    signs: tuple[frozenset[str], ...]
     help: str
+    signs: tuple[frozenset[str], ...] = ()
 
 
 def arms(

@@ -28,15 +28,6 @@ def test_a_table_of_spec_bench_gives_counters_failures_and_methods() -> None:
     assert [p.task for p in submission.suite.prompts] == ["code", "creative"]
 
 
-def spec_bench_lines(*stages: dict[str, Any], seconds: float) -> bytes:
-    row = {
-        "row_type": "attempt", "task": "code", "run": 1, "ok": True, "stop": "limit",
-        "generated": 101, "decode_s": seconds, "decode_tps": 101 / seconds, "stages": [*stages],
-        "error": None,
-    }  # fmt: skip
-    return f"{json.dumps(row)}\n{json.dumps({'row_type': 'summary', 'attempts': 1})}\n".encode()
-
-
 BASE_TABLE, MTP_TABLE = (
     (SAMPLES / f"llama-spec-bench-{name}.txt").read_text("utf-8") for name in ("base", "mtp")
 )
@@ -73,11 +64,15 @@ def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) 
 
 
 def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
-    ngram = {"type": "ngram_mod", "drafts": 10, "draft_tokens": 40, "accepted": 30}
-    mtp = {"type": "mtp", "drafts": 20, "draft_tokens": 40, "accepted": 20}
+    head = "| task | run | stage | tokens | stop | time(s) | rounds | accepted |\n"
+    base = "| code | 1 | base | 101 | limit | 4.000 | - | - |\n"
+    chain = (
+        "| code | 1 | ngram_mod | 101 | limit | 2.000 | 10 | 30/40 |\n"
+        "| code | 1 | mtp | 101 | limit | 2.000 | 20 | 20/40 |\n"
+    )
     files = [
-        Given(name="base.jsonl", data=spec_bench_lines(seconds=4.0)),
-        Given(name="chain.jsonl", data=spec_bench_lines(ngram, mtp, seconds=2.0)),
+        Given(name="base.txt", data=f"{head}{base}".encode()),
+        Given(name="chain.txt", data=f"{head}{chain}".encode()),
     ]
 
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
