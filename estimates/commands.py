@@ -160,13 +160,14 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
     if method == NO_SPECULATION:
         return ServeLine(words=plain)
     entry = METHODS[method.type].vllm
-    if entry is None:
+    if entry is None or entry.method is None:
         return None
     given = method.sizes
     config = {
         "method": entry.method,
         "num_speculative_tokens": method.n_max,
         "model": draft,
+        **entry.config,
         **{word: given[size] for size, word in entry.sizes.items()},
     }
     text = json.dumps({key: value for key, value in config.items() if value is not None})

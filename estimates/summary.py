@@ -133,6 +133,8 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
     """Why what the intervals say is no verdict; `None` if it is one."""
+    if METHODS[scope.arm.method.type].lossy:
+        return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
     if failed >= verdicts.MOST_FAILED or (failed > 0 and judged == "helps"):
         return verdicts.FAILURES
@@ -206,9 +208,12 @@ def _decomposition(scope: Scope) -> Fields:
 
 
 def _judged(submission: Submission) -> Submission:
-    """The submission, without outputs to compare if tokens were sampled: such texts differ."""
-    if submission.settings.sampling == "greedy":
-        return submission
+    """The submission, without outputs to compare where texts differ by design.
+
+    They do where tokens were sampled, and where the verification of an arm is lossy.
+    """
+    sampled = submission.settings.sampling != "greedy"
+    lossy = {arm.id for arm in submission.arms if METHODS[arm.method.type].lossy}
     trials = (
         replace(
             trial,
@@ -218,6 +223,8 @@ def _judged(submission: Submission) -> Submission:
             text_sha256=None,
             equal_words=None,
         )
+        if sampled or trial.arm in lossy
+        else trial
         for trial in submission.trials
     )
     return replace(submission, trials=tuple(trials))

@@ -101,6 +101,7 @@ def verdict(
 # Reasons for no verdict that are no flags. An instrument's acceptance was set: it shows what a
 # round costs and has no speedup.
 INSTRUMENT = "instrument"
+LOSSY = "lossy-verification"
 FEW_PROMPTS = "few-prompts"
 SINGLE_PASS = "single-pass"  # noqa: S105 - a word
 FAILURES = "failures"
@@ -166,7 +167,7 @@ def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
     """The estimate under a serious flag, if any; without a verdict it keeps its first reason."""
     if estimate.doubt == INSTRUMENT:
         return estimate
-    found = flag or estimate.doubt
+    found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt
     if estimate.verdict not in JUDGED:
         return replace(estimate, doubt=flag)
     return estimate if found is None else replace(estimate, verdict="uncertain", doubt=found)

@@ -33,7 +33,8 @@ NAMED = {
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # What a head is drafted with, and a model without a smaller one.
-    "harness/models/presets.toml": {"dflash", "eagle3", "mtp", "ngram-simple"},
+    "harness/report/arms.py": {"lossy"},  # a word in a column
+    "harness/models/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
     "harness/campaign/server_arguments.toml": {"draft-model"},  # an option of servers

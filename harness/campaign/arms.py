@@ -16,10 +16,11 @@ from schemas.vocabulary import METHODS
 BASELINE = "baseline"
 # Bound of the format: the length of an id.
 _ID_LENGTH = 64
-# Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`.
-_HEADS = [
-    word for entry in METHODS.values() if entry.draft == "required" for word in entry.architectures
-]
+# Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`. The longest
+# comes first: `dflash2`.
+_HEADS = sorted(
+    {word for entry in METHODS.values() for word in entry.architectures}, key=len, reverse=True
+)
 # The letters of sizes in an arm's id. Most are named only where they are not the usual ones.
 _ALWAYS = ("length", "acceptance", "n_max")
 _LETTERS = {
@@ -45,23 +46,33 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """The drafts that a method of the campaign is run with."""
+    """The drafts that a method of the campaign is run with.
+
+    Raises `BadInputError` for one of another kind, where the method is the only one.
+    """
     if not takes_draft(method):
         return []
     types = {each.type for each in among if takes_draft(each)}
-    if len(types) == 1:
-        return list(drafts)
     words = METHODS[method.type].architectures
+    if len(types) == 1:
+        other = next((d for d in drafts if words and _head(d) not in (None, *words)), None)
+        if other is not None:
+            message = f"{other.model.name} is no draft for {method.type}: it is for {_head(other)}"
+            raise BadInputError(message)
+        return list(drafts)
     if not words:
-        return [draft for draft in drafts if not _is(draft, _HEADS)]
+        return [draft for draft in drafts if _head(draft) is None]
     # An architecture that is another method's own name is that method's, if it is asked for too.
     names = [word for word in words if word == method.type or word not in types]
-    return [draft for draft in drafts if _is(draft, names)]
+    return [draft for draft in drafts if _head(draft) in names]
 
 
-def _is(draft: ModelFile, names: Iterable[str]) -> bool:
-    architecture = (draft.model.architecture or "").lower()
-    return any(name in architecture for name in names)
+def _head(draft: ModelFile) -> str | None:
+    """The kind of a draft head, by architecture and name; `None` for a model."""
+    name = draft.model.name.lower()
+    architecture = (draft.model.architecture or name).lower()
+    kind = next((word for word in _HEADS if word in architecture), None)
+    return kind and next((word for word in _HEADS if word in name), kind)
 
 
 def label(method: Method) -> str:

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from harness.errors import BadInputError
 from harness.machine.forms import is_number, is_word
 from schemas import private
 from schemas.codec import Json
@@ -81,6 +82,34 @@ def _keys(command: Sequence[str]) -> Iterator[str]:
             yield key
         if private.secret(word):
             yield word
+
+
+def settings(command: Sequence[str]) -> dict[str, Json]:
+    """What the configurations of a command line set, by their keys.
+
+    Raises `BadInputError` for JSON that lost its quotes to the shell.
+    """
+    found: dict[str, Json] = {}
+    for word, following in zip(command, (*command[1:], ""), strict=True):
+        flag, equals, value = word.partition("=")
+        config, _, key = flag.lstrip("-").partition(".")
+        if _KINDS.get(config.replace("_", "-")) != "configurations":
+            continue
+        text = value if equals else following
+        try:
+            read: Json = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            if text.startswith("{"):
+                message = (
+                    f"{flag} {text} is not JSON: within the quotes of the command it needs its "
+                    f"own. Without any: {flag}.method ngram {flag}.num_speculative_tokens 5"
+                )
+                raise BadInputError(message) from error
+            read = text
+        if key:
+            read = {key.replace("-", "_"): read}
+        found |= read if isinstance(read, dict) else {}
+    return found
 
 
 def _value_of(flag: str) -> Show:

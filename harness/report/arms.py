@@ -8,6 +8,7 @@ from rich.text import Text
 
 from estimates import depths
 from estimates.model import Estimate, Throughput
+from estimates.verdicts import LOSSY
 from harness.report import words
 from schemas.method import limit
 from schemas.submission import Arm, Submission
@@ -70,7 +71,7 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
         Text(words.speedup(estimate.speedup, estimate.interval, at_most=estimate.at_most)),
         Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),
-        Text(words.exactness(estimate.exactness)),
+        Text("lossy" if estimate.doubt == LOSSY else words.exactness(estimate.exactness)),
     )
 
 
@@ -83,6 +84,8 @@ def _described(arm: Arm, submission: Submission) -> str:
     upto = f" up to {depth} tokens" if depth else ""
     if varied := depths.varied_by(method):
         upto += f", {varied}"
+    if METHODS[method.type].lossy:
+        upto += ", with lossy verification: other answers than the target's, by design"
     if method.length is not None:
         return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"
     if method.draft is not None:

@@ -27,10 +27,14 @@ class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What vLLM's `--speculative-config` calls a method, and its sizes but for the depth."""
+    """What vLLM's `--speculative-config` calls a method, its sizes but for the depth, and the rest.
 
-    method: str
+    Without `method` there is no command line for it.
+    """
+
+    method: str | None = None
     sizes: Mapping[str, str] = {}
+    config: Mapping[str, bool | str] = {}
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +53,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     free: bool = False
     fixed: bool = False
     instrument: bool = False
+    lossy: bool = False
     control: Literal["baseline-again", "empty-draft"] | None = None
     runners: tuple[str, ...] = ()
     nearest: str | None = None

@@ -12,6 +12,7 @@ from estimates.explain import reason
 from estimates.pairing import pair
 from estimates.summary import summarize
 from estimates.verdicts import failed_share, few_decide
+from schemas.method import Method
 from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, failed, table, trial
 from tests.samples import TASKS
 
@@ -53,6 +54,22 @@ def test_a_task_on_which_most_prompts_fire_has_a_sign() -> None:
     found = of(on(FIVE, fired=(1, 1, 5, 9, 2), speedup=1.15))
 
     assert (found.verdict, found.doubt) == ("helps", None)
+
+
+def test_a_lossy_arm_has_a_speed_no_verdict_and_never_the_same_outputs() -> None:
+    lossless = on(FIVE)
+    lossless = replace(
+        lossless, trials=tuple(replace(each, compared_tokens=25) for each in lossless.trials)
+    )
+    lossy = replace(SPEC, method=Method(type="lossy", n_max=4))
+    other = replace(lossless, arms=(BASELINE, lossy))
+    twice = of(lossless), of(other)
+
+    assert [each.verdict for each in twice] == ["helps", "uncertain"]
+    assert [each.exactness and each.exactness.identical for each in twice] == [5, 0]
+    assert twice[0].speedup == twice[1].speedup
+    assert twice[1].doubt == "lossy-verification"
+    assert "not have written" in reason(twice[1], other)
 
 
 @pytest.mark.parametrize(("firing", "doubt"), [(3, "few-prompts-fire"), (4, None)])

@@ -29,6 +29,7 @@ def test_each_argument_that_differs_is_named_with_both_values() -> None:
     [
         ("--speculative-config", '{"method": "ngram", "num_speculative_tokens": 4}'),
         ("-sc", "{}"),
+        ("-sc.method", "dflash", "-sc.num_speculative_tokens=7"),
         ("-md", "…", "-ngld", "99", "--draft-max", "8", "-cd", "512", "-ctkd", "q8_0"),
         ("--spec-type", "draft-simple", "--spec-draft-n-max", "4", "--model-draft", "…"),
         ("--speculative-algorithm", "EAGLE3", "--speculative-num-steps", "3"),

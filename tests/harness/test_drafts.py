@@ -28,6 +28,7 @@ def model(name: str, architecture: str = "llama") -> ModelFile:
 SMALL = model("small")
 EAGLE = model("eagle", "eagle3")
 BLOCKS = model("blocks", "dflash-draft")
+SECOND = model("sample-dflash2", "dflash")
 
 
 def campaign(methods: str, *drafts: ModelFile) -> Campaign:
@@ -63,6 +64,17 @@ def test_a_file_of_a_block_drafter_serves_dspark_unless_dflash_is_asked_for() ->
     assert drafts_used("draft-model dspark", SMALL, BLOCKS)["dspark-n7"] == "blocks"
     with pytest.raises(BadInputError, match="none of the drafts is for dspark"):
         campaign("dflash dspark", BLOCKS)
+
+
+def test_the_generations_of_dflash_are_told_apart_by_their_names() -> None:
+    assert drafts_used("dflash dflash2", SECOND, BLOCKS) == {
+        "dflash-n7": "blocks",
+        "dflash2-n7": "sample-dflash2",
+    }
+    with pytest.raises(BadInputError, match="is no draft for dflash: it is for dflash2"):
+        campaign("dflash", SECOND)
+    with pytest.raises(BadInputError, match="is no draft for dflash2: it is for dflash"):
+        campaign("dflash2", BLOCKS)
 
 
 def test_heads_inside_the_target_need_no_file() -> None:

@@ -19,7 +19,10 @@ METHODS: tuple[Method, ...] = (
     Method(type="ngram-map-k4v", adaptive=True),
     Method(type="ngram-cache"),
     Method(type="suffix"),
-    *(Method(type=kind, draft="tiny-q8-0", n_max=3) for kind in ("eagle3", "dflash", "dspark")),
+    *(
+        Method(type=kind, draft="tiny-q8-0", n_max=3)
+        for kind in ("pard", "eagle3", "dflash", "dflash2", "dspark", "lossy")
+    ),
     Method(type="mtp"),
     Method(type="oracle", n_max=4, acceptance=0.8),
     Method(type="forced", n_max=4, length=2.5),

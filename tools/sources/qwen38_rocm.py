@@ -156,7 +156,7 @@ def _row(cell: Cell, baseline: Cell | None = None) -> Json:
             "parameters_b": 27,
         },
         draft=_draft(cell),
-        method={"base": "none", "dflash": "dflash", "dflash2": "dflash"}.get(cell.arm, "mtp"),
+        method={"base": "none", "dflash": "dflash2", "dflash2": "dflash2"}.get(cell.arm, "mtp"),
         n_max=None if cell.arm == "base" else depth or 3,
         settings={
             "context_tokens": cell.context,

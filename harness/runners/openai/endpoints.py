@@ -5,6 +5,7 @@ be attributed to the wrong hardware, so its address is refused.
 """
 
 import ipaddress
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -12,16 +13,23 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
-from harness.campaign.server_arguments import PORT, without_keys
+from harness.campaign.server_arguments import PORT, settings, without_keys
 from harness.errors import BadInputError, UsageError
 from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import ServerAddress
 from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Method
+from schemas.vocabulary import METHODS
 
 _USABLE = re.compile(r"[\x21-\x7e]+")
 _PORTS = {"http": 80, "https": 443}
+# What makes vLLM draft another number of tokens from step to step.
+_VARY_DEPTH = (
+    "num_speculative_tokens_per_batch_size",
+    "enable_adaptive_verification",
+    "adaptive_verification",
+)
 # The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
 _VERSIONS = ("/v1", "/v0")
 
@@ -101,6 +109,35 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         if not arm.drafts and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
+        check_told(endpoint_of(arm, found, campaign), arm.method)
+
+
+def check_told(endpoint: Endpoint, method: Method) -> None:
+    """Raise `UsageError` where a command tells vLLM to draft in another way than `--method` says.
+
+    A drafter that may be of several kinds is what the configuration makes of it.
+    """
+    told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
+    configs = {name: each.vllm.config for name, each in METHODS.items() if each.vllm}
+    for name, config in configs.items():
+        has = told.items() >= config.items()
+        if config and has and name != method.type and not METHODS[method.type].lossy:
+            message = f"its command says {_written(config)}, which makes it --method {name}"
+            break
+        if name == method.type and told and not has:
+            message = f"its command does not say {_written(config)}"
+            break
+    else:
+        varied = next((each for each in _VARY_DEPTH if told.get(each)), None)
+        if varied is None or method.controller:
+            return
+        message = f"{varied} changes its depth; add controller=NAME to it"
+    message = f"--method {method.type}: {message}"
+    raise UsageError(message)
+
+
+def _written(config: Mapping[str, object]) -> str:
+    return json.dumps(dict(config)).strip("{}")
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from harness.errors import BadInputError
+from harness.campaign.methods import parse as method
+from harness.errors import BadInputError, UsageError
 from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import ServerAddress
-from harness.runners.openai.endpoints import parse, with_port, words
+from harness.runners.openai.endpoints import check_told, parse, with_port, words
 
 
 @pytest.mark.parametrize(
@@ -125,3 +126,46 @@ def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:
 
     for windows in (True, False):
         assert split_command(join_command(words, windows=windows), windows=windows) == words
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "why"),
+    [
+        ("draft-model", '{"rejection_sample_method": "fly"}', "which makes it --method lossy"),
+        ("mtp", '{"rejection_sample_method": "synthetic"}', "which makes it --method forced"),
+        ("draft-model", '{"parallel_drafting": true}', "which makes it --method pard"),
+        ("pard", '{"method": "draft_model"}', 'does not say "parallel_drafting": true'),
+        ("lossy", '{"method": "mtp"}', 'does not say "rejection_sample_method": "fly"'),
+        ("eagle3", '{"num_speculative_tokens_per_batch_size": [[1, 4, 3]]}', "controller=NAME"),
+        ("dspark", '{"enable_adaptive_verification": true}', "controller=NAME"),
+    ],
+)
+def test_a_command_that_drafts_in_another_way_than_asked_is_refused(
+    asked: str, told: str, why: str
+) -> None:
+    with pytest.raises(UsageError, match=f"--method {asked}: ") as raised:
+        check_told(("vllm", "serve", "M", "--speculative-config", told), method(asked))
+
+    assert why in str(raised.value)
+
+
+def test_a_configuration_that_lost_its_quotes_is_refused() -> None:
+    command = words('vllm serve M -sc {"method":"ngram"} --port {port}', option="--server-command")
+
+    with pytest.raises(BadInputError, match=r"-sc {method:ngram} is not JSON"):
+        check_told(command, method("prompt-lookup"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("lossy:n_max=3", ("-sc", '{"rejection_sample_method": "fly", "parallel_drafting": true}')),
+        ("pard", ("--speculative-config.parallel_drafting", "true")),
+        ("draft-model", ("--speculative-config", '{"rejection_sample_method": "block"}')),
+        ("dspark:controller=adaptive", ("--speculative-config.adaptive_verification=true",)),
+        ("lossy", ("--speculative-algorithm", "EAGLE3")),  # another engine, which says it otherwise
+        ("mtp", ("--speculative-config", "of/another/engine")),
+    ],
+)
+def test_a_command_that_drafts_as_asked_is_measured(asked: str, told: tuple[str, ...]) -> None:
+    check_told(("vllm", "serve", "M", *told), method(asked))
