@@ -67,8 +67,8 @@ def test_other_weights_of_another_engine_beat_nothing() -> None:
 
     assert rows(
         database(own, other),
-        "select other_engine, other_tps from best"
-        " where place = 'machine' and engine_label = 'llama.cpp server'",
+        "select distinct other_engine, other_tps from candidate"
+        " where engine_label = 'llama.cpp server'",
     ) == [(None, None)]
 
 

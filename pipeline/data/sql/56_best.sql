@@ -9,8 +9,11 @@
 -- and over all tasks, where a method has no figure over all of them, at each single task.
 create table best as
 with offered as (
+  -- Only what decides: every offer becomes a dozen rows.
   select
-    *,
+    rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target, quantisation,
+    method, depth, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
+    stated_request_high, slower_request, verdict, confirmed, other_tps,
     kind = 'cell' or (own_tasks and shown) as drawn,
     drawn and suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
     if(
@@ -23,7 +26,7 @@ with offered as (
 ),
 placed as (
   select
-    *,
+    * exclude (views, newest, drawn),
     unnest(
       if(
         kind = 'cell',
@@ -51,36 +54,31 @@ placed as (
           {'place': 'strip', 'scope': concat_ws('|', device, target, view, backend, method)}
         ])),
         []
-      ) || if(
-        drawn,
-        [
-          {'place': 'machine', 'scope': concat_ws('|', device, backend, target, quantisation, task)}
-        ],
-        []
       ),
       recursive := true
     )
   from offered
 ),
+-- A window instead of this join takes twenty times as long.
 counted as (
-  select
-    *,
-    count(*) over claim as choices,
-    min(speedup) over claim as least,
-    max(speedup) over claim as most
+  select place, scope, tier, count(*) as choices, min(speedup) as least, max(speedup) as most
   from placed
-  window claim as (partition by place, scope, tier)
+  group by place, scope, tier
 ),
 bounded as (
   select
-    counted.* replace (
+    placed.* replace (
       chosen_low(speedup, interval_low, factor) as interval_low,
       chosen_low(stated_request, stated_request_low, factor) as stated_request_low,
       slower_request
         or coalesce(clearly_below(stated_request_low, stated_request_high), false)
         as slower_request
-    )
-  from counted
+    ),
+    counted.choices,
+    least,
+    most
+  from placed
+  join counted using (place, scope, tier)
   asof join choice_factor on counted.choices <= choice_factor.choices
 ),
 judged as (
@@ -106,16 +104,26 @@ chosen as (
   ) = 1
 )
 select
-  place,
-  scope,
-  tier,
-  row_number() over (partition by place, scope order by tier = 'measured' desc) as tier_order,
-  choices,
-  least,
-  most,
-  recommended,
-  if(verdict = 'helps', floor(interval_low * 100 + 1e-9) / 100, null) as at_least,
-  mark_of(verdict, confirmed) as mark,
-  * exclude (kind, shown, drawn, newest, views, suite_label, slower_request, place, scope, tier, choices, least, most, recommended)
+  chosen.place,
+  chosen.scope,
+  chosen.tier,
+  row_number() over (
+    partition by chosen.place, chosen.scope order by chosen.tier = 'measured' desc
+  ) as tier_order,
+  chosen.choices,
+  chosen.least,
+  chosen.most,
+  chosen.recommended,
+  if(
+    chosen.verdict = 'helps', floor(chosen.interval_low * 100 + 1e-9) / 100, null
+  ) as at_least,
+  mark_of(chosen.verdict, chosen.confirmed) as mark,
+  whole.* exclude (kind, shown, suite_label, slower_request, tier) replace (
+    chosen.interval_low as interval_low,
+    chosen.stated_request_low as stated_request_low,
+    chosen.verdict as verdict,
+    chosen.confirmed as confirmed
+  )
 from chosen
+join candidate as whole on whole.rowid = chosen.offer
 order by place, scope, tier_order;
