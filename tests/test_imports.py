@@ -44,19 +44,18 @@ ALLOWED = {
         "harness.plan.server_fit",
         "harness.fleet.worker",
         *(
-            "harness.doctor",
             "pipeline.intake.git",
             "pipeline.intake.host",
             "pipeline.site.addresses",
             "pipeline.site.build",
         ),
     ),
-    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
+    "llama_cpp": ("harness.runners", "harness.models"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
     "distributed": ("harness.fleet",),
     "rich": ("harness.cli", "harness.report", "harness.report.progress"),
-    "multiprocessing": ("harness.runners", "harness.doctor", "pipeline.data.cached"),
+    "multiprocessing": ("harness.runners", "pipeline.data.cached"),
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {

@@ -8,20 +8,30 @@ from tempfile import TemporaryFile
 import psutil
 
 from harness import files
+from harness.campaign.from_options import campaign_from
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
+from harness.campaign.options import Options
 from harness.doctor import engine_checks, machine_checks
 from harness.doctor.check import Check, fail, ok
 from harness.doctor.decode import decode
 from harness.errors import HarnessError
 from harness.machine.detect import machine as describe_machine
-from harness.machine.engines import INSTALL_ENGINE, package_version, server_program
+from harness.machine.engines import (
+    OTHER_SERVER,
+    SERVER_PROGRAM,
+    package_version,
+    server_program,
+)
 from harness.machine.environment import Watch
 from harness.models.presets import DEFAULT_DRAFT
-from harness.models.resolve import resolve
 from harness.plan.overview import fitting_presets
+from harness.runners import CONNECT
 from harness.runners.devices import devices
 from harness.runners.llama_server import binary
+from harness.runners.options import ConnectionOptions
+from schemas.method import NO_SPECULATION
 from schemas.submission import Device
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
 _MIB = 1024 * 1024
 
@@ -43,7 +53,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
         yield _checked(
             "Backend",
             lambda: engine_checks.server_devices(binary.find(server).devices(), machine.gpus),
-            f"Replace it: {INSTALL_ENGINE}",
+            f"Replace it: {OTHER_SERVER}",
         )
     yield machine_checks.memory(ram.total // _MIB, ram.available // _MIB)
     yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
@@ -51,12 +61,19 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield machine_checks.power(on_battery=machine.on_battery)
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
     yield machine_checks.clock(time.perf_counter)
-    if bound:
+    if bound or server is not None:
         yield _checked(
             "Decode",
-            lambda: decode(resolve(model or DEFAULT_DRAFT, say=say).path),
+            lambda: _decode(DEFAULT_RUNNER if bound else SERVER_PROGRAM, model, say),
             "Name a model that is on this disk with --model.",
         )
+
+
+def _decode(runner: str, model: str | None, say: Callable[[str], None]) -> Check:
+    options = Options(target=model or DEFAULT_DRAFT, methods=(NO_SPECULATION,))
+    campaign = campaign_from(options, say=say, runner=RUNNERS[runner])
+    replacement = OTHER_SERVER if runner == SERVER_PROGRAM else engine_checks.PORTABLE_REINSTALL
+    return decode(CONNECT[runner](ConnectionOptions()).open, campaign, replacement)
 
 
 def _devices() -> tuple[Device, ...] | None:

