@@ -195,7 +195,13 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
     try:
         # git and gh with words of our own and a file name in canonical form.
         return subprocess.run(  # noqa: S603
-            words, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            words,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",  # whatever the console's code page is
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         reason = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"

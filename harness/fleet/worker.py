@@ -17,7 +17,7 @@ from harness.errors import INTERRUPTED, MachineError
 from harness.fleet.device import OwnedDevice
 from harness.fleet.matrix import Cell
 from harness.machine.command import own_module
-from harness.runners.http.guard import Guard
+from harness.runners.http.guard import NEW_GROUP, Guard
 
 PROGRESS = "draftmap-progress"
 CONFIG = {
@@ -90,6 +90,7 @@ def _run(arguments: Sequence[str], name: str) -> tuple[str | None, str]:
             errors="replace",
             env={**os.environ, "PYTHONUTF8": "1"},
             start_new_session=True,
+            creationflags=NEW_GROUP,
         )
         guard = Guard(child.pid, folder=folder)  # ends the run when this worker is killed
         for line in child.stderr or ():

@@ -57,7 +57,12 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
     try:
         # The commands are made of our own modules, constants and paths in our cache.
         done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, timeout=limit_s, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return f"no end after {limit_s:g} s; is the machine overloaded?"

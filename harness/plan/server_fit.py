@@ -100,7 +100,7 @@ def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
         errors="replace",
         env=server_environment(program),
     )

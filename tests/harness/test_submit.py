@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,8 +18,7 @@ from schemas.posted import from_text
 from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -146,6 +145,23 @@ def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
     monkeypatch.setenv("PATH", str(programs))
 
     assert submit.login(checkout) == expected
+
+
+@needs_shell
+def test_what_gh_prints_is_read_whatever_the_code_page_is(checkout: Path, tmp_path: Path) -> None:
+    gh = tmp_path / "gh"
+    gh.write_text("#!/bin/sh\nprintf 'zo\\303\\253'\n", "utf-8")
+    gh.chmod(0o755)
+    asked = "import sys, pathlib; from harness import submit; "
+    asked += "print(ascii(submit.login(pathlib.Path(sys.argv[1]))))"
+    narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", asked, str(checkout)],
+        env={**narrow, "PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout == "'zo\\xeb'\n"
 
 
 def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:

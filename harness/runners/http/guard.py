@@ -13,6 +13,8 @@ import sys
 import time
 from contextlib import suppress
 
+# For `Popen`, beside `start_new_session`, which Windows does not know: Ctrl-C is this program's.
+NEW_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _ENDED = b"ended"
 _TERMINATION_S = 5.0
 _POLL_S = 0.05
@@ -30,6 +32,7 @@ class Guard:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            creationflags=NEW_GROUP,
         )
 
     @property

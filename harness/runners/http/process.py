@@ -19,7 +19,7 @@ from harness.machine.engines import server_environment
 from harness.runners.base import Failure
 from harness.runners.failures import failure_in_log
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
-from harness.runners.http.guard import Guard
+from harness.runners.http.guard import NEW_GROUP, Guard
 
 HOST = "127.0.0.1"
 _POLL_S = 0.05
@@ -150,6 +150,7 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             stderr=subprocess.STDOUT,
             env=server_environment(program),
             start_new_session=True,
+            creationflags=NEW_GROUP,
         )
     guard = Guard(process.pid, folder=folder.name)
     return ServerProcess(program, arguments, port, process, folder, guard)

@@ -9,11 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.runners.http import process
+from harness.runners.http import guard, process
 from tests.processes import PATIENCE_S, eventually, lives
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
+ROOT = Path(__file__).parents[4]
 SLEEPER = "import time; time.sleep(600)"
 # Deaf to the kind signal, with a child of its own that is deaf, too.
 STUBBORN = (
@@ -79,6 +80,19 @@ def test_where_there_are_no_groups_what_a_server_started_ends_too() -> None:
 
     assert gone(server.pid)
     server.end()
+
+
+def test_ctrl_c_in_a_console_of_windows_reaches_no_child(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(guard, "NEW_GROUP", 0x200)  # CREATE_NEW_PROCESS_GROUP there
+    sources = [each.read_text("utf-8") for each in (ROOT / "harness").rglob("*.py")]
+
+    with pytest.raises(ValueError, match="creationflags is only supported on Windows"):
+        guard.Guard(os.getpid(), folder=str(tmp_path))
+
+    sessions = sum(each.count("start_new_session=True") for each in sources)
+    assert sessions == sum(each.count("creationflags=NEW_GROUP") for each in sources) == 3
 
 
 def test_the_guard_goes_when_the_server_was_ended() -> None:
