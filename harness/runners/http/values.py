@@ -70,3 +70,13 @@ def read_as(kind: type[T], answer: Json, *, what: str) -> T:
     except msgspec.ValidationError as error:
         message = f"{what}: {error}"
         raise BadAnswerError(message) from error
+
+
+def require_plain(drafted: int | None) -> None:
+    """Raise `BadAnswerError` when the server of an arm without speculation drafted."""
+    if drafted:
+        message = (
+            f"the baseline's server drafted {drafted} tokens itself; "
+            "give one that was started without speculation"
+        )
+        raise BadAnswerError(message)

@@ -132,10 +132,14 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
 
 
 def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
-    """The draft counters of an answer; an answer without them drafted nothing."""
-    if not arm.drafts:
-        return Counted(drafted=0, accepted=0)
+    """The draft counters of an answer; an answer without them drafted nothing.
+
+    Raises `BadAnswerError` where an arm without speculation drafted.
+    """
     drafted, accepted = done.timings.draft_n, done.timings.draft_n_accepted
+    if not arm.drafts:
+        values.require_plain(drafted)
+        return Counted(drafted=0, accepted=0)
     stated = Counted(drafted=drafted, accepted=accepted, depth=limit(arm.method))
     if done.timings.draft_by_depth:
         return counted_by_depth(done.timings.draft_by_depth, stated)

@@ -15,7 +15,7 @@ from harness.runners.http.client import ServerAddress, ServerRefusedError, Serve
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import endpoints as reading
-from harness.runners.openai import exchange
+from harness.runners.openai import exchange, ollama
 from harness.runners.openai.answer import Answer
 from harness.runners.openai.connection import Connection, connect, reconnect
 from harness.runners.openai.device import computed_on
@@ -26,12 +26,7 @@ from harness.runners.options import ConnectionOptions
 # A text of more characters a token than any has is not sent: it may not fit the server's context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
 _SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
-_OLLAMA = (
-    "this is the baseline's server. Ollama drafts by the model's own parameters, so create two "
-    "models with `ollama create NAME -f MODELFILE`, one from `FROM MODEL` and `PARAMETER "
-    "draft_num_predict 0` for --served-model, and one from `FROM MODEL` and `PARAMETER "
-    "draft_num_predict N` for --spec-served-model (N is the n_max of --method)"
-)
+_OLLAMA = f"this is the baseline's server, and Ollama drafts as a model says. {ollama.TWO_MODELS}"
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -163,6 +158,10 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
         """Why a server cannot be that of an arm, compared with the baseline's."""
+        if server.identity.name == "Ollama":
+            detail = ollama.unfit(server.client, server.served.id, arm.method)
+            if detail is not None:
+                return _not_comparable(detail)
         if arm.role == "baseline":
             self._base = self._base or server
         if not arm.drafts or self._base is None:

@@ -136,3 +136,10 @@ def test_a_token_without_a_runner_up_leaves_all_margins_unknown() -> None:
     listed: Json = [{"id": 1, "top_logprobs": [{"id": 1, "logprob": 0.0}]}]
 
     assert margins_in({"completion_probabilities": listed}) is None
+
+
+def test_a_baseline_that_drafts_by_itself_is_refused() -> None:
+    plain = ArmPlan(id="baseline", role="baseline", method=parse("none"))
+
+    with pytest.raises(BadAnswerError, match="drafted 3 tokens itself"):
+        counted_in(read_completion(ANSWER), plain, None)

@@ -72,6 +72,7 @@ class Behaviour:
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. From word `parts_at` on its text is another one. With
     `calls` it writes calls of a tool, of which it may lose a quote in every second answer.
+    `shows` is what Ollama shows of each model.
     """
 
     style: Style = "vllm"
@@ -99,6 +100,7 @@ class Behaviour:
     admits: bool = False
     short: int = 0
     calls: Literal["sound", "corrupt"] | None = None
+    shows: Json = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)

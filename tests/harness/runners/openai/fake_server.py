@@ -57,6 +57,9 @@ class Handler(BaseHTTPRequestHandler):
         state = self.server.state
         if self._refused():
             return
+        if self.path == "/api/show":
+            self._send(200, state.behaviour.shows[body["model"]])
+            return
         asked = body.get("model", MODEL if state.behaviour.style == "mlx-lm" else None)
         if asked not in state.behaviour.models:
             said = f"The model `{asked}` does not exist."

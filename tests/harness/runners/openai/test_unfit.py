@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.runners.base import PreparedArm
+from harness.runners.base import Failure, PreparedArm
 from harness.runners.openai.models import Served, difference
+from schemas.codec import Json
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import open_session, plan, refused
@@ -50,6 +51,38 @@ def test_one_model_of_an_ollama_for_both_arms_is_refused_with_the_two_modelfiles
         failure = refused(session)
 
     assert "PARAMETER draft_num_predict 0` for --served-model" in failure.detail
+
+
+HEADS = {"parameters": "num_ctx 4096", "model_info": {"qwen35.nextn_predict_layers": 1}}
+PLAIN = {**HEADS, "parameters": "num_ctx 4096\ndraft_num_predict 0"}
+THREE = {**HEADS, "parameters": "draft_num_predict              3"}
+
+
+@pytest.mark.parametrize(
+    ("plain", "drafts", "said"),
+    [
+        (PLAIN, THREE, None),
+        ({}, {}, None),  # a build that does not tell
+        (HEADS, THREE, "plain is to be the baseline and may draft by itself"),
+        (
+            {"modelfile": "FROM base\nDRAFT small"},
+            THREE,
+            "plain is to be the baseline and may draft by itself",
+        ),
+        (THREE, THREE, "plain is to be the baseline and drafts up to 3 tokens"),
+        (PLAIN, PLAIN, "drafts drafts up to 0 tokens, the method says n_max=3"),
+    ],
+)
+def test_an_ollama_model_that_drafts_by_itself_is_no_baseline(
+    plain: Json, drafts: Json, said: str | None
+) -> None:
+    shows = {"plain": plain, "drafts": drafts}
+    with serving(style="ollama", models=("plain", "drafts"), shows=shows) as one:
+        session = open_session(plan(), base_url=one.url, model="plain", spec_models=("drafts",))
+        found = [session.prepare(arm) for arm in ("baseline", "draft-model-n3")]
+
+    failed = [each.detail for each in found if isinstance(each, Failure)]
+    assert [str(said) in each for each in failed] == ([] if said is None else [True])
 
 
 @pytest.mark.parametrize(

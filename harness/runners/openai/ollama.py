@@ -1,0 +1,45 @@
+"""Ask Ollama whether a model drafts: its answers count no drafts and say nothing of them."""
+
+import re
+from contextlib import suppress
+
+from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from schemas.codec import Json
+from schemas.method import NO_SPECULATION, Method, limit
+
+TWO_MODELS = (
+    "Create two models with `ollama create NAME -f MODELFILE`, one from `FROM MODEL` and "
+    "`PARAMETER draft_num_predict 0` for --served-model, and one from `FROM MODEL` and `PARAMETER "
+    "draft_num_predict N` for --spec-served-model (N is the n_max of --method)"
+)
+_DEPTH = re.compile(r"^draft_num_predict\s+(\d+)", re.MULTILINE)
+_DRAFT = re.compile(r"^DRAFT\s", re.MULTILINE)
+_HEADS = ".nextn_predict_layers"
+
+
+def unfit(client: Client, model: str, method: Method) -> str | None:
+    """Why a model cannot be that of a method by its parameters; `None` if it can, or is not known.
+
+    One with heads or a draft may use them where no parameter says otherwise.
+    """
+    shown: Json = None
+    with suppress(ServerSilentError, ServerRefusedError):
+        shown = client.post(f"{client.address.root}/api/show", {"model": model})
+    if not isinstance(shown, dict):
+        return None
+    stated = _DEPTH.search(str(shown.get("parameters")))
+    depth = int(stated[1]) if stated else None
+    info = shown.get("model_info")
+    known = info.items() if isinstance(info, dict) else ()
+    heads = any(key.endswith(_HEADS) and value for key, value in known)
+    may_draft = heads or _DRAFT.search(str(shown.get("modelfile"))) is not None
+    if method == NO_SPECULATION and (depth or (depth is None and may_draft)):
+        drafts = (
+            f"drafts up to {depth} tokens"
+            if depth
+            else "may draft by itself, with heads or a draft"
+        )
+        return f"{model} is to be the baseline and {drafts}. {TWO_MODELS}"
+    if method != NO_SPECULATION and stated and depth != limit(method):
+        return f"{model} drafts up to {depth} tokens, the method says n_max={limit(method)}"
+    return None
