@@ -114,13 +114,12 @@ bench: setup ## Measure the project's method against known truth, and its larges
 	$(RUN) -m bench.simulation
 	$(RUN) -m bench.explore
 
-bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
+bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files
 	$(RUN) -m bench.cells
 	$(RUN) -m bench.campaigns
 	$(RUN) -m bench.advisor
 	$(RUN) -m bench.real
 	$(RUN) -m bench.builds
-	$(RUN) -m bench.corruptions
 	$(RUN) -m bench.flags
 
 bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"

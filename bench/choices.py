@@ -1,19 +1,20 @@
 """How often a place that picks claims a gain in worlds in which none of 13 arms gains.
 
-`python -m bench.choices` simulates files of 1, 10 and 50 devices, loads them into the tables of the
-pipeline and asks the queries and functions that pages, files, feeds and the terminal print from.
-`spread` is by how much contributors differ; what speaks of one machine is asked without it. For
-each place: the share of false gains among its claims, and the upper end of the share's 95 %
-Clopper-Pearson interval, in which all claims about one file count as one observation.
+`python -m bench.choices` simulates files of 1, 10 and 50 devices with one model, loads them into
+the tables of the pipeline and asks the queries and functions that pages, files, feeds, the terminal
+and the tuner print from. Many worlds share a database: each has a model, devices and contributors
+of its own. (In a world of one model the badge of everything is that of the model.) `spread` is by
+how much contributors differ; what speaks of one machine is asked without it. For each place: the
+share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
+interval, in which all claims about one file or one world count as one observation.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,13 +26,15 @@ import numpy as np
 import orjson
 from scipy.stats import beta
 
-from bench.null_worlds import ARMS, device, differing
+from bench.null_worlds import ARMS, device, placed, tune
 from harness.report.setting import settings
+from harness.tune.outcome import by_task, recommended
+from pipeline.data.load import load
 from pipeline.site.pages import strips
 from pipeline.site.pages.feeds import badges, feeds
 from pipeline.site.pages.model import Site
-from pipeline.site.rows import read
-from tests.pipeline.tables import database
+from pipeline.site.rows import grouped, read
+from tests.pipeline.tables import Tables, accepted, entry_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,15 +44,12 @@ if TYPE_CHECKING:
     from tests.pipeline.tables import Example
 
 COMMAND = "python -m bench.choices"
-WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 20, 10
+WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10
 KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and by how much they differ
 GAIN = "at least"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
-# Claims of these places are about one file each, those of the others about the whole world.
-BY_FILE = (
-    *("device: surest gain", "device: best settings by task", "strip"),
-    *("badge of a device", FEED),
-)
+# Claims of these places are about one world each, those of the others about one file.
+OF_WORLD = ("heading", "model", "badge of a model", "tuner")
 Claims: TypeAlias = "Counter[tuple[str, bool]]"
 Kind: TypeAlias = tuple[int, float]
 
@@ -71,7 +71,7 @@ class Place:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and write it where that is asked for; 1 if a share is above the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--worlds", type=int, default=WORLDS, help="a multiple of 20")
+    parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--date", help="the day of the run, for the JSON")
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
@@ -94,32 +94,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def worlds_from(start: int) -> dict[Kind, Claims]:
     """The claims in `AT_ONCE` worlds of each kind.
 
-    Worlds of one and ten devices have files of their own. In those of fifty, the forty others come
-    from the worlds before, with other differences between contributors.
+    Worlds of one and ten devices have files of their own. In those of fifty, the forty others are
+    from the worlds beside, with other differences between contributors.
     """
     rng = np.random.default_rng((SEED, start))
-    number = itertools.count()
-    most = max(count for count, _ in KINDS)
-    files = deque((device(rng, next(number)) for _ in range(most - FRESH)), maxlen=most)
+    files = [device(rng) for _ in range(AT_ONCE * FRESH)]
     found: dict[Kind, Claims] = defaultdict(Counter)
-    for _ in range(AT_ONCE):
-        fresh = [device(rng, next(number)) for _ in range(FRESH)]
-        files.extendleft(fresh)
-        for count, spread in KINDS:
-            here = list(itertools.islice(files, count))
-            if spread:
-                here = [differing(rng, each, spread) for each in here]
-            found[count, spread].update(_claims(here, spread))
-        found[1, 0.0].update(_answers(fresh))
+    for count, spread in KINDS:
+        here: list[Example] = []
+        for world in range(AT_ONCE):
+            for at in range(world * FRESH, world * FRESH + count):
+                each = files[at % len(files)]
+                here.append(placed(rng, each, spread, world=world, number=len(here)))
+        found[count, spread].update(_claims(here, spread))
+    found[1, 0.0].update((*_answers(files), *_tuned(rng)))
     return found
 
 
 def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool]]:
     """Each claim as its place and whether it says that something gains."""
-    connection = database(*files)
+    known = [entry_on(each.submission.contributor or "") for each in files]
+    connection = Tables(load(map(accepted, files), (), known))
     for place, gains in PLACES.items():
         if spread == 0 or place != FEED:
-            yield from ((place, gain) for gain in gains(connection))
+            yield from ((place, gain) for gain in gains(connection))  # type: ignore[arg-type]  # it stands for one
     connection.close()
 
 
@@ -129,18 +127,35 @@ def _answers(files: Sequence[Example]) -> Iterator[tuple[str, bool]]:
         yield TERMINAL, best.answer in ("yes", "depends")
 
 
+def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
+    for outcome in (tune(rng) for _ in range(AT_ONCE)):
+        yield "tuner: pick", recommended(outcome)
+        yield from (("tuner: task", each.word == "use") for each in by_task(outcome))
+
+
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
     """Whether each row of a page's query prints a gain."""
     return (row.at_least is not None for row in read(connection, query, **given))
 
 
+def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
+    """The groups of the home page of each world."""
+    for own in grouped(strips.usual(read(connection, "strip")), lambda row: row.target).values():
+        yield from strips.by_model(own)[0]
+
+
 def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
+    groups = _drawn(connection)
+    return (each.tone == "gain" for own in groups for each in (*own.strips, *own.folded))
 
 
 def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
-    return ("gain" in group.finding for group in groups)
+    return ("gain" in group.finding for group in _drawn(connection) if group.finding)
+
+
+def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
+    """The rows for a reader's choice of backend, method and task, which answers are made of."""
+    return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 
 def _badges(prefix: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
@@ -154,15 +169,15 @@ def _feed(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
-    "device: surest gain": partial(_rows, "surest_gain", place="device"),
-    "device: best settings by task": partial(_rows, "best_settings", place="device"),
-    "model: surest gain": partial(_rows, "surest_gain", place="target"),
-    "model: best settings by task": partial(_rows, "best_settings", place="target"),
-    "strip": _strips,
-    "heading of strips": _headings,
+    "row: home, device and model pages": _strips,
+    "row: answers, machine.json": _chosen,
+    "heading: home and model pages": _headings,
+    "device page: surest gain": partial(_rows, "surest_gain", place="device"),
+    "device page: best settings by task": partial(_rows, "best_settings", place="device"),
+    "model page: surest gain": partial(_rows, "surest_gain", place="target"),
+    "model page: best settings by task": partial(_rows, "best_settings", place="target"),
     "badge of a device": partial(_badges, "devices/"),
     "badge of a model": partial(_badges, "models/"),
-    "badge of everything": partial(_badges, "overall"),
     FEED: _feed,
 }
 
@@ -170,7 +185,8 @@ PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
 def _places(devices: int, spread: float, worlds: int, claims: Claims) -> Iterator[Place]:
     for place in dict.fromkeys(place for place, _ in sorted(claims)):
         false, total = claims[place, True], claims[place, True] + claims[place, False]
-        units = total if place == TERMINAL else worlds * (devices if place in BY_FILE else 1)
+        of_file = FRESH if place == TERMINAL else devices
+        units = worlds * (1 if place.startswith(OF_WORLD) else of_file)
         share = false / total
         yield Place(
             place=place,
@@ -195,10 +211,10 @@ def _json(places: Sequence[Place], worlds: int, date: str | None) -> str:
 
 
 def _table(places: Sequence[Place]) -> Iterator[str]:
-    yield f"{'':34}{'devices':>9}{'spread':>8}{'claims':>9}{'false':>9}{'at most':>9}"
+    yield f"{'':36}{'devices':>9}{'spread':>8}{'claims':>9}{'false':>9}{'at most':>9}"
     for each in places:
         shown = f"{each.devices:>9}{each.spread:>8.0%}{each.claims:>9}"
-        yield f"{each.place:34}{shown}{each.share:>9.2%}{each.at_most:>9.2%}"
+        yield f"{each.place:36}{shown}{each.share:>9.2%}{each.at_most:>9.2%}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files of devices on which none of 13 arms gains, for the simulation of choices.
+"""Files and tunes of devices on which none of 13 arms gains, for the simulation of choices.
 
 An arm takes as long as plain decoding on average over prompts, and more or less on single ones: by
 5 to 35 %, lognormal.
@@ -13,9 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from estimates.forecast import Candidate, shortlist
 from estimates.model import Estimate, Interval
 from estimates.summary import summarize
+from estimates.tuning import (
+    CERTIFICATE_BLOCKS,
+    FORECAST_ERROR,
+    RACE_BLOCKS,
+    RACED,
+    settle,
+    standing,
+    times_of,
+)
 from estimates.verdicts import JUDGED, judge
+from harness.campaign.arms import BASELINE
+from harness.campaign.model import ArmPlan
+from harness.tune.outcome import Contender, Outcome
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
@@ -23,10 +36,11 @@ from tests.pipeline.tables import entry
 from tests.samples import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from schemas.submission import Prompt
     from tests.pipeline.tables import Example
 
     Numbers = NDArray[np.float64]
@@ -42,37 +56,80 @@ PROMPT_SPREADS = (0.05, 0.10, 0.35)  # by arm: a draft model, a small one, n-gra
 ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
-def device(rng: np.random.Generator, number: int) -> Example:
-    """One file of one contributor on a device of its own.
-
-    The file that is loaded has the trials of its first prompt only: all figures are in its summary.
-    """
-    base = _base()
-    ratios = np.stack([_ratios(rng, at) for at in range(ARMS)])
-    texts = STEP_MS * np.exp(TEXT_SPREAD * rng.normal(size=ratios.shape[1]))
-    noise = TRIAL_NOISE * rng.normal(size=(BLOCKS, ARMS + 1, len(texts)))
-    ratios = np.vstack([np.ones(len(texts)), ratios])
-    times = (TOKENS - 1) * ratios * texts * np.exp(noise)
-    gpu = f"NVIDIA GeForce RTX {1000 + number}"
-    whole = replace(
-        base,
-        contributor=f"person{number}",
-        machine=replace(base.machine, gpus=(replace(base.machine.gpus[0], name=gpu),)),
-        trials=tuple(_trials(base, times, ratios)),
-    )
+def device(rng: np.random.Generator) -> Example:
+    """One file, whose trials are those of its first prompt: all figures are in its summary."""
+    base, ratios = _base(), _ratios(rng)
+    whole = replace(base, trials=tuple(_trials(rng, ratios, base, BLOCKS)))
     first = whole.suite.prompts[0].id
     few = tuple(trial for trial in whole.trials if trial.prompt == first)
     return entry(replace(whole, trials=few), summarize(whole))
 
 
-def differing(rng: np.random.Generator, example: Example, spread: float) -> Example:
-    """The file where each arm is by so much faster or slower on this device, as a logarithm.
+def placed(
+    rng: np.random.Generator, example: Example, spread: float, *, world: int, number: int
+) -> Example:
+    """The file as one of a device and a contributor of their own with the model of a world.
 
-    A factor on all times of an arm moves its ratios and their bounds by that factor.
+    Each arm is by `spread` faster or slower there, as a logarithm: a factor on all times of an arm
+    moves its ratios and their bounds by that factor.
     """
-    factors = {arm.id: math.exp(spread * rng.normal()) for arm in example.submission.arms}
+    given = example.submission
+    gpu = replace(given.machine.gpus[0], name=f"NVIDIA GeForce RTX {1000 + number}")
+    named = replace(
+        given,
+        contributor=f"person{number}",
+        machine=replace(given.machine, gpus=(gpu,)),
+        target=replace(given.target, name=f"World-{world}"),
+    )
+    factors = {arm.id: math.exp(spread * rng.normal()) for arm in given.arms}
     estimates = tuple(_times(each, factors[each.arm]) for each in example.summary.estimates)
-    return entry(example.submission, replace(example.summary, estimates=estimates))
+    return entry(named, replace(example.summary, estimates=estimates))
+
+
+def tune(rng: np.random.Generator) -> Outcome:
+    """A tune that races on the first prompt of each task, where its forecasts were made, too."""
+    base, ratios = _base(), _ratios(rng)
+    prompts = base.suite.prompts
+    race, fresh = prompts[::PER_TASK], [at for at, _ in enumerate(prompts) if at % PER_TASK]
+    forecasts = 1 / ratios[:, ::PER_TASK].mean(axis=1)
+    forecasts *= np.exp(FORECAST_ERROR * rng.normal(size=len(forecasts)))
+    predicted = {arm.id: float(each) for arm, each in zip(base.arms, forecasts, strict=True)}
+    listed = shortlist(
+        [
+            Candidate(id=arm.id, family="draft", depth=at, predicted=predicted[arm.id])
+            for at, arm in enumerate(base.arms[1:], LEAST_DEPTH + 1)
+        ],
+        RACED,
+    )
+
+    def stage(arms: Iterable[str], asked: Sequence[Prompt], blocks: int) -> Submission:
+        some = tuple(each for each in base.arms if each.id in {BASELINE, *arms})
+        part = replace(base, arms=some, suite=replace(base.suite, prompts=tuple(asked)))
+        return replace(part, trials=tuple(_trials(rng, ratios, part, blocks)))
+
+    raced = times_of(stage([each.id for each in listed], race, RACE_BLOCKS))
+    found = standing(raced, predicted, running=[each.id for each in listed], baseline=BASELINE)
+    best, *rivals = (arm for arm in found.ranked if arm not in found.dropped)
+    certificate = stage([best, *rivals[:1]], [prompts[at] for at in fresh], CERTIFICATE_BLOCKS)
+    verdict = settle(
+        raced,
+        times_of(certificate),
+        best=best,
+        rival=next(iter(rivals), None),
+        baseline=BASELINE,
+        tasks={each.id: each.task for each in prompts},
+    )
+    plan = ArmPlan(id=verdict.best if verdict else best, role="speculation", method=_method(1))
+    leader = Contender(arm=plan, family="draft", depth=0, predicted=None, state="certified")
+    return Outcome(
+        contenders=(leader,),
+        leader=leader,
+        verdict=verdict,
+        close=(),
+        within=0.0,
+        stages={"certificate": certificate},
+        campaigns={},
+    )
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
@@ -89,20 +146,31 @@ def _scaled(value: Any, factor: float) -> Any:  # noqa: ANN401 - a figure or its
     return None if value is None else value * factor
 
 
-def _ratios(rng: np.random.Generator, at: int) -> Numbers:
-    """Time with over time without speculation on each prompt; 1 on average."""
-    spread = PROMPT_SPREADS[at % len(PROMPT_SPREADS)]
-    logs = spread * rng.normal(size=len(FIXED_TASKS) * PER_TASK)
-    return np.exp(logs - spread**2 / 2)
+def _ratios(rng: np.random.Generator) -> Numbers:
+    """By arm, the baseline first: time over time without speculation on each prompt."""
+    spreads = np.resize(PROMPT_SPREADS, ARMS)[:, np.newaxis]
+    logs = spreads * rng.normal(size=(ARMS, len(FIXED_TASKS) * PER_TASK)) - spreads**2 / 2
+    return np.exp(np.vstack([np.zeros(logs.shape[1]), logs]))
 
 
-def _trials(base: Submission, times: Numbers, ratios: Numbers) -> Iterator[Trial]:
-    for order, ((block, at, prompt), decode_ms) in enumerate(np.ndenumerate(times)):
-        rounds = round((TOKENS - 1) * ratios[at, prompt] / ROUND_COST) if at else TOKENS - 1
+def _trials(
+    rng: np.random.Generator, ratios: Numbers, part: Submission, blocks: int
+) -> Iterator[Trial]:
+    """Trials of the arms and prompts of a part of the base."""
+    base = _base()
+    arms = [at for at, arm in enumerate(base.arms) if arm in part.arms]
+    prompts = [at for at, prompt in enumerate(base.suite.prompts) if prompt in part.suite.prompts]
+    own = ratios[np.ix_(arms, prompts)]
+    texts = STEP_MS * np.exp(TEXT_SPREAD * rng.normal(size=len(prompts)))
+    noise = TRIAL_NOISE * rng.normal(size=(blocks, *own.shape))
+    times = (TOKENS - 1) * own * texts * np.exp(noise)
+    for order, ((block, row, column), decode_ms) in enumerate(np.ndenumerate(times)):
+        at = arms[row]
+        rounds = round((TOKENS - 1) * own[row, column] / ROUND_COST) if at else TOKENS - 1
         depth = at + LEAST_DEPTH if at else 0
         yield Trial(
             arm=base.arms[at].id,
-            prompt=base.suite.prompts[prompt].id,
+            prompt=base.suite.prompts[prompts[column]].id,
             block=block,
             order=order,
             outcome="ok",
@@ -122,13 +190,16 @@ def _base() -> Submission:
     """A submission without trials: plain decoding and thirteen arms."""
     made = sample(tasks=FIXED_TASKS, prompts_per_task=PER_TASK, blocks=BLOCKS)
     arms = (
-        Arm(id="baseline", role="baseline", method=NO_SPECULATION),
+        Arm(id=BASELINE, role="baseline", method=NO_SPECULATION),
         *(
-            Arm(id=f"arm-{at}", role="speculation", method=_method(at), baseline="baseline")
+            Arm(id=f"arm-{at}", role="speculation", method=_method(at), baseline=BASELINE)
             for at in range(1, ARMS + 1)
         ),
     )
-    return replace(made, arms=arms, trials=(), probes=None)
+    # A card whose bandwidth nobody knows: no flag may take a round for too fast.
+    gpu = replace(made.machine.gpus[0], name="NVIDIA GeForce RTX 1000")
+    machine = replace(made.machine, gpus=(gpu,))
+    return replace(made, machine=machine, arms=arms, trials=(), probes=None)
 
 
 def _method(at: int) -> Method:

@@ -207,20 +207,19 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
 ) -> Verdict | None:
     """The verdict after the certificate; `None` when it has too few trials of the best arm.
 
-    The gain is measured by the certificate alone, whose prompts chose nothing. Race and certificate
-    together choose between the best arm and its rival, and decide whether speculation helps at all,
-    with bounds that allow for the choice among the arms that were raced. `tasks` are those of
-    all prompts. Where arms take turns after whole `passes`, the certificate alone decides this.
+    Race and certificate together choose between the best arm and its rival. Whether speculation
+    helps, and by how much, is decided by the certificate alone: the race's prompts chose its arms
+    among all, so their luck favours them. The bounds allow for the choice between the two. `tasks`
+    are those of all prompts; where arms take turns after whole `passes`, they are not told apart.
     """
     if rival is not None and _prefers(race, certificate, rival, best):
         best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
     if gain is None or gain.interval is None:
         return None
-    stages = (certificate,) if passes or not tasks else (race, certificate)
-    strata = _strata(stages, best, baseline, {} if passes else tasks or {})
-    raced = (race.keys() | certificate.keys()) - {baseline}
-    least, most = _bounds(strata, gain, len(raced), len(_pairs(certificate, best, baseline)))
+    pairs = _pairs(certificate, best, baseline)
+    strata = _strata(pairs, {} if passes else tasks or {})
+    least, most = _bounds(strata, gain, 1 if rival is None else 2, len(pairs))
     return Verdict(
         pick=best if least > 0 else None,
         best=best,
@@ -230,12 +229,11 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
 
 
 def _strata(
-    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str]
+    pairs: Mapping[str, tuple[float, float]], tasks: Mapping[str, str]
 ) -> list[list[tuple[float, float]]]:
     groups: dict[str, list[tuple[float, float]]] = {}
-    for times in stages:
-        for prompt, pair in _pairs(times, arm, baseline).items():
-            groups.setdefault(tasks.get(prompt, ""), []).append(pair)
+    for prompt, pair in pairs.items():
+        groups.setdefault(tasks.get(prompt, ""), []).append(pair)
     return [*groups.values()]
 
 

@@ -88,7 +88,8 @@ def speedup(outcome: Outcome) -> SpeedRatio | None:
     if found is not None and found.whole.speedup is not None and found.whole.interval is not None:
         ratio, interval = found.whole.speedup, found.whole.interval
     if interval is not None:
-        interval = corrected(interval, ratio, outcome.raced)
+        chosen = [each for each in outcome.contenders if each.state == "certified"]
+        interval = corrected(interval, ratio, len(chosen) or outcome.raced)
     return SpeedRatio(estimate=ratio, interval=interval)
 
 

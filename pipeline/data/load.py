@@ -104,10 +104,12 @@ FILES_AT_ONCE = 64  # whose text is in memory
 def connect() -> duckdb.DuckDBPyConnection:
     """An empty database in memory; what does not fit goes to a folder that no other one has."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
-    return duckdb.connect(
+    connection = duckdb.connect(
         ":memory:",
         config={"threads": 1, "temp_directory": str(spilled), "memory_limit": MOST_MEMORY},
     )
+    connection.execute("set enable_progress_bar = false")
+    return connection
 
 
 def load(

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from bench.corruptions import (
+from estimates.summary import summarize
+from harness.cli.app import app
+from pipeline.intake.sending import Sending, sending_findings
+from schemas import contract
+from schemas.codec import canonical_bytes
+from schemas.submission import Submission
+from tests.pipeline.corruptions import (
     IMPORTED,
     MEASURED,
     NOW,
@@ -17,17 +23,11 @@ from bench.corruptions import (
     ROWS,
     changed,
 )
-from estimates.summary import summarize
-from harness.cli.app import app
-from pipeline.intake.sending import Sending, sending_findings
-from schemas import contract
-from schemas.codec import canonical_bytes
-from schemas.submission import Submission
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.corruptions import Change, Document
+    from tests.pipeline.corruptions import Change, Document
 
 NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
 
