@@ -7,7 +7,7 @@ from estimates.explain import answer_length
 from estimates.model import Estimate, Interval, Summary
 from estimates.repeatability import block_minutes, blocks_run
 from harness.report import words
-from harness.report.setting import Answer, MeasuredSetting
+from harness.report.setting import Answer, SettingFigures
 from schemas.submission import Submission
 from schemas.vocabulary import DOUBTS, say, sentence
 
@@ -26,7 +26,7 @@ _TO = "\N{EN DASH}"
 _WIDE = 2.0  # an interval beyond this factor says little
 
 
-def sentences(best: MeasuredSetting, submission: Submission, summary: Summary) -> str:
+def sentences(best: SettingFigures, submission: Submission, summary: Summary) -> str:
     """The answer about the best setting."""
     whole = best.whole
     opening = "" if _doubted(best) else _OPENINGS[best.answer]
@@ -40,7 +40,7 @@ def sentences(best: MeasuredSetting, submission: Submission, summary: Summary) -
     return " ".join(filter(None, parts))
 
 
-def _parts(best: MeasuredSetting, submission: Submission, summary: Summary) -> Iterator[str]:
+def _parts(best: SettingFigures, submission: Submission, summary: Summary) -> Iterator[str]:
     whole = best.whole
     match best.answer:
         case "nothing" if best.verdict == "never-drafted":
@@ -74,11 +74,11 @@ def _speedup(each: Estimate, choices: int) -> str:
     return _figure(each.speedup, interval, at_most=each.at_most)
 
 
-def _rates(best: MeasuredSetting) -> str:
+def _rates(best: SettingFigures) -> str:
     return f"{_writes(best)}: {_speedup(best.whole, best.choices)}"
 
 
-def _writes(best: MeasuredSetting) -> str:
+def _writes(best: SettingFigures) -> str:
     name, whole = best.arm.id, best.whole
     if best.choices > 1:
         name = f"{name}, the best of {best.choices} settings,"
@@ -87,7 +87,7 @@ def _writes(best: MeasuredSetting) -> str:
     return f"{name} writes {own} tokens/s {plain}"
 
 
-def _request(best: MeasuredSetting) -> str:
+def _request(best: SettingFigures) -> str:
     whole = best.whole
     if whole.whole_request is None:
         return sentence("no-prompt-time") if best.alone else ""
@@ -106,7 +106,7 @@ def _range(tasks: Sequence[Estimate]) -> str:
     return f"Most on {most}, least on {least}."
 
 
-def _by_task(best: MeasuredSetting) -> Iterator[str]:
+def _by_task(best: SettingFigures) -> Iterator[str]:
     rest = [each for each in best.tasks if each not in (*best.helped, *best.lost)]
     groups = (each for each in (best.helped, rest, best.lost) if each)
     if best.whole.speedup is not None:
@@ -131,7 +131,7 @@ def _spread(tasks: Sequence[Estimate]) -> str:
     return f"{_TO.join(span)}{say.TIMES} on {names}"
 
 
-def _long_answers(best: MeasuredSetting) -> Iterator[str]:
+def _long_answers(best: SettingFigures) -> Iterator[str]:
     whole = best.whole
     extra_ms = (whole.reading_ms or 0.0) - (whole.baseline_reading_ms or 0.0)
     answers = f"whole answers of {whole.mean_output_tokens or 0:.0f} tokens are"
@@ -142,14 +142,14 @@ def _long_answers(best: MeasuredSetting) -> Iterator[str]:
         yield f"It pays from about {answer_length(whole.pays_from)}."
 
 
-def _doubted(best: MeasuredSetting) -> bool:
+def _doubted(best: SettingFigures) -> bool:
     """Whether there is a figure with its interval, and something else keeps it from a verdict."""
     whole = best.whole
     undecided = best.answer == "unknown" and whole.verdict == "uncertain"
     return undecided and whole.interval is not None
 
 
-def _undecided(best: MeasuredSetting, summary: Summary) -> Iterator[str]:
+def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
     """What was found, and why it is no verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     if _doubted(best):
@@ -170,7 +170,7 @@ def _doubt(whole: Estimate, summary: Summary) -> str:
     return f"{DOUBTS.get(whole.doubt or '', 'too few prompts were compared')}."
 
 
-def _excluded(best: MeasuredSetting) -> str:
+def _excluded(best: SettingFigures) -> str:
     """Which gains and losses the interval excludes."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
@@ -181,7 +181,7 @@ def _excluded(best: MeasuredSetting) -> str:
     return f"no gain above {gain} and no loss above {loss}"
 
 
-def _more(best: MeasuredSetting, submission: Submission) -> str:
+def _more(best: SettingFigures, submission: Submission) -> str:
     """How much more measuring, and of what, would settle it.
 
     The width falls with the square root of the prompts, or of the blocks where repeats of the same

@@ -15,7 +15,7 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.report import answer, use, words
-from harness.report.setting import MeasuredSetting, settings
+from harness.report.setting import SettingFigures, settings
 from harness.report.use import COLUMNS, INDENT, folded
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
@@ -69,7 +69,7 @@ def _target(submission: Submission) -> str:
     return f"{submission.target.name} {submission.target.quantisation}"
 
 
-def _table(found: Sequence[MeasuredSetting], most: int) -> list[str]:
+def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
     """Each arm with both rates, what they make of the plain one, and the verdict."""
     rows = [*_rows(found)]
     width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
@@ -85,7 +85,7 @@ def _table(found: Sequence[MeasuredSetting], most: int) -> list[str]:
     return [INDENT + line for line in lines]
 
 
-def _rows(found: Sequence[MeasuredSetting]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each arm with its figures; where none has a figure over all tasks, each task of each arm."""
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
@@ -113,7 +113,7 @@ def _cells(cells: Sequence[str]) -> str:
     return f"{plain:>6}  {own:>7}  {speed:>6}  {request:>12}  {verdict}"
 
 
-def _command(best: MeasuredSetting, submission: Submission, files: Mapping[str, Path]) -> list[str]:
+def _command(best: SettingFigures, submission: Submission, files: Mapping[str, Path]) -> list[str]:
     """What to start: the best arm where it gains, else the target alone."""
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:

@@ -22,7 +22,7 @@ _RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answ
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MeasuredSetting:
+class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each.
 
     `choices` is among how many settings it is found, `task_choices` among how many figures of
@@ -83,7 +83,7 @@ class MeasuredSetting:
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
 
-def settings(submission: Submission, summary: Summary) -> list[MeasuredSetting]:
+def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
     """The arms that draft, the best first."""
     found = []
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]
@@ -93,7 +93,7 @@ def settings(submission: Submission, summary: Summary) -> list[MeasuredSetting]:
         own = [each for each in summary.estimates if each.arm == arm.id]
         if own:
             found.append(
-                MeasuredSetting(
+                SettingFigures(
                     arm=arm,
                     whole=words.overall(own),
                     tasks=tuple(each for each in own if each.task and each.speedup is not None),

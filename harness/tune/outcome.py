@@ -15,7 +15,7 @@ from estimates.tuning import SpeedRatio, Verdict
 from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
 from harness.report import words
-from harness.report.setting import MeasuredSetting, settings
+from harness.report.setting import SettingFigures, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
@@ -93,7 +93,7 @@ def speedup(outcome: Outcome) -> SpeedRatio | None:
     return SpeedRatio(estimate=ratio, interval=interval)
 
 
-def certified(outcome: Outcome) -> MeasuredSetting | None:
+def certified(outcome: Outcome) -> SettingFigures | None:
     """What the certificate says of the best arm; `None` without one."""
     name = outcome.leader.arm.id if outcome.leader else None
     return next((each for each in _settings(outcome) if each.arm.id == name), None)
@@ -106,7 +106,7 @@ def recommended(outcome: Outcome) -> bool:
     return picked and (found is None or judge(found.whole.whole_request_interval) != "hurts")
 
 
-def _settings(outcome: Outcome) -> list[MeasuredSetting]:
+def _settings(outcome: Outcome) -> list[SettingFigures]:
     certificate = outcome.stages.get("certificate")
     return [] if certificate is None else settings(certificate, summarize(certificate))
 
@@ -123,7 +123,7 @@ class TaskPick:
 
 def by_task(outcome: Outcome) -> Iterator[TaskPick]:
     """The better arm on every task; its bounds allow for the choice among arms and tasks."""
-    tasks: dict[str, list[tuple[float, MeasuredSetting, Estimate]]] = {}
+    tasks: dict[str, list[tuple[float, SettingFigures, Estimate]]] = {}
     for setting in _settings(outcome):
         for each in setting.tasks:
             tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
