@@ -92,9 +92,6 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
 
-format: setup ## Write docs/format.md from the schema
-	$(RUN) -m pipeline.site.format_reference > docs/format.md
-
 links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
 	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt
 	$(RUN) -m tools.evidence $(SITE)
