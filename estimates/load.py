@@ -1,8 +1,7 @@
 """Measure how much other programs used the processor, and widen intervals for it.
 
 Interleaving removes what slows all arms alike, but under load the ratio itself moves, by more than
-its repetitions show. With twenty busy processes on two cores a quick run gave 0.76 [0.70, 0.83]
-where 0.88 is true on the quiet machine.
+its repetitions show.
 """
 
 import math

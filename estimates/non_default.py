@@ -1,9 +1,4 @@
-"""Name the settings of a campaign that are not the usual ones, which make its cells distinct.
-
-Usual are prompts as the suite has them, greedy sampling, answers of 32 tokens or more, an f16
-cache, flash attention as the engine decides, and weights where the layers are. A setting that
-nobody stated counts as usual.
-"""
+"""Name the settings of a campaign that are not the usual ones, which make its cells distinct."""
 
 from dataclasses import dataclass
 

@@ -4,9 +4,6 @@ Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA fo
 often, so that no arm always goes first, and in an order drawn from the seed. With a fixed rotation,
 periodic slowdowns could always hit the same arm. The harness plans with this order, and a result
 whose trials did not run in it was not measured as it claims.
-
-Older files rotated the rows (ABBA), which a slowdown with a period of four trials biases: their
-intervals then contained the truth in 44 % of simulated campaigns.
 """
 
 import hashlib

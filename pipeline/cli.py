@@ -9,7 +9,7 @@ import typer
 
 from pipeline.collection.discover import named, require_results, require_writable
 from pipeline.collection.validate import findings_of
-from pipeline.errors import NothingFoundError, PipelineError
+from pipeline.errors import PipelineError
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address
 from schemas.codec import encode
@@ -51,7 +51,9 @@ def validate_command(
     """Report what is wrong with result files. Exit code 0: nothing; 1: something, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
-        raise _stopped(NothingFoundError(paths or [RESULTS]))
+        places = " and ".join(map(str, paths or [RESULTS]))
+        message = f"{places} holds no JSON file. Give a result file or a folder with some."
+        raise _stopped(PipelineError(message))
     findings = tuple(findings_of(sources))
     if as_json:
         rows = [encode(finding) for finding in findings]

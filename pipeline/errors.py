@@ -15,8 +15,7 @@ class RejectedError(PipelineError):
     """At least one file is not what the format says; nothing was loaded."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        self.findings = tuple(findings)
-        super().__init__("\n".join(finding.line() for finding in self.findings))
+        super().__init__("\n".join(finding.line() for finding in findings))
 
 
 class MissingFileError(PipelineError):
@@ -26,40 +25,10 @@ class MissingFileError(PipelineError):
         super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
 
 
-class NothingFoundError(PipelineError):
-    """Where files to judge were expected, there are none: probably the wrong folder."""
-
-    def __init__(self, paths: Iterable[object]) -> None:
-        places = " and ".join(map(str, paths))
-        super().__init__(f"{places} holds no JSON file. Give a result file or a folder with some.")
-
-
 class UnwritableError(PipelineError):
     """The output cannot be written."""
 
     exit_code = 3
-
-    def __init__(self, folder: object, reason: str | None) -> None:
-        super().__init__(f"{folder} cannot be written ({reason}). Choose another --output.")
-
-
-class ForeignFolderError(PipelineError):
-    """A build empties its folders first, and this one holds what no build wrote."""
-
-    def __init__(self, folder: object) -> None:
-        super().__init__(
-            f"{folder} holds files that no build wrote, and a build would remove them. Choose an"
-            " empty or a new folder with --output."
-        )
-
-
-class UnknownChartError(PipelineError):
-    """No chart has the name that was asked for."""
-
-    exit_code = 2
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"There is no chart {name!r}. Name some of: {', '.join(sorted(known))}.")
 
 
 class CheckFailedError(PipelineError):
@@ -73,3 +42,9 @@ class CheckFailedError(PipelineError):
             "The loaded data contradict themselves. Please report this with the lines below.\n"
             + "\n".join(lines)
         )
+
+
+class UnknownChartError(PipelineError):
+    """No chart has the name that was asked for."""
+
+    exit_code = 2

@@ -1,9 +1,7 @@
 """Flags: what a reader should know before trusting a figure. One check per flag.
 
 A flag never rejects and never deletes. Nobody reads a long list, so a cause that affects several
-arms or prompts is one flag, and what merely follows from another flag is not repeated. To add one:
-write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here, and add to
-the tests one input that raises it and one that does not.
+arms or prompts is one flag, and what merely follows from another flag is not repeated.
 """
 
 from collections.abc import Callable, Iterable

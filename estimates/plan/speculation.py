@@ -1,8 +1,4 @@
-"""Predicts the speedup of speculation: what a round yields over what it costs.
-
-A round takes one step over the drafted tokens, and the drafting. It pays when it yields more tokens
-than it costs plain steps; memory that the draft takes from the target makes every step dearer.
-"""
+"""Predicts the speedup of speculation: what a round yields over what it costs."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,9 +1,4 @@
-"""Orders the trials of a campaign before the first one runs.
-
-Paired and interleaved: within a block every arm runs every prompt, so that a machine that slows
-down slows all arms. In-process the arms take turns after each prompt; where switching arms means
-starting a server, each arm makes one pass over all prompts of the block.
-"""
+"""Orders the trials of a campaign before the first one runs: paired within a block."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby

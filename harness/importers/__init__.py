@@ -1,7 +1,4 @@
-"""The formats of other tools that can be imported, one line each.
-
-To add one: a file with a `Format`, a line here, and a sample in `tests/captures/imports`.
-"""
+"""The formats of other tools that can be imported, one line each."""
 
 from harness.importers import (
     inventivehq,

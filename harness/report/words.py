@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from estimates.model import Estimate, ExactnessCounts, Interval
-from estimates.understanding import TaskResult
 from schemas.submission import Model
 from schemas.vocabulary import say
 from schemas.vocabulary.flags import Severity
@@ -35,7 +34,7 @@ def speedup(ratio: float | None, interval: Interval | None, *, at_most: bool = F
     return f"{AT_MOST if at_most else ''}{say.speedup(ratio, low, high)}"
 
 
-def rates(estimate: Estimate | TaskResult) -> str:
+def rates(estimate: Estimate) -> str:
     """`28.2 → 30.0`: tokens per second of plain decoding and of the arm."""
     bound = AT_MOST if estimate.at_most else ""
     plain = say.rate(estimate.baseline_tps)

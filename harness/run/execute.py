@@ -261,19 +261,18 @@ class _Run:
             self._record_arm(arm, prepared)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared
-        if self._campaign.interleaved == "prompt":  # else every pass has an engine of its own
-            self._settle(session, *last, on_gpu=report.engine.backend != "cpu")
+        # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
+        if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
+            self._settle(session, *last)
         if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
             self._observe(events.Probing())
             probes = session.probe()
             if probes is not None:
                 self._journal.add(ProbesFact(probes=probes))
 
-    def _settle(
-        self, session: base.Session, arm: str, first: base.PreparedArm, *, on_gpu: bool
-    ) -> None:
+    def _settle(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")
-        warm = steady.settle(warm_up, first, snapshot, self._context.clock, on_gpu=on_gpu)
+        warm = steady.settle(warm_up, first, snapshot, self._context.clock)
         if warm is not None:
             self._journal.add(SnapshotFact(snapshot=warm))
             self._observe(events.Settled(steady=bool(warm.steady)))

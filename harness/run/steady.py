@@ -1,8 +1,4 @@
-"""Compute until a device's clock, power and temperature have settled.
-
-A device that has just begun to compute is often faster than it is minutes later. Where its state is
-read, the trials wait for the state that lasts.
-"""
+"""Compute until a GPU's clock, power and temperature have settled: a cold one is often faster."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,27 +16,23 @@ def settle(
     first: PreparedArm,
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], float],
-    *,
-    on_gpu: bool,
 ) -> Snapshot | None:
-    """The state in which the device settled, or that it had when the time was up.
+    """The state in which a GPU settled, or that it had when the time was up.
 
-    `first` is what it has just done. `None` where neither its clock nor its power is
-    read, or it fails to compute. The clock of a processor is not judged: its reading is a mean over
-    idle cores, too.
+    `first` is what it has just done. `None` where neither its clock nor its power is read, or it
+    fails to compute.
     """
     readings: list[tuple[float, Snapshot]] = []
     done: PreparedArm | Failure = first
     while not isinstance(done, Failure):
-        shot, at_s = snapshot(), clock()
-        state = shot if on_gpu else Snapshot(moment=shot.moment)
+        state, at_s = snapshot(), clock()
         if state.gpu_clock_mhz is None and state.gpu_power_w is None:
             return None
         readings.append((at_s, state))
         earlier = [each for since, each in readings if at_s - since >= APART_S]
         steady = bool(earlier) and _agree(state, earlier[-1])
         if steady or at_s - readings[0][0] >= LONGEST_S:
-            return replace(shot, steady=steady)
+            return replace(state, steady=steady)
         done = warm_up()
     return None
 

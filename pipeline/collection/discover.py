@@ -111,4 +111,5 @@ def require_writable(folder: Path) -> None:
         with TemporaryFile(dir=folder if folder.exists() else folder.parent):
             pass
     except OSError as error:
-        raise UnwritableError(folder, error.strerror) from error
+        message = f"{folder} cannot be written ({error.strerror}). Choose another --output."
+        raise UnwritableError(message) from error

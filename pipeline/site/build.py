@@ -19,7 +19,7 @@ from pipeline.cache import Cache
 from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
-from pipeline.errors import ForeignFolderError, PipelineError
+from pipeline.errors import PipelineError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
@@ -65,9 +65,9 @@ def build(
 
     `cache` is a folder with what earlier builds computed from single files, and their charts;
     `jobs` processes compute the rest. What MkDocs reads stays in a folder next to it
-    (`build/site-source` for `build/site`). Both are emptied first. Raises `ForeignFolderError`
-    where one of them holds anything but an earlier build, `RejectedError` when a result is rejected
-    and `SiteBuildError` when MkDocs complains.
+    (`build/site-source` for `build/site`). Both are emptied first. Raises `PipelineError` where one
+    of them holds anything but an earlier build, `RejectedError` when a result is rejected and
+    `SiteBuildError` when MkDocs complains.
     """
     require_own(output)
     whole = output.resolve()  # `.` has no name
@@ -122,9 +122,13 @@ def write_source(
 
 
 def require_own(folder: Path) -> None:
-    """Raise `ForeignFolderError` when a folder holds what no build wrote: builds empty it."""
+    """Raise `PipelineError` when a folder holds what no build wrote: builds empty it."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-        raise ForeignFolderError(folder)
+        message = (
+            f"{folder} holds files that no build wrote, and a build would remove them. Choose an "
+            "empty or a new folder with --output."
+        )
+        raise PipelineError(message)
 
 
 def _mark(folder: Path) -> None:

@@ -30,7 +30,8 @@ def draw_pictures(names: Sequence[str], *, results: Path, output: Path) -> tuple
     known = (MAP, *definitions())
     for name in names:
         if name not in known:
-            raise UnknownChartError(name, known)
+            message = f"There is no chart {name!r}. Name some of: {', '.join(sorted(known))}."
+            raise UnknownChartError(message)
     output.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with open_database(results) as connection:

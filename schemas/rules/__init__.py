@@ -1,8 +1,4 @@
-"""The rules between the fields of a submission, by name.
-
-To add one: write the function, or for an id or a reference its path, give it a line here, and one
-in `tools/examples.py`, which makes the example file that breaks this rule and no other.
-"""
+"""The rules between the fields of a submission, by name."""
 
 from schemas import private
 from schemas.rules import completeness, contradictions, counters, design, references

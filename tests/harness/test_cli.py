@@ -139,7 +139,6 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     forced = ("--method", "forced:length=2,n_max=4", "--output", str(output))
 
     result = call("run", *models, *SMALL, "--max-tokens", "21", *forced, "--json")
-    checked = call("validate", str(output)).stderr
 
     assert result.exit_code == 0, result.stderr
     code, *_ = json.loads(result.stdout)["estimates"]
@@ -147,7 +146,6 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     assert code["round_cost"] == pytest.approx(1.8, abs=0.1)
     assert code["tokens_per_round"] == pytest.approx(2.0)
     assert "speedup" not in code
-    assert "  code: an instrument, R 1." in checked
     assert (
         "acceptance set to 2 tokens per round, 4 drafted"
         in call("show", str(output), "--details").stdout

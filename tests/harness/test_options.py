@@ -157,7 +157,7 @@ HEAVY = {
         (["methods"], set()),
         (["run", "--help"], set()),
         (["models", "--help"], {"numpy", "gguf"}),
-        (["validate", str(RESULT)], {"numpy"}),
+        (["validate", str(RESULT)], set()),
         (["show", str(RESULT)], {"numpy"}),
     ],
 )

@@ -35,7 +35,6 @@ def settled(
     state: Callable[[float], Snapshot],
     *,
     warm_up: Callable[[], PreparedArm | Failure] = lambda: DONE,
-    on_gpu: bool = True,
 ) -> tuple[Snapshot | None, float]:
     """What was found, and after how many seconds: an answer and a reading take two."""
     clock = count(step=2.0)
@@ -45,7 +44,7 @@ def settled(
         now[0] = float(next(clock))
         return now[0]
 
-    found = settle(warm_up, DONE, lambda: state(now[0]), tick, on_gpu=on_gpu)
+    found = settle(warm_up, DONE, lambda: state(now[0]), tick)
     return found, now[0]
 
 
@@ -87,7 +86,6 @@ def test_where_nothing_is_read_nothing_is_computed() -> None:
         raise AssertionError
 
     assert settled(lambda _: Snapshot(moment="warm", cpu_mhz=3000.0), warm_up=never)[0] is None
-    assert settled(cooling, warm_up=never, on_gpu=False)[0] is None
 
 
 def test_a_device_that_fails_to_compute_is_left_to_the_trials() -> None:

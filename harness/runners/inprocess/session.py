@@ -1,8 +1,7 @@
 """Answer a campaign's requests with llama.cpp: one loaded target, drafts as arms need them.
 
 Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. For
-an arm with another placement everything else is freed first. The state of a prompt is cached, so
-that it is processed once and not once per arm and block.
+an arm with another placement everything else is freed first.
 """
 
 import time

@@ -1,8 +1,4 @@
-"""Flags that only the comparison with the rest of the corpus can raise. They never reject.
-
-To add one: write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here,
-and add to the tests one corpus that raises it and one that does not.
-"""
+"""Flags that only the comparison with the rest of the corpus can raise. They never reject."""
 
 from collections.abc import Callable, Iterator, Sequence
 
