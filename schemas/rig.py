@@ -94,6 +94,7 @@ class Engine:
 class Snapshot:
     moment: Moment
     load_1min: float | None = None
+    load_15min: float | None = None
     steal_fraction: float | None = None
     busy_fraction: float | None = None
     cpu_pressure: float | None = None

@@ -32,14 +32,16 @@ class Watch:
 
     def snapshot(self, moment: Moment) -> Snapshot:
         """The state now; `before` first measures for a while how busy the processor is."""
-        busy = psutil.cpu_percent(interval=self._sample_s) / 100 if moment == "before" else None
+        begins, windows = moment == "before", platform.system() == "Windows"
+        busy = psutil.cpu_percent(interval=self._sample_s) / 100 if begins else None
         gpu = nvidia.state()
         if gpu == nvidia.GpuState() and platform.system() == "Linux":
             gpu = linux_gpus.state(Path("/sys/class/drm"))
         return Snapshot(
             moment=moment,
             # On Windows psutil counts from its first call on, so the first answer is a wrong 0.
-            load_1min=None if platform.system() == "Windows" else psutil.getloadavg()[0],
+            load_1min=None if windows else psutil.getloadavg()[0],
+            load_15min=psutil.getloadavg()[2] if begins and not windows else None,
             steal_fraction=steal_fraction(self._start, psutil.cpu_times()),
             busy_fraction=busy,
             cpu_pressure=linux.parse_pressure(linux.text_of(Path("/proc/pressure/cpu"))),

@@ -82,6 +82,8 @@ def _header(submission: Submission) -> Iterator[Text]:
         yield _field("tier", f"{submission.tier}; never averaged with measured results")
     yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
     yield _field("suite", f"{suite.id} {suite.version}, {prompts}{limit}")
+    if began := trust.began(submission):
+        yield _field("began", began)
     yield _field("ended", trust.ended(submission))
 
 

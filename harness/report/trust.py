@@ -8,6 +8,32 @@ from harness.report import words
 from schemas.submission import Probes, Submission
 from schemas.vocabulary import say
 
+# A program that computes all the time adds 1 to the load.
+_RESTED = 1.0
+_POWER = {True: "on battery", False: "on mains power", None: None}
+_STEADY = {
+    True: "steady when the trials began",
+    False: "not steady after a minute of warming up",
+    None: "not known to be steady when the trials began",
+}
+
+
+def began(submission: Submission) -> str:
+    """`rested (load 0.2 in 15 minutes), on mains power, …`: idle, cooled down, warmed up or not."""
+    shots = {shot.moment: shot for shot in submission.environment or ()}
+    before, warm = shots.get("before"), shots.get("warm")
+    if before is None or before.load_15min is None:
+        return ""
+    load = before.load_15min
+    parts = [
+        f"{'rested' if load < _RESTED else 'at work until then'} (load {load:.1f} in 15 minutes)",
+        _POWER[before.on_battery],
+        _STEADY[warm and warm.steady],
+    ]
+    if before.cpu_speed_limit is not None and before.cpu_speed_limit < 1:
+        parts.append(f"its processor limited to {say.percent(before.cpu_speed_limit)} by heat")
+    return ", ".join(part for part in parts if part)
+
 
 def ended(submission: Submission) -> str:
     """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why no more was measured."""

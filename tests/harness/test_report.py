@@ -3,7 +3,7 @@
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from rich.console import Console
@@ -21,7 +21,7 @@ from estimates.summary import summarize
 from harness.report import trust, words
 from harness.report.terminal import show
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Submission
+from schemas.submission import Arm, Snapshot, Submission
 from tests.samples import sample
 
 GOLDEN = Path(__file__).parent / "golden" / "report.txt"
@@ -168,6 +168,33 @@ def test_the_header_says_why_the_campaign_ended(design: dict[str, object], expec
     ended = replace(submission.design, **design)  # type: ignore[arg-type]
 
     assert trust.ended(replace(submission, design=ended)) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "steady", "expected"),
+    [
+        ({}, None, ""),
+        (
+            {"load_15min": 0.24},
+            True,
+            "rested (load 0.2 in 15 minutes), steady when the trials began",
+        ),
+        (
+            {"load_15min": 6.0, "on_battery": False, "cpu_speed_limit": 0.8},
+            None,
+            (
+                "at work until then (load 6.0 in 15 minutes), on mains power, not known to be "
+                "steady when the trials began, its processor limited to 80 % by heat"
+            ),
+        ),
+    ],
+)
+def test_the_header_says_whether_the_machine_had_been_idle(
+    before: dict[str, Any], steady: Literal[True] | None, expected: str
+) -> None:
+    shots = (Snapshot(moment="before", **before), Snapshot(moment="warm", steady=steady))
+
+    assert trust.began(replace(sample(), environment=shots)) == expected
 
 
 def test_a_control_says_whether_its_interval_contains_one() -> None:
