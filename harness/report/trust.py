@@ -28,7 +28,7 @@ def began(submission: Submission) -> str:
     parts = [
         f"{'rested' if load < _RESTED else 'at work until then'} (load {load:.1f} in 15 minutes)",
         _POWER[before.on_battery],
-        _STEADY[warm and warm.steady],
+        _STEADY[warm.steady if warm else None],
     ]
     if before.cpu_speed_limit is not None and before.cpu_speed_limit < 1:
         parts.append(f"its processor limited to {say.percent(before.cpu_speed_limit)} by heat")
