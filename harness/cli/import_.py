@@ -46,9 +46,9 @@ class ImportOptions:
         f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
     )
     facts: tuple[str, ...] = option(
-        "A fact that the files lack, or a TOML file of facts. Whatever is missing is listed at "
-        "once. task.NAME=TASK translates a category, arm.NAME=METHOD names an arm's method, "
-        "PART/KEY=VALUE holds for one part of the files. May be repeated. The keys are above.",
+        "A fact that the files lack. Whatever is missing is listed at once. task.NAME=TASK "
+        "translates a category, arm.NAME=METHOD names an arm's method, PART/KEY=VALUE holds for "
+        "one part of the files. May be repeated. The keys are above.",
         name="map",
         metavar="KEY=VALUE",
         default=(),

@@ -1,12 +1,6 @@
 """The formats of other tools that can be imported, one line each."""
 
-from harness.importers import (
-    inventivehq,
-    llama_bench,
-    llama_server,
-    llama_spec_bench,
-    vllm,
-)
+from harness.importers import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
 from harness.importers.records import Format
 
 IMPORTERS: dict[str, Format] = {

@@ -1,11 +1,9 @@
 """The facts that an import needs: those in the files, and those that `--map` states."""
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -102,17 +100,14 @@ ARM, TASK = "arm.", "task."
 
 
 def parse_map(options: Sequence[str]) -> dict[str, str]:
-    """The texts of all `--map` options by key: `key=value`, or a TOML file of such."""
+    """The texts of all `--map` options by key."""
     found: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if equals:
-            found[key.strip()] = value.strip()
-        elif option.endswith(".toml"):
-            found |= _of_toml(Path(option))
-        else:
-            message = f"--map {option!r}: expected key=value, or a file that ends in .toml"
+        if not equals:
+            message = f"--map {option!r}: expected key=value"
             raise BadInputError(message)
+        found[key.strip()] = value.strip()
     for plain in (key.rpartition("/")[2] for key in found):
         if plain not in KEYS and not plain.startswith((ARM, TASK)):
             message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
@@ -155,25 +150,3 @@ def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that fi
         wrong = f"expected {KEYS[key]}"
     message = f"--map {key}={text!r}: {wrong}"
     raise BadInputError(message)
-
-
-def _of_toml(path: Path) -> dict[str, str]:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"--map {path} cannot be read: {error.strerror}"
-        raise BadInputError(message) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"--map {path}: not TOML: {error}"
-        raise BadInputError(message) from error
-    return dict(_flat(table, ""))
-
-
-def _flat(table: Mapping[str, object], prefix: str) -> Iterable[tuple[str, str]]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        elif isinstance(value, bool):
-            yield f"{prefix}{key}", str(value).lower()
-        else:
-            yield f"{prefix}{key}", str(value)

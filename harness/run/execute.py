@@ -16,18 +16,7 @@ from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial, SuitePrompt
 from harness.campaign.plan import passes
 from harness.errors import MachineError
-from harness.run import breaches, events, one_token, steady
-from harness.run.journal import (
-    ArmFact,
-    EngineFact,
-    Fact,
-    Journal,
-    OneTokenFact,
-    ProbesFact,
-    SnapshotFact,
-    TrialFact,
-    WarmupFact,
-)
+from harness.run import breaches, events, journal, one_token, steady
 from harness.run.passes import Answered, answers
 from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
@@ -100,9 +89,9 @@ def by_blocks(
     It yields the `order` of the trial that comes next. A caller that gets Ctrl-C during a pause
     throws it into the generator.
     """
-    opened = Journal.reopen if resume else Journal.create
-    with opened(work_file, campaign, measured_from=context.now()) as journal:
-        run = _Run(campaign, journal, context)
+    opened = journal.Journal.reopen if resume else journal.Journal.create
+    with opened(work_file, campaign, measured_from=context.now()) as written:
+        run = _Run(campaign, written, context)
         try:
             ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
@@ -114,14 +103,14 @@ def by_blocks(
 class _Run:
     """One run of a campaign: the plan, and the journal that it is written to."""
 
-    def __init__(self, campaign: Campaign, journal: Journal, context: RunContext) -> None:
+    def __init__(self, campaign: Campaign, written: journal.Journal, context: RunContext) -> None:
         self._campaign = campaign
-        self._journal = journal
+        self._journal = written
         self._observe = context.observe
         self._context = context
         self._stopping = StopController(
             campaign,
-            journal,
+            written,
             clock=context.clock,
             observe=context.observe,
             so_far=self.submission,
@@ -207,7 +196,7 @@ class _Run:
                 if isinstance(answer, base.Failure):
                     break
                 if answer.output_tokens == 1:
-                    fact = OneTokenFact(
+                    fact = journal.OneTokenFact(
                         arm=asked.arm,
                         prompt=asked.prompt,
                         block=asked.block,
@@ -228,7 +217,7 @@ class _Run:
         """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
         return breaches.sound(self._journal.facts, partial(self._assembled, ended=ended))
 
-    def _assembled(self, facts: Sequence[Fact], ended: Ended = "completed") -> Submission:
+    def _assembled(self, facts: Sequence[journal.Fact], ended: Ended = "completed") -> Submission:
         return assemble(
             self._campaign,
             facts,
@@ -248,11 +237,11 @@ class _Run:
         breaches.require_writable(failed, self._journal.facts, self._assembled)
 
     def _snapshot(self, moment: Moment) -> None:
-        self._journal.add(SnapshotFact(snapshot=self._context.snapshot(moment)))
+        self._journal.add(journal.SnapshotFact(snapshot=self._context.snapshot(moment)))
 
     def _prepare(self, session: base.Session) -> None:
         report = session.report()
-        self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
+        self._journal.add(journal.EngineFact(engine=report.engine, settings=report.settings))
         for arm in self._campaign.arms:
             if arm.id in self._stopping.dropped:
                 continue
@@ -264,17 +253,17 @@ class _Run:
         # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._settle(session, *last)
-        if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
+        if not any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts):
             self._observe(events.Probing())
             probes = session.probe()
             if probes is not None:
-                self._journal.add(ProbesFact(probes=probes))
+                self._journal.add(journal.ProbesFact(probes=probes))
 
     def _settle(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")
         warm = steady.settle(warm_up, first, snapshot, self._context.clock)
         if warm is not None:
-            self._journal.add(SnapshotFact(snapshot=warm))
+            self._journal.add(journal.SnapshotFact(snapshot=warm))
             self._observe(events.Settled(steady=bool(warm.steady)))
 
     def _record_arm(self, arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> None:
@@ -284,18 +273,18 @@ class _Run:
                 raise MachineError(message)
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
-        self._journal.add(ArmFact(arm=_arm(arm, prepared)))
+        self._journal.add(journal.ArmFact(arm=_arm(arm, prepared)))
         if not isinstance(prepared, base.Failure):
             tokens = prepared.warm_up.output_tokens
             decode_ms = round(prepared.warm_up.decode_ms, 3)
             warmup = Warmup(arm=arm.id, output_tokens=tokens, decode_ms=decode_ms)
-            self._journal.add(WarmupFact(warmup=warmup))
+            self._journal.add(journal.WarmupFact(warmup=warmup))
             token_s = warmup.decode_ms / 1000 / max(1, warmup.output_tokens - 1)
             self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
 
     def _record(self, answered: Answered) -> None:
         item, result = answered.trial, answered.result
-        order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
+        order = sum(1 for fact in self._journal.facts if isinstance(fact, journal.TrialFact))
         if isinstance(result, base.Failure):
             self._record_failure(item, result, order)
             return
@@ -306,7 +295,7 @@ class _Run:
             started_ms=answered.started_ms,
             prompt=self._asked(item.prompt),
         )
-        fact = TrialFact(
+        fact = journal.TrialFact(
             trial=trial,
             prompt=self._prompt(item.prompt, result),
             tokens=result.tokens,
@@ -330,9 +319,9 @@ class _Run:
         self._journal.add(self._failed(item, failure, order))
         self._observe(events.TrialEnded(trial=item, failure=failure))
 
-    def _failed(self, item: PlannedTrial, failure: base.Failure, order: int) -> TrialFact:
+    def _failed(self, item: PlannedTrial, failure: base.Failure, order: int) -> journal.TrialFact:
         trial = failed_trial(item, failure, order=order)
-        return TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
+        return journal.TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
 
     def _prompt(self, name: str, result: base.Generation | None) -> Prompt:
         return Prompt(

@@ -273,5 +273,5 @@ def _ms(value: float) -> float:
 
 
 def _known(value: float | None) -> float | None:
-    """Thousandths of milliseconds, of joules or of whatever else was measured."""
+    """To thousandths, where it was measured."""
     return None if value is None else round(value, MS_DECIMALS)

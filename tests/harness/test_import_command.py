@@ -16,7 +16,7 @@ from harness.cli.import_ import HELP
 from harness.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.imports import ALL, FACTS, SAMPLES
+from tests.harness.imports import ALL, SAMPLES
 from tests.pipeline.repositories import FOLDER, Repository
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ def test_the_example_of_every_format_in_the_help_works(
     for (name, file), inside in EXAMPLE_FILES.items():
         if name == form:
             shutil.copy(SAMPLES / inside, tmp_path / file)
-    facts = "".join(f'{key} = "{value}"\n' for key, value in FACTS.items())
-    (tmp_path / "facts.toml").write_text(facts, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
     result = CliRunner().invoke(app, ["import", *shlex.split(example), "-o", "results"])
@@ -116,21 +114,6 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
     assert rules == {"licence-of-source"}
 
 
-def test_facts_may_stand_in_a_file(tmp_path: Path) -> None:
-    table = tmp_path / "facts.toml"
-    table.write_text(
-        'ram_mib = 65536\nthinking = true\n\n[task]\nchat = "math"\n', encoding="utf-8"
-    )
-
-    result = call("vllm", f"--map={table}", "--output", str(tmp_path / "out.json"))
-
-    assert result.exit_code == 0, result.stderr
-    submission = read((tmp_path / "out.json").read_bytes())
-    assert isinstance(submission, Submission)
-    assert (submission.machine.ram_mib, submission.settings.thinking) == (65536, True)
-    assert submission.suite.prompts[2].task == "math"
-
-
 def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
     result = call("inventivehq", "--map=cpu-cpu/ram_mib=32768", "--output", str(tmp_path))
 
@@ -143,7 +126,7 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--map", "target"], 1, "expected key=value, or a file that ends in .toml"),
+        (["--map", "target"], 1, "expected key=value"),
         (["--map", "taget=x"], 1, "no key 'taget'. Did you mean 'target'?"),
         (["--map", "backend=cude"], 1, "not accepted. Did you mean 'cuda'?"),
         (["--map", "method=mpt"], 1, "no such method. Did you mean 'mtp'?"),
@@ -153,7 +136,6 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
         (["--map", "task.chat=coding"], 1, "no such task. Did you mean 'code'?"),
         (["--map", "task.chatt=chat"], 1, "Did you mean 'chat'?"),
         (["--map", "other/gpu=x"], 1, "have no part 'other'"),
-        (["--map", "missing.toml"], 1, "missing.toml cannot be read"),
         (
             ["--contributor", "a b"],
             2,
