@@ -95,7 +95,9 @@ def measured_interleaved(
     runs = _runs(request)
     campaigns = [run.campaign for run in runs.values()]
     most_s = joint_end.budget_s if joint_end else None
-    shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns, most_s))
+    expected = _say_expected(campaigns, most_s)
+    most_s = most_s or campaigns[0].stopping.budget_s
+    shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=most_s)
     # An earlier run must have left the device that a fleet's worker owns.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()

@@ -13,6 +13,7 @@ from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
 from harness.campaign.plan import plan
 from harness.report import words
+from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
 from harness.run import events
 from harness.runners.base import Failure
@@ -85,22 +86,29 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
     }
 
 
-# A run that takes half as long again as expected says so.
-_LATE = 1.5
+# What a warm-up has to change to be worth a line.
+_FAR = 1.5
+_LINE_S = 60.0  # between two lines of a log
 
 
 class ProgressDisplay:
     """An observer that draws on a console; on anything but a terminal it writes a few lines."""
 
-    def __init__(self, console: Console, *, expected: Expected | None = None) -> None:
-        """Without an expected duration the display never says that the run is late."""
+    def __init__(
+        self,
+        console: Console,
+        *,
+        expected: Expected | None = None,
+        most_s: float | None = None,
+        line_s: float = _LINE_S,
+    ) -> None:
+        """`most_s` limits the whole run. On a log, a line is written every `line_s` seconds."""
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=None),
             progress.MofNCompleteColumn(),
             progress.TextColumn("{task.fields[rate]}"),
-            progress.TimeRemainingColumn(),
-            progress.TextColumn("{task.fields[whole]}"),
+            progress.TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
             refresh_per_second=2,  # each is work next to what is measured
@@ -109,28 +117,32 @@ class ProgressDisplay:
         self._tasks: dict[str, progress.TaskID] = {}
         self._printed: set[str] = set()
         self._expected, self._corrected = expected, False
+        self._remaining = RemainingTime(most_s)
         self._began_s = time.monotonic()
-        self._late = self._timer()
+        self._line_s, self._line, self._counts = line_s, "Starting", False
+        self._timer = self._next_line()
 
     def __enter__(self) -> Self:
         self._progress.start()
-        if self._expected is not None:
-            self._late.start()
+        self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._late.cancel()
+        self._timer.cancel()
         self._progress.stop()
 
-    @property
-    def _expected_s(self) -> float:
-        return 0.0 if self._expected is None else self._expected.seconds
+    def _next_line(self) -> Timer:
+        timer = Timer(self._line_s, self._write_line)
+        timer.daemon = True
+        return timer
 
-    def _timer(self) -> Timer:
-        passed_s = time.monotonic() - self._began_s
-        late = Timer(max(0.0, _LATE * self._expected_s - passed_s), self._say_late)
-        late.daemon = True
-        return late
+    def _write_line(self) -> None:
+        """On a log: how far it is, and the time left; again after a minute."""
+        passed = f"{seconds(time.monotonic() - self._began_s)} so far"
+        if self._progress.disable:
+            self._say(self._line if self._counts else f"{self._line}, {passed}")
+        self._timer = self._next_line()
+        self._timer.start()
 
     def _correct(self, event: events.WarmedUp) -> None:
         """Rescale the expected duration by the first warm-up; print it where it changes much."""
@@ -138,28 +150,22 @@ class ProgressDisplay:
             return
         self._corrected = True
         factor = event.token_s / self._expected.token_s
-        self._late.cancel()
-        self._expected = self._expected.times(factor)
-        self._late = self._timer()
-        self._late.start()
-        if not 1 / _LATE < factor < _LATE:
-            self._print(f"As fast as the warm-up, this takes about {seconds(self._expected_s)}.")
-
-    def _say_late(self) -> None:
-        """Say that the run takes longer than it was expected to, and by how much, if known."""
-        text = f"This takes longer than the {seconds(self._expected_s)} that were expected"
-        left = [task.time_remaining for task in self._progress.tasks if task.time_remaining]
-        more = f"; about {seconds(max(left))} are left" if left else ""
-        self._print(f"{text}{more}. Ctrl-C ends it and keeps what was measured.")
+        if not 1 / _FAR < factor < _FAR:
+            expected_s = self._expected.times(factor).seconds
+            self._print(f"As fast as the warm-up, this takes about {seconds(expected_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show what happened to the campaign `name`; each has a bar of its own."""
+        """Show what happened to the campaign `name`; each has a bar of its own.
+
+        `left_s` is what is left of a whole that has more campaigns than were begun.
+        """
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
-                f"{name} starting", total=None, rate="", whole=""
+                f"{name} starting", total=None, rate="", left=""
             )
         task, update = self._tasks[name], self._progress.update
         prefix = f"{name}: " if name else ""
+        self._remaining.observe(name, event)
         match event:
             case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
@@ -172,29 +178,39 @@ class ProgressDisplay:
             case events.ArmFailed() | events.Settled():
                 self._print(prefix + _lasting(event))
             case events.TrialEnded():
-                whole = "" if left_s is None else f"all done in {seconds(left_s)}"
-                update(task, advance=1, rate=_rate(event), whole=whole)
-                self._log(self._progress.tasks[task], prefix, left_s)
-                if event.failure is not None:
-                    self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
+                self._count(event, task, prefix, left_s)
             case _:
                 update(task, description=prefix + _what(event))
+                if not self._counts:
+                    self._line = prefix + _what(event)
 
-    def _log(self, task: progress.Task, prefix: str, left_s: float | None) -> None:
-        """Print a line after each tenth of the trials where no bar is shown."""
-        if self._progress.disable and task.total:
-            tenths = int(10 * task.completed / task.total)
-            if tenths > int(10 * (task.completed - 1) / task.total):
-                done = f"{prefix}{task.completed:.0f} of {task.total:.0f} trials"
-                left = task.time_remaining if left_s is None else left_s
-                of = "" if left_s is None else " until all is done"
-                self._print(f"{done}, about {seconds(left)} left{of}" if left else done)
+    def _count(
+        self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
+    ) -> None:
+        """Show a trial and what is left: of a stage, or of all engines."""
+        known_s = self._remaining.seconds() if left_s is None else left_s
+        left = f"about {seconds(known_s)} left" if known_s else ""
+        self._progress.update(task, advance=1, rate=_rate(event), left=left)
+        done, total = self._remaining.trials
+        stage = ""
+        if left_s is not None:
+            counted = self._progress.tasks[task]
+            stage, done, total = prefix, int(counted.completed), int(counted.total or 0)
+        self._line = ", ".join(filter(None, (f"{stage}{done} of {total} trials", left)))
+        if self._progress.disable and not self._counts:
+            self._say(self._line)
+        self._counts = True
+        if event.failure is not None:
+            self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
 
     def _print(self, text: str) -> None:
         """Print a lasting line, each text only once: twenty trials may fail for one reason."""
         if text not in self._printed:
             self._printed.add(text)
-            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _lasting(event: events.ArmFailed | events.Settled) -> str:
