@@ -1,6 +1,5 @@
 """Submit a result: copy it to its place under its canonical name and open a pull request."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from estimates.identity import canonical_name
 from harness import files
 from harness.errors import BadInputError, MachineError
+from harness.machine.command_line import pasted
 from schemas.codec import canonical_bytes, dated_folder, encode, folder_of
 from schemas.contract import read
 from schemas.posted import MOST_CHARACTERS, to_text
@@ -21,7 +21,6 @@ COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
-_PLAIN_WORD = re.compile(r"[\w./:=+,-]+")
 
 
 def accepted(path: Path) -> Submission:
@@ -167,20 +166,15 @@ def obstacle(checkout: Path) -> str | None:
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
     """Run the steps and yield each, and the address. Raises `MachineError` with the rest."""
     for number, command in enumerate(commands):
-        yield as_line(command)
+        yield pasted(command)
         done = _run(command, checkout)
         if done.returncode != 0:
-            left = "\n".join(as_line(step) for step in commands[number:])
+            left = "\n".join(pasted(step) for step in commands[number:])
             printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
             message = f"{command[0]} failed: {printed}\nStill to be run:\n{left}"
             raise MachineError(message)
         if command[0] == "gh" and done.stdout.strip():
             yield done.stdout.strip()
-
-
-def as_line(command: Sequence[str]) -> str:
-    """A command as one would type it; the quotes are those of PowerShell, too."""
-    return " ".join(word if _PLAIN_WORD.fullmatch(word) else f'"{word}"' for word in command)
 
 
 def _has(reference: str, checkout: Path) -> bool:

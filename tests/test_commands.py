@@ -19,7 +19,7 @@ from harness.campaign.model import Campaign
 from harness.cli.app import app
 from harness.cli.engines import ChosenEngine
 from harness.cli.tune_session import Stages
-from harness.report.use import command
+from harness.report.use import Here, command
 from harness.runners.base import Failure
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.arguments import arguments
@@ -68,7 +68,7 @@ def speculation(words: Iterable[str]) -> dict[str, str]:
 def in_terminal(text: str, argv: tuple[str, ...] | None = None) -> list[str]:
     arm = planned(text).arms[1]
     recorded = Arm(id="x", role="speculation", method=arm.method, argv=argv)
-    return shlex.split("\n".join(command(sample(), recorded, {})))
+    return shlex.split("\n".join(command(sample(), recorded, Here())))
 
 
 def in_tune(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from harness.cli import console
 from harness.cli.engines import ChosenEngine
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions, RunRequest
-from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
+from harness.errors import INTERRUPTED, BadInputError, MachineError, UsageError
 from harness.files import written
 from harness.options import option
 from harness.run import result_file
@@ -159,6 +159,7 @@ def compare(
     - `python -m harness compare --head new/llama-server --reference tokens-per-round.json`
     """
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
+    from harness.cli.next_step import again  # noqa: PLC0415 - slow to import
 
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
@@ -180,7 +181,19 @@ def compare(
             request, needs_all=True, together=True, joint_end=joint
         )
     submissions = {name: each.submission for name, each in measured.items()}
-    if code := _exit_code(builds, submissions, errors, as_json=result.json):
+    verdict = "failed"
+    if not errors:
+        both = submissions["base"], submissions["head"]
+        verdict = _print(builds, *both, as_json=result.json)
+    ended = [each.design.ended for each in submissions.values()]
+    ended += ["interrupted" for each in errors.values() if each.exit_code == INTERRUPTED]
+    interrupted = len(ended) == len(engines) and "interrupted" in ended
+    if interrupted:
+        console.say(f"Next, at most {budget_s / 60:g} min: {again('--resume')}")
+    elif verdict == "unclear":
+        longer = f"{budget_s / 30:g}"
+        console.say(f"Next, at most {longer} min: {again('--budget', longer)}")
+    if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
         raise typer.Exit(code)
 
 
@@ -188,23 +201,6 @@ def _is_precise(so_far: Mapping[str, Submission]) -> bool:
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
 
     return estimates.compare(so_far["base"], so_far["head"]).is_precise
-
-
-def _exit_code(
-    builds: Builds,
-    measured: Mapping[str, Submission],
-    errors: Mapping[str, HarnessError],
-    *,
-    as_json: bool,
-) -> int:
-    """Print the comparison, if there is one, and say how the program ends."""
-    code = MachineError.exit_code
-    if not errors:
-        code = _print(builds, measured["base"], measured["head"], as_json=as_json)
-    interrupted = any(each.design.ended == "interrupted" for each in measured.values())
-    if all(error.exit_code == INTERRUPTED for error in errors.values()) and (errors or interrupted):
-        code = INTERRUPTED
-    return code
 
 
 def _defaults(options: Options, blocks: int) -> Options:
@@ -236,7 +232,8 @@ def _codes_of_a_comparison() -> Iterator[None]:
         raise MachineError(str(error)) from error
 
 
-def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> int:
+def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> str:
+    """Print the comparison; returns its verdict."""
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
     from harness.report import builds as report  # noqa: PLC0415 - slow to import
 
@@ -251,4 +248,4 @@ def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool)
         screen = console.result_console()
         for line in report.lines(found):
             screen.print(line, soft_wrap=True, markup=False)
-    return _EXIT_CODES.get(found.verdict, 0)
+    return found.verdict

@@ -9,7 +9,6 @@ from estimates.model import Summary
 from estimates.plan.model import Setting
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
-from harness.cli import console
 from harness.cli.engines import ChosenEngine
 from harness.cli.request import RunRequest
 from harness.machine.checkout import commit
@@ -17,6 +16,7 @@ from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
+from harness.report.use import Here
 from harness.run import execute, journal
 from harness.run.interleave import EngineRun
 from harness.run.record import assemble
@@ -30,7 +30,7 @@ class MeasuredEngine:
     submission: Submission
     summary: Summary
     path: Path
-    files: Mapping[str, Path]
+    here: Here
     memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -76,23 +76,13 @@ class RunOnEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""
         path = self.request.write(submission)
         arms = {arm.id: arm for arm in self.campaign.arms}
-        match submission.design.ended:
-            case "completed" | "precise-enough":
-                self.work_file.unlink(missing_ok=True)
-            case "budget-spent":
-                console.say(
-                    "The time limit was reached. To continue, repeat the command with --resume "
-                    "and a higher --budget."
-                )
-            case "interrupted":
-                console.say(
-                    "The run was interrupted. To continue, repeat the command with --resume."
-                )
+        if submission.design.ended in ("completed", "precise-enough"):
+            self.work_file.unlink(missing_ok=True)
         return MeasuredEngine(
             submission=submission,
             summary=summarize(submission),
             path=path,
-            files=self.campaign.files(),
+            here=Here(files=self.campaign.files(), server=self.engine.server()),
             memory={
                 each.id: lines
                 for each in submission.arms

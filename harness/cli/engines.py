@@ -17,6 +17,7 @@ from harness.machine import engines as installed
 from harness.options import option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
+from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
@@ -126,6 +127,12 @@ class ChosenEngine:
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """The command lines that start the engine. Raises `UsageError` if it cannot run an arm."""
         return self.adapter().commands(campaign)
+
+    def server(self) -> str | None:
+        """The llama-server that is measured, else the one of this machine."""
+        if self.runner == _SERVER:
+            return str(find(self.connection.binary).path)
+        return installed.server_program()
 
     def _program(self) -> str:
         connection = self.connection

@@ -27,7 +27,7 @@ def print_results(
         for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
-            brief.show(each.submission, each.summary, screen, path=each.path, files=each.files)
+            brief.show(each.submission, each.summary, screen, path=each.path, here=each.here)
             print_memory(each.memory, screen)
             if asked.details:
                 screen.print()

@@ -13,7 +13,7 @@ import typer
 from harness.campaign.duration import Expected, in_turns
 from harness.campaign.model import Campaign, Pause
 from harness.campaign.plan import engine_orders, plan
-from harness.cli import console, month, reports
+from harness.cli import console, month, next_step, reports
 from harness.cli.engine_run import MeasuredEngine, RunOnEngine
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError, MachineError
@@ -35,6 +35,9 @@ def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports; exit with what failed."""
     measured, errors = measured_interleaved(request)
     reports.print_results(measured, errors, request.result)
+    for step in dict.fromkeys(next_step.after(request, each) for each in measured.values()):
+        if step is not None:
+            console.say(step)
     if request.result.month and not request.result.json:
         month.print_lines((each.submission, each.summary) for each in measured.values())
     if any(each.interrupted for each in measured.values()):

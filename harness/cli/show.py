@@ -10,7 +10,9 @@ from estimates.summary import summarize
 from harness.cli import console
 from harness.errors import BadInputError
 from harness.files import result_bytes
+from harness.machine.engines import server_program
 from harness.report import brief
+from harness.report.use import Here
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
@@ -35,7 +37,7 @@ def show(
         console.print_json(encode(summary))
         return
     screen = console.result_console()
-    brief.show(submission, summary, screen, path=file)
+    brief.show(submission, summary, screen, path=file, here=Here(server=server_program()))
     if details:
         from harness.report.terminal import show as show_report  # noqa: PLC0415 - slow to import
 

@@ -11,6 +11,7 @@ import typer
 from harness import PROGRAM
 from harness import submit as submission
 from harness.cli import console
+from harness.machine.command_line import pasted
 
 
 @console.reports_errors
@@ -79,12 +80,14 @@ def _send(file: Path, path: Path, checkout: Path, *, yes: bool) -> None:
 def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> Iterator[str]:
     """The three ways to send a result, and which of them fits this machine."""
     yield "Three ways to send it:"
-    gh = f"not here: {obstacle}" if obstacle else f"{PROGRAM} submit {file} --yes"
+    again = (*PROGRAM.split(), "submit", str(file))
+    gh = f"not here: {obstacle}" if obstacle else pasted([*again, "--yes"])
     yield f"1. gh opens the pull request: {gh}"
     if shutil.which("git") is None:
         yield "2. git: not here, it is not installed"
     else:
         yield "2. git, in your clone, then open the pull request for the branch on GitHub:"
-        yield from (f"     {submission.as_line(each)}" for each in steps if each[0] != "gh")
+        yield from (f"     {pasted(each)}" for each in steps if each[0] != "gh")
     copy = {"win32": " | clip", "darwin": " | pbcopy"}.get(sys.platform, "")
-    yield f'3. The issue form, without git: {PROGRAM} submit "{file}" --without-git{copy}'
+    form = pasted([*again, "--without-git"])
+    yield f"3. The issue form, without git: {form}{copy}"

@@ -1,8 +1,7 @@
 """Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
 
-import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +10,20 @@ import typer
 from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
-from harness.campaign.model import ArmPlan, Campaign, Stopping
+from harness.campaign.model import (
+    DEFAULT_CONTEXT_TOKENS,
+    ArmPlan,
+    Campaign,
+    RunSettings,
+    Stopping,
+)
 from harness.cli import console
 from harness.cli.engines import ChosenEngine
+from harness.cli.next_step import again
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
+from harness.machine.command_line import split_command
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.rate import this_machine
@@ -41,6 +48,9 @@ from harness.tune.tuner import Tuner
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"
+# What a server is told so that it can be measured, with a value and without.
+_MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
+_ALONE = frozenset({"--no-webui", "--metrics"})
 _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
 
 
@@ -57,23 +67,27 @@ class Stages:
         return engine.on(campaign), engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
-        """The line that starts the engine with an arm; `None` for servers that run already."""
+        """The line for daily use of an arm; `None` for servers that run already."""
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
-            line = lines[campaign.arms.index(arm)]
-            line = line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
-            return ServeLine(words=tuple(shlex.split(line)))
+            words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
+            if self.chosen.kind.behind_servers:
+                return ServeLine(words=tuple(words))
+            return ServeLine(words=tuple(_for_daily_use(words, campaign.settings)))
         if self.chosen.kind.behind_servers:
             return None
         paths = {each.model.id: each.path for each in campaign.drafts}
         draft = paths.get(arm.method.draft or "")
-        return serve_nearest(
+        found = serve_nearest(
             LLAMA_CPP,
             str(campaign.target.path or campaign.target.model.name),
             None if draft is None else str(draft),
             arm.method,
-            ("-c", str(campaign.settings.context_tokens)),
         )
+        server = self.chosen.server()
+        if found is None or server is None:
+            return found
+        return replace(found, words=(server, *found.words[1:]))
 
     def _with_depths(self, campaign: Campaign) -> ChosenEngine:
         """The engine with one server for each speculating arm, at its depth."""
@@ -144,11 +158,15 @@ class TuneRequest(RunRequest):
             for line in report.lines(outcome, command=command):
                 screen.print(line, soft_wrap=True, markup=False)
         console.say(f"Result: {path}")
+        minutes = self.search.budget_min
         if outcome.interrupted:
-            console.say("The tune was interrupted. To continue, repeat the command with --resume.")
+            console.say(f"Next, at most {minutes:g} min: {again('--resume')}")
             raise typer.Exit(INTERRUPTED)
         if outcome.certified:
             tuner.forget()
+        else:
+            more = f"{2 * minutes:g}"
+            console.say(f"Next, at most {minutes:g} min: {again('--resume', '--budget', more)}")
 
     def _write(self, outcome: Outcome) -> Path:
         path = self.write(outcome.submission)
@@ -193,6 +211,20 @@ class TuneRequest(RunRequest):
         fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
         found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
         return base, found
+
+
+def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
+    """The words of a server without what is for a measurement alone, or as it is anyway."""
+    left_out = {*_MEASURING, *(() if settings.threads else ("-t", "-tb"))}
+    left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
+    given = iter(words)
+    for word in given:
+        if word in _ALONE:
+            continue
+        if word in left_out:
+            next(given)
+        else:
+            yield word
 
 
 def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:

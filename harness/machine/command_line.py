@@ -2,17 +2,18 @@
 
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 
+WINDOWS: bool = sys.platform == "win32"
+_PLAIN = re.compile(r"[\w.:/\\=+-]+")
 _PARTS = re.compile(
     r"""\s+|(?P<escaped>\\")|"(?P<double>(?:\\"|[^"])*)"|(?P<open>")|(?P<plain>[^\s"\\]+|\\)"""
 )
 _SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
 
 
-def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+def split_command(text: str, *, windows: bool = WINDOWS) -> list[str]:
     """The words of a command line. Raises `ValueError` for a quotation that does not end.
 
     On Windows a backslash belongs to a path and only escapes a quotation mark; a word in single
@@ -44,6 +45,22 @@ def _windows_words(text: str) -> list[str]:
     return words
 
 
-def join_command(words: Sequence[str], *, windows: bool = sys.platform == "win32") -> str:
-    """The words as a line that can be pasted into a shell of this system."""
-    return subprocess.list2cmdline(words) if windows else shlex.join(words)
+def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
+    """The words as `split_command` reads them."""
+    return " ".join(quoted(word, windows=windows) for word in words)
+
+
+def quoted(word: str, *, windows: bool = WINDOWS) -> str:
+    """A word as the shell of this system reads it: one of POSIX, or PowerShell."""
+    if not windows:
+        return shlex.quote(word)
+    if _PLAIN.fullmatch(word):
+        return word
+    escaped = word.replace('"', '\\"')
+    return f'"{escaped}"' if "'" in word else f"'{word}'"
+
+
+def pasted(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
+    """A command that can be pasted into the shell of this system."""
+    line = join_command(words, windows=windows)
+    return f"& {line}" if windows and line[:1] in "\"'" else line  # else PowerShell prints the text

@@ -3,8 +3,7 @@
 At most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
 """
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -14,9 +13,10 @@ from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
+from harness.machine.command_line import pasted
 from harness.report import answer, use, words
 from harness.report.setting import SettingFigures, settings
-from harness.report.use import COLUMNS, INDENT, folded
+from harness.report.use import INDENT, folded
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
@@ -32,9 +32,9 @@ def show(
     console: Console,
     *,
     path: Path,
-    files: Mapping[str, Path] | None = None,
+    here: use.Here | None = None,
 ) -> None:
-    """Print the verdict. `path` is the result's file, `files` those of its models."""
+    """Print the verdict. `path` is the result's file, `here` what it was measured with."""
     found = settings(submission, summary)
     if not found:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
@@ -44,7 +44,7 @@ def show(
         parts = [
             folded(answer.sentences(found[0], submission, summary)),
             [],
-            _command(found[0], submission, files or {}),
+            _command(found[0], submission, here or use.Here()),
             [legend, *_closing(submission, summary.flags, path)],
         ]
         room = LINES - len([line for part in parts for line in part]) - 3
@@ -113,7 +113,7 @@ def _cells(cells: Sequence[str]) -> str:
     return f"{plain:>6}  {own:>7}  {speed:>6}  {request:>12}  {verdict}"
 
 
-def _command(best: SettingFigures, submission: Submission, files: Mapping[str, Path]) -> list[str]:
+def _command(best: SettingFigures, submission: Submission, here: use.Here) -> list[str]:
     """What to start: the best arm where it gains, else the target alone."""
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
@@ -130,7 +130,7 @@ def _command(best: SettingFigures, submission: Submission, files: Mapping[str, P
     server = submission.engine.name
     if server not in use.ENGINES:
         return [heading, *use.elsewhere(chosen, server)]
-    return [heading, *use.command(submission, chosen, files)]
+    return [heading, *use.command(submission, chosen, here)]
 
 
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
@@ -144,13 +144,5 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
         lines.append("Imported; never averaged with measured results.")
     if names := [*dict.fromkeys(each.name for each in flags if each.severity != "note")]:
         lines += folded(f"Doubts about these figures: {say.listed(names)}.")
-    return [*lines, *_pasted(f"All figures: {PROGRAM} show {shlex.quote(str(path))} --details")]
-
-
-def _pasted(command: str) -> list[str]:
-    """A command in lines that fit, which a shell joins again where a word is cut."""
-    lines = []
-    while len(command) > COLUMNS:
-        lines.append(f"{command[: COLUMNS - 1]}\\")
-        command = command[COLUMNS - 1 :]
-    return [*lines, command]
+    command = pasted([*PROGRAM.split(), "show", str(path), "--details"])
+    return [*lines, f"All figures: {command}"]

@@ -1,40 +1,52 @@
 """Print what to start after a measurement: a server's line, or the setting of one unknown."""
 
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 
 from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP, VLLM, serve_nearest
+from harness.machine.command_line import WINDOWS, pasted, quoted
+from harness.machine.engines import SERVER_PROGRAM
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Model, Submission
 from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
-_LONGEST_PATH = 60
 ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM)  # those whose command lines are known
 
 
-def command(submission: Submission, arm: Arm | None, files: Mapping[str, Path]) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """What this machine has: the files of the models by id, and the llama-server to start."""
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    server: str | None = None
+
+
+def command(submission: Submission, arm: Arm | None, here: Here) -> list[str]:
     """The line that serves the target with an arm's way of drafting, or alone without one."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     found = serve_nearest(
         engine,
-        _named(submission.target, submission, files),
-        _draft_file(submission, arm, files) if arm else None,
+        _named(submission.target, submission, here.files),
+        _draft_file(submission, arm, here.files) if arm else None,
         arm.method if arm else NO_SPECULATION,
         known=(arm.argv or ()) if arm else (),
     )
     if found is None:
         return elsewhere(arm, "the server that was measured")
-    return [*_broken(_options(found.words)), *folded(found.note or "")]
+    program = found.words[0]
+    if program == SERVER_PROGRAM and here.server:
+        program = here.server
+    return [*_broken((program, *found.words[1:])), *folded(found.note or "")]
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
     """The words for a shell; a flag and its value stay on one line, as do program and model."""
     shown: list[str] = []
-    for word in map(shlex.quote, words):
+    for word in map(quoted, words):
         if word.startswith("-") and len(shown) > 1:
             yield " ".join(shown)
             shown = []
@@ -56,15 +68,14 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
-    """The model's file where it is known and fits in a line, else a stand-in with its name.
+    """The model's file where it is known, else a stand-in with its name.
 
     vLLM takes a name on the hub.
     """
     if submission.engine.name == VLLM:
         return model.repository or model.name
-    path = str(files.get(model.id, ""))
     stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"
-    return path if path and len(path) <= _LONGEST_PATH else stand_in
+    return str(files.get(model.id, stand_in))
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
@@ -76,10 +87,12 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
     return None
 
 
-def _broken(options: Iterable[str]) -> list[str]:
-    """A command over several lines, as shells that know a backslash read it."""
+def _broken(words: Sequence[str]) -> list[str]:
+    """A command over several lines, as POSIX' shells read them; PowerShell's is one line."""
+    if WINDOWS:
+        return [INDENT + pasted(words)]
     lines, line = [], INDENT
-    for option in options:
+    for option in _options(words):
         if line.strip() and len(line) + len(option) + 3 > COLUMNS:
             lines.append(f"{line}\\")
             line = 2 * INDENT

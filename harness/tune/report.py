@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 from estimates.commands import ServeLine
 from estimates.tuning import SpeedRatio
 from harness import files
+from harness.machine.command_line import pasted
 from harness.tune.outcome import Contender, Outcome, by_task, recommended, why
 from schemas.vocabulary import say, sentence
 
@@ -29,14 +30,14 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
 def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
     """What to do, and the command line on a line of its own."""
     if outcome.verdict is None or outcome.leader is None:
-        yield "No pick yet: repeat the command with --resume and a higher --budget."
+        yield "No pick yet."
         return
     if not recommended(outcome):
         yield f"{sentence('off')}{':' if command else '.'}"
     else:
         yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."
     if command:
-        yield command.text
+        yield pasted(command.words)
         yield from [command.note] if command.note else []
 
 

@@ -14,6 +14,7 @@ from estimates.model import AnswerLength, Interval, Summary
 from estimates.repeatability import block_minutes, blocks_run
 from estimates.summary import summarize
 from harness.report import brief, words
+from harness.report.use import Here
 from schemas.contract import read
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Submission
@@ -29,7 +30,7 @@ def brief_of(submission: Submission, summary: Summary, **known: Path) -> list[st
     out = io.StringIO()
     console = Console(file=out, width=80, no_color=True, highlight=False)
     files = {name.replace("_", "-"): path for name, path in known.items()}
-    brief.show(submission, summary, console, path=Path("result.json"), files=files)
+    brief.show(submission, summary, console, path=Path("result.json"), here=Here(files=files))
     return out.getvalue().splitlines()
 
 
@@ -278,17 +279,29 @@ def test_a_campaign_of_some_tasks_answers_for_these() -> None:
     assert rows == ["code", "chat"]
 
 
-def test_a_long_path_is_cut_where_a_shell_joins_it_again() -> None:
+def test_a_long_path_is_whole_and_on_one_line() -> None:
+    path = Path("/models") / f"{'long name ' * 9}.gguf"
+    target = MEASURED.target.id.replace("-", "_")
+
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None, **HURTS)), **{target: path})
+
+    assert lines[lines.index("Leave it off:") + 1] == f"  llama-server -m '{path}'"
+
+
+def test_the_server_that_was_measured_is_the_one_to_start() -> None:
     out = io.StringIO()
     console = Console(file=out, width=80, no_color=True, highlight=False)
-    path = Path("results/community") / f"{'long-name-' * 9}.json"
+    here = Here(server="/opt/llama-server-vulkan")
 
-    brief.show(MEASURED, only(), console, path=path)
+    brief.show(
+        MEASURED,
+        only(estimate("draft-model-n4", None, **HURTS)),
+        console,
+        path=Path("r"),
+        here=here,
+    )
 
-    lines = out.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    joined = out.getvalue().replace("\\\n", "")
-    assert joined.splitlines()[-1].endswith(f"show {path} --details")
+    assert "  /opt/llama-server-vulkan -m " in out.getvalue()
 
 
 def test_the_best_arm_comes_first_and_one_that_never_drafted_last() -> None:

@@ -108,13 +108,13 @@ def test_a_result_of_the_fake_runner_is_refused(tmp_path: Path) -> None:
 def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
     path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
 
-    lines = [submit.as_line(step) for step in submit.steps(path, checkout)]
+    commands = submit.steps(path, checkout)
 
-    assert lines[:3] == [
-        "git switch -c result/a--b--20261121-00112233",
-        "git add results/community/a--b--20261121-00112233.json",
-        'git commit -m "Result: a--b--20261121-00112233"',
-    ]
+    assert commands[:3] == (
+        ("git", "switch", "-c", "result/a--b--20261121-00112233"),
+        ("git", "add", "results/community/a--b--20261121-00112233.json"),
+        ("git", "commit", "-m", "Result: a--b--20261121-00112233"),
+    )
 
 
 def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from harness.campaign.methods import parse as method
 from harness.errors import BadInputError, UsageError
-from harness.machine.command_line import join_command, split_command
+from harness.machine.command_line import join_command, pasted, split_command
 from harness.runners.http.client import ServerAddress
 from harness.runners.openai.endpoints import check_told, parse, with_port, words
 
@@ -119,6 +119,17 @@ def test_a_quotation_without_an_end_is_refused_on_both() -> None:
     for windows in (True, False):
         with pytest.raises(ValueError, match="No closing quotation"):
             split_command('s "a b', windows=windows)
+
+
+def test_a_command_is_pasted_into_the_shell_of_the_system() -> None:
+    words = [r"C:\a b\llama-server.exe", "-m", "it's.gguf", "--device", "0,1", "@{-1}", ""]
+
+    # PowerShell runs a quoted program after `&` alone, and takes a comma or a brace for its own.
+    assert pasted(words, windows=True) == (
+        r"""& 'C:\a b\llama-server.exe' -m "it's.gguf" --device '0,1' '@{-1}' ''"""
+    )
+    assert pasted(["C:/llama-server.exe", "-c", "8"], windows=True) == "C:/llama-server.exe -c 8"
+    assert pasted(["a b", "it's"], windows=False) == """'a b' 'it'"'"'s'"""
 
 
 def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:

@@ -1,0 +1,75 @@
+"""Name the command that comes next where a run ends without an answer, and its minutes."""
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from harness import PROGRAM
+from harness.campaign.model import Campaign
+from harness.cli.engine_run import MeasuredEngine
+from harness.cli.request import RunRequest
+from harness.machine.command_line import pasted
+from harness.report import words
+from harness.report.setting import settings
+from schemas.submission import Submission
+
+_RESUME, _QUICK = "--resume", "--quick"
+_OUTPUT = ("--output", "-o")
+
+
+def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
+    """What to run next, and for how long; `None` where the result is an answer."""
+    submission = measured.submission
+    design, spent_s = submission.design, _spent_s(submission)
+    done = len(submission.trials)
+    left_s = spent_s * (design.planned_trials - done) / max(1, done)
+    best = next(iter(settings(submission, measured.summary)), None)
+    if design.ended == "interrupted":
+        return _said(again(_RESUME), left_s)
+    if design.ended == "budget-spent":
+        budget_min = math.ceil(((design.budget_s or 0) + left_s) / 60)
+        return _said(again(_RESUME, "--budget", str(budget_min)), left_s)
+    if best is None or best.answer != "unknown":
+        return None
+    if best.whole.verdict == "uncertain":  # a doubt, which more of the same does not remove
+        return _said(again(), spent_s)
+    if not request.options.quick:
+        return _said(again("--blocks", str(2 * design.blocks)), 2 * spent_s)
+    whole = replace(request, options=replace(request.options, quick=False))
+    campaigns = (each.campaigns(fetch=False).values() for each in (whole, request))
+    longer = [sum(map(_tokens, each)) for each in campaigns]
+    return _said(again(without=_QUICK), spent_s * longer[0] / longer[1])
+
+
+def again(*more: str, without: str = "") -> str:
+    """The command line of this program with further options, and without one that has no value.
+
+    A command that does not resume leaves its result alone, so that it names no output.
+    """
+    return pasted([*PROGRAM.split(), *_given({_RESUME, without}, _RESUME in more), *more])
+
+
+def _given(left_out: set[str], resumes: bool) -> Iterator[str]:  # noqa: FBT001 - a private helper
+    given = iter(sys.argv[1:])
+    for word in given:
+        if word in _OUTPUT and not resumes:
+            next(given, None)
+        elif word not in left_out and (resumes or not word.startswith("--output=")):
+            yield word
+
+
+def _said(command: str, seconds: float) -> str:
+    return f"Next, about {words.seconds(seconds)}: {command}"
+
+
+def _spent_s(submission: Submission) -> float:
+    began, ended = submission.measured_from, submission.measured_until
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+
+
+def _tokens(campaign: Campaign) -> int:
+    """The tokens that a campaign lets its arms write."""
+    trials = len(campaign.arms) * len(campaign.suite.prompts) * campaign.blocks
+    return trials * campaign.settings.max_output_tokens
