@@ -10,7 +10,6 @@ from dataclasses import MISSING, dataclass, field
 from typing import Any, NamedTuple
 
 from harness.errors import UsageError
-from schemas.vocabulary.axes import Switch
 
 
 class Unit(NamedTuple):
@@ -37,9 +36,8 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 class Option:
     """How a field is offered: its help text, and what the field's name and type do not show.
 
-    One with `choices` takes these texts only. A `switch` is a second option of the field, without a
-    value. `parse` makes the value of the text; of all the texts where the field is a tuple, whose
-    option may be given several times.
+    One with `choices` takes these texts only. `parse` makes the value of the text; of all the texts
+    where the field is a tuple, whose option may be given several times.
     """
 
     help: str
@@ -50,7 +48,6 @@ class Option:
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
-    switch: Switch | None = None
     parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
@@ -78,17 +75,6 @@ class Option:
             message = f"{self.flag(field)} {text}: give {kind}{within}{such}"
             raise UsageError(message)
         return int(value) if whole else value
-
-    def switched(self, field: str, given: Any, *, on: bool) -> Any:  # noqa: ANN401 - of the field's type
-        """What the option and its switch together give. Raises `UsageError` for both."""
-        if self.switch is None or not on:
-            return given
-        if given is not None:
-            message = (
-                f"--{self.switch.option} and {self.flag(field)} exclude each other; leave one out"
-            )
-            raise UsageError(message)
-        return self.switch.value
 
     def flag(self, field: str) -> str:
         """The option for a field of this name: `--max-tokens` for `max_tokens`."""

@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.options import Option, whole_numbers
 from schemas.axes import Axes
 from schemas.submission import Settings
-from schemas.vocabulary.axes import AXES, Axis, choices
+from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
 
 # As the format has it: an option that cannot hold a path, an address or a key.
 _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
@@ -46,9 +46,21 @@ def _argument(text: str) -> str:
     raise UsageError(message)
 
 
-# Axes of which a command takes several values.
-_PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
+def _expert_layers(text: str) -> int:
+    axis = AXES["cpu_expert_layers"]
+    if text.lower() == "all":
+        return ALL_LAYERS
+    if not text.isdecimal() or not (axis.least or 0) <= int(text) <= (axis.most or 0):
+        bounds = f"from {axis.least} to {axis.most:,}"
+        message = f"--{axis.option} {text}: give a whole number {bounds}, or all"
+        raise UsageError(message)
+    return int(text)
+
+
+# Axes of which a command takes several values, or a word in place of a number.
+_PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "context_depth_tokens": _depths,
+    "cpu_expert_layers": _expert_layers,
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 
@@ -63,7 +75,6 @@ def _option(axis: Axis) -> Option:
         least=axis.least,
         most=axis.most,
         choices=known,
-        switch=axis.switch,
         parse=_PARSERS.get(axis.id),
     )
 
@@ -105,10 +116,3 @@ def recorded(settings: RunSettings, runner: str) -> Settings:
         max_output_tokens=settings.max_output_tokens,
         **stated,
     )
-
-
-def flag_of(name: str, options: Axes) -> str:
-    """The option with which an axis was given: `--cpu-moe` or `--n-cpu-moe`."""
-    axis = AXES[name]
-    switched = axis.switch is not None and axis.is_switched(axis.value(options))
-    return f"--{axis.switch.option if axis.switch and switched else axis.option}"

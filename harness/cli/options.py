@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
@@ -44,17 +44,9 @@ class _Offered:
         parsed = self.option.parse or self.option.choices or self.repeatable
         return None if parsed or len(kinds) != 1 else kinds.pop()
 
-    @property
-    def _switch_name(self) -> str:
-        return f"{self.field.name}_switch"
-
-    def parameters(self) -> Iterator[inspect.Parameter]:
-        """The parameters from which typer makes the option and its switch."""
+    def parameter(self) -> inspect.Parameter:
+        """The parameter from which typer makes the option."""
         option, read_as, default = self.option, self.type, self.field.default
-        if option.switch is not None:
-            flag = f"--{option.switch.option}"
-            info = typer.Option(flag, help=option.switch.help, rich_help_panel=option.panel)
-            yield _parameter(self._switch_name, bool, info, default=False)
         if self.repeatable:
             read_as, default = list[str] | None, None
         elif option.parse or option.choices or self._number:
@@ -66,26 +58,25 @@ class _Offered:
             rich_help_panel=option.panel,
         )
         default = inspect.Parameter.empty if default is MISSING else default
-        yield _parameter(self.field.name, read_as, info, default=default)
+        return inspect.Parameter(
+            self.field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[read_as, info],
+        )
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
         """What the field gets, removed from what typer read."""
-        on, value = given.pop(self._switch_name, False), given.pop(self.field.name)
+        value = given.pop(self.field.name)
         if value is None or (self.repeatable and not value):
-            value = self.field.default
-        elif self.option.choices:
-            value = self.option.chosen(self.field.name, value)
-        elif self.option.parse or self.repeatable:
-            value = (self.option.parse or tuple)(value)
-        elif self._number:
-            value = self.option.number(self.field.name, str(value), whole=self._number is int)
-        return self.option.switched(self.field.name, value, on=on)
-
-
-def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
-    )
+            return self.field.default
+        if self.option.choices:
+            return self.option.chosen(self.field.name, value)
+        if self.option.parse or self.repeatable:
+            return (self.option.parse or tuple)(value)
+        if self._number:
+            return self.option.number(self.field.name, str(value), whole=self._number is int)
+        return value
 
 
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
@@ -113,7 +104,7 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if name in offered:
-            parameters += [made for each in offered[name] for made in each.parameters()]
+            parameters += [each.parameter() for each in offered[name]]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

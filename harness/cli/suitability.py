@@ -21,7 +21,7 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     for axis in axes.given(options):
         if runner not in AXES[axis].runners:
             able = next(name for name in OFFERED if name in AXES[axis].runners)
-            flag = axes.flag_of(axis, options)
+            flag = f"--{AXES[axis].option}"
             message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
             raise UsageError(message)
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:

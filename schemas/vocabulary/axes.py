@@ -8,15 +8,7 @@ from schemas.axes import Axes
 from schemas.vocabulary.documents import document, entries
 from schemas.vocabulary.say import count
 
-
-class Switch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An option without a value that stands for one value of its axis."""
-
-    option: str
-    help: str
-    value: int
-    words: str
-    server: tuple[str, ...] = ()
+ALL_LAYERS = -1
 
 
 class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,12 +25,12 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     least: int | float | None = None
     most: int | float | None = None
     choices: tuple[str, ...] = ()
-    switch: Switch | None = None
     needs: str | None = None
     usual: str | int | None = None
     identity: bool = True
     words: str | None = None
     server: tuple[str, ...] = ()
+    server_all: tuple[str, ...] = ()
     runners: tuple[str, ...] = ()
     imported: str | None = None
 
@@ -51,17 +43,15 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         value = self.value(settings)
         return None if value == self.usual else value or None
 
-    def is_switched(self, value: object) -> bool:
-        """Whether the value is the one that the switch stands for."""
-        return self.switch is not None and value == self.switch.value
+    def is_all(self, value: object) -> bool:
+        """Whether a number of layers stands for all of them."""
+        return bool(self.server_all) and value == ALL_LAYERS
 
     def flags(self, value: Any) -> list[str]:  # noqa: ANN401 - of the axis' type
         """The words with which `draftmap run` is asked for this value."""
-        if self.switch is not None and self.is_switched(value):
-            return [f"--{self.switch.option}"]
         if self.type == "texts":
             return [f"--{self.option}='{each}'" for each in value]
-        return [f"--{self.option} {value}"]
+        return [f"--{self.option} {'all' if self.is_all(value) else value}"]
 
     def named(self, value: Any) -> str | None:  # noqa: ANN401 - of the axis' type
         """The value in the words of a cell's name; `None` for an axis that is named otherwise."""
@@ -71,8 +61,8 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The value for readers: `row`, `3 layers`."""
         if self.type == "texts":
             return ", ".join(value)
-        if self.switch is not None and self.is_switched(value):
-            return self.switch.words
+        if self.is_all(value):
+            return "all layers"
         return count(value, self.unit.removesuffix("s")) if self.unit else str(value)
 
 

@@ -110,7 +110,7 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
             "--flash-attention maybe: not known; give auto, on or off",
         ),
         (["--split-mode", "diagonal"], "--split-mode diagonal: not known; give none, "),
-        (["--cpu-moe", "--n-cpu-moe", "3"], "--cpu-moe and --n-cpu-moe exclude each other"),
+        (["--n-cpu-moe", "none"], "--n-cpu-moe none: give a whole number from 1 to 1,024, or all"),
         (["--sampling-seed", "3"], "--sampling-seed is for --temperature"),
     ],
 )

@@ -55,7 +55,7 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
             "KV q4_0, flash attention on",
             "--flash-attention on --cache-type-k q4_0 --cache-type-v q4_0",
         ),
-        ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", "--cpu-moe"),
+        ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", "--n-cpu-moe all"),
         ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", "--n-cpu-moe 1"),
         (
             {"split_mode": "row", "server_arguments": ("--cache-reuse 256",)},

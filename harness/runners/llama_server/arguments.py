@@ -99,8 +99,8 @@ def _axes(words: _Words, settings: RunSettings) -> None:
         value = axis.value(settings)
         if not axis.server or axis.usual is not None or value is None:
             continue
-        if axis.switch is not None and axis.is_switched(value):
-            words.need(None, *axis.switch.server)
+        if axis.is_all(value):
+            words.need(None, *axis.server_all)
         else:
             words.need(value, *axis.server)
     for argument in settings.server_arguments or ():
