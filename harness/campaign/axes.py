@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from harness.campaign.model import RunSettings
@@ -46,8 +47,7 @@ def _argument(text: str) -> str:
     raise UsageError(message)
 
 
-def _expert_layers(text: str) -> int:
-    axis = AXES["cpu_expert_layers"]
+def _number_or_all(text: str, *, axis: Axis) -> int:
     if text.lower() == "all":
         return ALL_LAYERS
     if not text.isdecimal() or not (axis.least or 0) <= int(text) <= (axis.most or 0):
@@ -57,10 +57,9 @@ def _expert_layers(text: str) -> int:
     return int(text)
 
 
-# Axes of which a command takes several values, or a word in place of a number.
-_PARSERS: Mapping[str, Callable[[Any], Any]] = {
+# Axes of which a command takes several values.
+_PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
     "context_depth_tokens": _depths,
-    "cpu_expert_layers": _expert_layers,
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 
@@ -75,7 +74,7 @@ def _option(axis: Axis) -> Option:
         least=axis.least,
         most=axis.most,
         choices=known,
-        parse=_PARSERS.get(axis.id),
+        parse=partial(_number_or_all, axis=axis) if axis.server_all else _PARSERS.get(axis.id),
     )
 
 
