@@ -173,23 +173,6 @@ class Advice:
         return speedup if request is None else min(speedup, request)
 
 
-def answers(known: Knowledge, question: AdviceQuery) -> tuple[Advice, ...]:
-    """What is to be expected of every choice that something near is known about, best first."""
-    found = (answer(known, question, choice) for choice in choices(known, question))
-    return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
-
-
-def choices(known: Knowledge, question: AdviceQuery) -> Iterator[Configuration]:
-    """The pairs measured with this target, and for other methods and depths the method alone."""
-    target = question.model.target if question.model else None
-    pairs = [choice for choice in known.choices if target in choice.targets]
-    covered = {(choice.method, choice.depth) for choice in pairs}
-    yield from pairs
-    for choice in known.choices:
-        if choice.draft is None and (choice.method, choice.depth) not in covered:
-            yield choice
-
-
 def answer(known: Knowledge, question: AdviceQuery, choice: Configuration) -> Advice | None:
     """What to expect of one choice; `None` where nothing near was measured.
 

@@ -14,8 +14,9 @@ LEAST, MOST = 0.1, 10.0
 
 
 def count(value: int, noun: str) -> str:
-    """A count with its noun: `1 cell`, `1,200 cells`."""
-    return f"{value:,} {noun if value == 1 else noun + 's'}"
+    """A count with its noun: `1 cell`, `1,200 cells`, `2 people`."""
+    several = "people" if noun == "person" else f"{noun}s"
+    return f"{value:,} {noun if value == 1 else several}"
 
 
 def number(value: float | None, digits: int = 1, unit: str = "") -> str:

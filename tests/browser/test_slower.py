@@ -76,6 +76,15 @@ def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page
     expect(answer).to_contain_text("● no clear difference")
 
 
+def test_a_single_log_that_drafted_is_the_run_with_speculation_in_either_field(page: Page) -> None:
+    page.get_by_label("Without speculation").fill(DRAFT)
+
+    answer = page.locator("[data-part=answer]")
+    expect(answer).to_contain_text("it is read as the run with speculation")
+    expect(answer).to_contain_text("so it pays only where it costs less")
+    expect(answer).not_to_contain_text("Nothing to read")
+
+
 def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -> None:
     rate = "Avg generation throughput: {} tokens/s, Running: 8 reqs, Waiting: 0 reqs\n"
     page.get_by_label("Without speculation").fill(rate.format(400) + rate.format(0))

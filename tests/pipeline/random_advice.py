@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
+    Advice,
     AdviceQuery,
     Configuration,
     Knowledge,
@@ -14,12 +15,14 @@ from pipeline.site.advice import (
     PastError,
     Pool,
     Spread,
+    answer,
     depth_word,
     key,
 )
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterator
 
 BACKENDS, TASKS, MEMORIES = ("cuda", "cpu"), ("code", "chat"), (8, 12)
 
@@ -162,3 +165,20 @@ def random_question(rng: random.Random, known: Knowledge) -> AdviceQuery:
         memory=device.memory if device else rng.choice((*MEMORIES, None)),
         model=model,
     )
+
+
+def answers(known: Knowledge, question: AdviceQuery) -> tuple[Advice, ...]:
+    """What is to be expected of every choice that something near is known about, best first."""
+    found = (answer(known, question, choice) for choice in choices(known, question))
+    return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
+
+
+def choices(known: Knowledge, question: AdviceQuery) -> Iterator[Configuration]:
+    """The pairs measured with this target, and for other methods and depths the method alone."""
+    target = question.model.target if question.model else None
+    pairs = [choice for choice in known.choices if target in choice.targets]
+    covered = {(choice.method, choice.depth) for choice in pairs}
+    yield from pairs
+    for choice in known.choices:
+        if choice.draft is None and (choice.method, choice.depth) not in covered:
+            yield choice

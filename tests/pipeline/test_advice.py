@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 import scipy
 
-from pipeline.site.advice import AdviceQuery, answer, answers
+from pipeline.site.advice import AdviceQuery, answer
 from pipeline.site.pages.knowledge import knowledge
+from tests.pipeline.random_advice import answers
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from pipeline.site.pages.model import Asset, Site, file_path
 from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
-from schemas.vocabulary import say
+from schemas.vocabulary import DOUBTS, say
+from tests.pipeline.tables import campaign, whole_database
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,
@@ -153,6 +155,18 @@ def test_in_a_large_collection_the_first_keep_a_page_and_the_others_are_data_and
         *(f"submissions/{name}/{file}" for name in later for file in ("page.json", "summary.txt")),
     }
     assert [path for path, text in leaves.items() if len(text) > 6000] == []
+
+
+def test_a_short_form_says_why_there_is_no_verdict() -> None:
+    told = campaign(1.2, verdict="uncertain")
+    (estimate,) = told.summary.estimates
+    doubted = replace(told.summary, estimates=(replace(estimate, task=None, doubt="few-prompts"),))
+    connection = whole_database(replace(told, summary=doubted))
+
+    parts = submission_pages(connection, Site(bundle=""), most_pages=0)
+
+    (text,) = [each.data.decode() for each in parts if each.path.endswith("summary.txt")]
+    assert DOUBTS["few-prompts"] in text
 
 
 def test_a_short_form_says_every_verdict_and_flag_without_a_script(

@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from pipeline.site.pages.home import home
 from pipeline.site.pages.knowledge import knowledge
 from pipeline.site.pages.machine import machine_file
+from pipeline.site.pages.model import Site
+from pipeline.site.pages.places import device_pages, target_pages
 from schemas.vocabulary import as_json, say, size_class
 from tests import scripts
 from tests.pipeline.tables import campaign, database, entry
@@ -266,3 +269,34 @@ def test_a_measured_headline_is_its_bound_or_has_its_interval(answered: Answered
         assert shown in answer["text"]
         assert say.interval(row["interval_low"], row["interval_high"]) in answer["text"]
         assert bounded == (row["verdict"] == "helps")
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The home page and the pages of all devices and models of one world, by path."""
+    rng = random.Random(0)  # noqa: S311 - made-up machines
+    connection = tables([machine(rng, number) for number in range(MACHINES)])
+    site = Site(bundle="")
+    made = [home(connection, site), *device_pages(connection, site)]
+    return {each.path: each.text for each in (*made, *target_pages(connection, site))}
+
+
+def test_a_page_with_figures_says_once_that_the_measured_ones_are_greedy(
+    pages: dict[str, str],
+) -> None:
+    assert {text.count("greedy") for text in pages.values()} == {1}
+
+
+def test_the_rates_with_and_without_speculation_on_a_page_divide_to_its_speedup(
+    pages: dict[str, str],
+) -> None:
+    rates = re.compile(
+        r"dm-pair.*?([\d.]+)\N{MULTIPLICATION SIGN}.*?Plain tokens/s\">([\d.]+)<.*?>([\d.]+)<",
+        re.DOTALL,
+    )
+    rows = re.findall(r"<tr.*?</tr>", "".join(pages.values()), re.DOTALL)
+    found = [each.groups() for line in rows if (each := rates.search(line))]
+
+    assert len(found) > MACHINES / 4
+    for speedup, plain, own in found:
+        assert float(own) / float(plain) == pytest.approx(float(speedup), rel=0.006, abs=0.006)

@@ -192,7 +192,7 @@ def words(row: Row) -> tuple[str | None, ...]:
     several = row.people > 1
     return (
         f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if several else None,
-        say.count(row.people, "person").replace("persons", "people"),
+        say.count(row.people, "person"),
         named,
         weights,
         row.tier,

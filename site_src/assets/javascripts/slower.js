@@ -34,14 +34,14 @@ import { compiled, read } from "./serverlog.js";
   const complaints = (form, runs, given) => {
     const lines = [];
     for (const side of ["without", "with"]) {
-      if (form.elements[side].value.trim() && nothing(runs[side])) {
+      if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
         lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`);
       }
     }
     if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted) lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
     if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens) lines.push("As many tokens were accepted as were written: the first two of each answer cannot be.");
     if (form.querySelector("input:invalid")) lines.push("A number is outside its range and was left out.");
-    if (runs.swapped) lines.push("Only the first text drafted tokens: the two are read the other way round.");
+    if (runs.swapped) lines.push(nothing(runs.without) ? "This text drafted tokens: it is read as the run with speculation." : "Only the first text drafted tokens: the two are read the other way round.");
     else if (drafted(runs.without)) lines.push("The run without speculation drafted tokens: it was not a plain run.");
     const idle = runs.with.requests.filter((each) => each.drafted === null).length;
     if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length) lines.push(`${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those are the run without speculation, move them to its field.`);
@@ -131,7 +131,7 @@ import { compiled, read } from "./serverlog.js";
     const form = place.querySelector("form");
     const given = typed(form);
     const [first, second] = ["without", "with"].map((side) => read(form.elements[side].value, known.compiled));
-    const swapped = drafted(first) && second.requests.length > 0 && !drafted(second);
+    const swapped = drafted(first) && !drafted(second) && (second.requests.length > 0 || !form.elements.with.value.trim());
     const runs = swapped ? { swapped, without: second, with: first } : { swapped, without: first, with: second };
     const f = figures(runs.without, runs.with, given, known);
     const out = place.querySelector("[data-part='answer']");
