@@ -1,35 +1,46 @@
 """The errors that the harness reports to its user, and their exit codes."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
+DONE, NO, BAD_INPUT, NOT_MEASURED, INVALID_ANSWERS = range(5)
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+EXIT_CODES: Mapping[int, str] = {
+    DONE: "done",
+    NO: "the answer is no, such as an invalid file or a clearly slower build",
+    BAD_INPUT: "a bad option or input",
+    NOT_MEASURED: "could not be measured: memory, disk, network or a working engine is missing",
+    INVALID_ANSWERS: "answers are invalid",
+    INTERRUPTED: "interrupted; what was measured has been saved",
+}
 
 
 class HarnessError(Exception):
     """A problem that one clear line explains: what, where, what to do. Printed once, by the cli."""
 
-    exit_code: ClassVar[int] = 3
+    exit_code: ClassVar[int] = NOT_MEASURED
 
 
 class BadInputError(HarnessError):
     """Invalid input: a file, an option value, a model."""
 
-    exit_code = 1
+    exit_code = BAD_INPUT
 
 
 class UsageError(BadInputError):
     """The command line is wrong, whatever the files and the machine are."""
 
-    exit_code = 2
+
+class RefusedError(HarnessError):
+    """What was to be checked is not valid."""
+
+    exit_code = NO
 
 
 class MachineError(HarnessError):
     """Something the machine lacks: memory, disk, a package, a working engine."""
-
-    exit_code = 3
 
 
 class NothingMeasuredError(HarnessError):

@@ -45,6 +45,7 @@ class Option:
     short: str | None = None
     metavar: str | None = None
     panel: str | None = None
+    argument: bool = False
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from estimates.identity import canonical_name
 from harness import files
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError, MachineError, RefusedError
 from harness.machine.command_line import pasted
 from schemas.codec import canonical_bytes, dated_folder, encode, folder_of
 from schemas.contract import read
@@ -24,15 +24,15 @@ _TIMEOUT_S = 300
 
 
 def accepted(path: Path) -> Submission:
-    """The submission in a file that may be submitted. Raises `BadInputError` for any other."""
+    """The submission in a file that may be submitted. Raises `RefusedError` for any other."""
     result = read(files.result_bytes(path), file=path.name)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line() for finding in result)
         message = f"{path.name} is not valid and would be rejected:\n{lines}"
-        raise BadInputError(message)
+        raise RefusedError(message)
     if result.engine.runner == "fake":
         message = f"{path.name} was made with the fake runner; submit measured results only"
-        raise BadInputError(message)
+        raise RefusedError(message)
     return result
 
 

@@ -1,12 +1,12 @@
 """List what else the same memory could hold: other drafts, placements and quantisations, ranked."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from estimates.plan.choices import PlannedModel, PlanOption
 from estimates.plan.commands import speculation_by
 from estimates.plan.model import Facts
-from estimates.plan.placement import Case, fit, largest_context
+from estimates.plan.placement import Case, Draft, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Speculation, speedup
 from estimates.plan.speed import MachineSpeed, SpeedEstimate, plain
@@ -20,24 +20,70 @@ _MUCH_SMALLER = 0.5
 _LARGER = ("Q8_0", "Q6_K", "Q5_K_M")
 _SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
-_HEAD_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """What can draft for a target: the text, its own head if it has one, and a smaller model."""
+
+    text: Speculation
+    head: Speculation
+    model: Speculation
+    draft: PlannedModel | None
+    draft_name: str = ""
+
+
+WITHOUT_DRAFT = Ways(
+    text=speculation_by("text"),
+    head=speculation_by("own-head"),
+    model=speculation_by("model"),
+    draft=None,
+)
 
 
 def of(
-    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, *, longer: bool = True
+    asked: PlanOption,
+    alone: PlanOption,
+    speed: MachineSpeed,
+    *,
+    ways: Ways = WITHOUT_DRAFT,
+    longer: bool = True,
 ) -> tuple[PlanOption, ...]:
     """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
     found = [
         *([_without(asked, alone)] if asked.speculation is not None else []),
+        *drafting(asked, alone, speed, ways),
         *(
             _option(asked, changes, case, speculation, alone.tps, speed)
-            for changes, case, speculation in (*_other_drafts(asked), *_other_cache(asked))
+            for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
         ),
         *(_longer_context(alone, speed) if longer else ()),
         *_other_weights(alone, speed),
         *_mixtures(alone, speed),
     ]
     return tuple(sorted(found, key=lambda each: (not each.fits, -each.tps.estimate)))
+
+
+def drafting(
+    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, ways: Ways
+) -> Iterator[PlanOption]:
+    """The ways to draft from another source than what was asked."""
+    source = asked.speculation.source if asked.speculation else None
+    case = asked.case.without_speculation()
+    if source != "text":
+        yield _option(alone, "n-gram drafts, no model", case, ways.text, alone.tps, speed)
+    if case.target.draft_layers and source != "own-head":
+        copies = ways.head.depth if case.target.recurrent else 0
+        setting = replace(case.setting, rollback_states=copies)
+        head = replace(case, setting=setting, uses_head=True)
+        instead = " instead of a second model" if asked.draft else ""
+        changes = f"its own prediction head (MTP){instead}"
+        yield _option(alone, changes, head, ways.head, alone.tps, speed)
+    if ways.draft is not None and source != "model":
+        with_draft = replace(case, draft=Draft(facts=ways.draft.facts))
+        like = replace(alone, draft=ways.draft)
+        changes = f"the draft {ways.draft_name}"
+        yield _option(like, changes, with_draft, ways.model, alone.tps, speed)
 
 
 def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
@@ -47,30 +93,17 @@ def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
     return replace(alone, changes="no draft" + (more if layers > before else ""))
 
 
-def _other_drafts(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
-    """Other ways to draft, and other places and numbers of slots for the draft that was asked."""
+def _other_places(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
+    """Other places and numbers of slots for the draft that was asked."""
     case, speculation = asked.case, asked.speculation
-    source = speculation.source if speculation else None
-    alone = case.without_speculation()
-    if source != "text":
-        yield "n-gram drafts, no model", alone, speculation_by("text", 8)
-    if case.target.draft_layers and source != "own-head":
-        copies = _HEAD_DEPTH if case.target.recurrent else 0
-        setting = replace(alone.setting, rollback_states=copies)
-        instead = " instead of a second model" if asked.draft else ""
-        yield (
-            f"its own prediction head (MTP){instead}",
-            replace(alone, setting=setting, uses_head=True),
-            speculation_by("own-head", _HEAD_DEPTH),
-        )
     if speculation is None:
         return
     if case.draft is not None and case.devices and not case.draft.on_host:
         moved = replace(case, draft=replace(case.draft, on_host=True))
-        yield "as asked, with the draft in main memory", moved, speculation
+        yield f"{asked.changes}, with the draft in main memory", moved, speculation
     if case.setting.slots > 1:
         single = replace(case, setting=replace(case.setting, slots=1))
-        yield "as asked, with one slot", single, speculation
+        yield f"{asked.changes}, with one slot", single, speculation
 
 
 def _other_cache(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation | None]]:
@@ -80,7 +113,7 @@ def _other_cache(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation | N
     if not setting.flash_attention:
         return  # llama.cpp quantises no value cache without it
     case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-    prefix = "" if asked.speculation is None else "as asked, with the "
+    prefix = "" if asked.speculation is None else f"{asked.changes}, with the "
     yield f"{prefix}KV cache in q8_0", case, asked.speculation
 
 
@@ -149,14 +182,16 @@ def _option(
 ) -> PlanOption:
     """An option with another case and speculation, placed and estimated again."""
     found = fit(case)
+    gain = None
+    if speculation is not None:
+        gain = speedup(case, found, base, speed, speculation)
     return replace(
         like,
         changes=changes,
         case=case,
         found=found,
         speculation=speculation,
-        tps=plain(case, found, speed)
-        if speculation is None
-        else base.times(speedup(case, found, base, speed, speculation)),
+        tps=base.times(gain) if gain else plain(case, found, speed),
+        gain=gain,
         draft=like.draft if case.draft else None,
     )

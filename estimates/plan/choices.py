@@ -10,9 +10,11 @@ from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation
 from estimates.plan.speed import SpeedEstimate
 from schemas.codec import Json
+from schemas.vocabulary import HELPS_ABOVE
 
 _NO_LIMIT_MIB = 1e8
 _ABOUT_AS_FAST = 0.97
+WORTH_TRYING = 1.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,7 @@ class PlanOption:
     tps: SpeedEstimate
     target: PlannedModel
     draft: PlannedModel | None
+    gain: SpeedEstimate | None = None
 
     @property
     def command(self) -> str:
@@ -60,6 +63,21 @@ class PlanOption:
         return self.found.fits
 
     @property
+    def promise(self) -> int:
+        """How far it is known to gain: 3 measured, 2 probably, 1 perhaps, 0 not at all.
+
+        Drafts from the text gain where an answer repeats its prompt, which nobody knows beforehand.
+        """
+        gain, speculation = self.gain, self.speculation
+        if gain is None or speculation is None or not self.fits or gain.loses:
+            return 0
+        if gain.low > HELPS_ABOVE and gain.basis == "nearest":
+            return 3
+        if gain.low > 1 and not (speculation.source == "text" and "acceptance" in gain.assumes):
+            return 2
+        return int(gain.estimate >= WORTH_TRYING)
+
+    @property
     def acceptance_assumed(self) -> bool:
         """Whether its speed rests on an acceptance that nobody measured or published."""
         return "acceptance" in self.tps.assumes
@@ -72,13 +90,16 @@ class PlanOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The answer. `alone` is the target without speculation in the same memory."""
+    """The answer. `alone` is the target without speculation in the same memory.
+
+    What was `asked` for is the best way of drafting, or none, where the plan has `chosen` it.
+    """
 
     target: str
     drafting: str | None
+    chosen: bool
     asked: PlanOption
     alone: PlanOption
-    speedup: SpeedEstimate | None
     context_max: int | None
     context_max_alone: int | None
     alternatives: tuple[PlanOption, ...]
@@ -86,11 +107,17 @@ class Plan:
     warnings: tuple[str, ...]
 
     @property
+    def speedup(self) -> SpeedEstimate | None:
+        return self.asked.gain
+
+    @property
     def best(self) -> PlanOption:
         """The fastest with the target's file, or what was asked where that is about as fast.
 
         Nothing that was measured on this device to lose, even where it writes faster.
         """
+        if self.chosen and self.asked.fits:
+            return self.asked
         others = [each for each in self.alternatives if each.case.target is self.asked.case.target]
         ranked = [each for each in (self.asked, self.alone, *others) if not each.tps.loses]
         fitting = [each for each in ranked if each.fits] or ranked
@@ -113,10 +140,19 @@ class Plan:
             "context_max": self.context_max,
             "plain_tps": _estimate(self.alone.tps),
             "speedup": _estimate(self.speedup) if self.speedup else None,
+            "recommended": self._recommended(),
             "alternatives": [_alternative(each) for each in self.alternatives],
             "command": self.best.command,
             "warnings": list(self.warnings),
         }
+
+    def _recommended(self) -> Json:
+        """The method to switch on, its depth and its draft; `None` where nothing helps."""
+        best = self.best.speculation
+        if best is None or not self.best.promise:
+            return None
+        draft = self.drafting if self.best.draft else None
+        return {"method": best.method, "depth": best.depth, "draft": draft}
 
 
 def _place(name: str, free_mib: float, buffers: Buffers) -> Json:

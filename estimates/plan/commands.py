@@ -6,6 +6,7 @@ from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
+_DEPTH = 8  # of a method that decides it itself
 _USUAL_BATCH = 2048  # of llama-server; a larger micro-batch needs a larger batch
 
 
@@ -20,9 +21,15 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
     return tuple(found[:1] if source == "model" else found[1:] if source == "other-head" else found)
 
 
-def speculation_by(source: DraftSource, depth: int) -> Speculation:
-    """Speculation from this source, with the usual method."""
-    return Speculation(source=source, method=methods_by(source)[0], depth=depth)
+def speculation_by(source: DraftSource, depth: int | None = None) -> Speculation:
+    """Speculation from this source with the usual method, at its usual depth without another."""
+    method = methods_by(source)[0]
+    return Speculation(source=source, method=method, depth=depth or usual_depth(method))
+
+
+def usual_depth(method: str) -> int:
+    """The longest draft of a method where none is asked for."""
+    return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
 def loading(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:

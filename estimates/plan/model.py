@@ -112,7 +112,6 @@ class Buffers:
     draft_kv: float = 0.0
     draft_recurrent: float = 0.0
     draft_compute: float = 0.0
-    projector: float = 0.0
     output: float = 0.0
 
     def total(self) -> float:
@@ -139,7 +138,6 @@ KIND_LABELS = {
     "draft_kv": "draft KV cache",
     "draft_recurrent": "draft recurrent state",
     "draft_compute": "draft compute",
-    "projector": "projector",
     "output": "output",
 }
 

@@ -42,7 +42,6 @@ class Case:
     host: Memory
     draft: Draft | None = None
     uses_head: bool = False
-    projector_mib: float = 0.0
     margin_mib: float = DEFAULT_MARGIN_MIB
     unified: bool = False  # what lies on the devices takes room of the host, too
 
@@ -130,8 +129,6 @@ def together(
     for draft_devices, draft_host in drafts:
         for own, more in zip((*devices, host), (*draft_devices, draft_host), strict=True):
             own.add_draft(more)
-    if case.projector_mib:
-        (devices[0] if case.devices else host).projector += case.projector_mib
 
     def needed(buffers: Buffers, margin_mib: float, *, computes: bool) -> float:
         more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)

@@ -7,15 +7,15 @@ from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.filling import fitting
-from harness.campaign.methods import defaults
+from harness.campaign.methods import defaults, parse
 from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
-from harness.models.presets import DEFAULT_TARGET, preset_named
-from harness.models.resolve import planned, resolve
+from harness.models.presets import DEFAULT_TARGET, usual_draft
+from harness.models.resolve import own_head, planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
@@ -50,7 +50,7 @@ def campaign_from(
 
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)
-    if not names and not options.methods and not runner.behind_servers:
+    if not names and not any(map(takes_draft, methods)) and not runner.behind_servers:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
     campaign = campaigns.build(
@@ -111,10 +111,10 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
         raise UsageError(message)
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
-    if runner.behind_servers:  # only a person can say what a server has loaded
+    if runner.behind_servers or runner.id == "mlx":  # only a person knows a draft of that format
         return ()
-    preset = preset_named(options.target or DEFAULT_TARGET)
-    return (preset.draft,) if preset and preset.draft else ()
+    usual = usual_draft(options.target or DEFAULT_TARGET)
+    return (usual.name,) if usual else ()
 
 
 def usable_methods(
@@ -122,14 +122,24 @@ def usable_methods(
     drafts: Sequence[str],
     runner: RunnerEntry = campaigns.USUAL_RUNNER,
 ) -> tuple[Method, ...]:
-    """The methods to run: without a draft, those default ones of the runner that need none."""
+    """The methods to run: without a draft, the target's own head, and what needs no model."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
             message = f"{lacking[0].type} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
-    return tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
+    head = None if drafts or runner.behind_servers else own_head(options.target or DEFAULT_TARGET)
+    own = (parse(head),) if head in runner.methods else ()
+    return own + tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
+
+
+def methods_named(options: Options) -> tuple[str, ...]:
+    """The methods that decide the runner: those that were named, else that of the target's head."""
+    if options.methods or options.drafts or usual_draft(options.target or DEFAULT_TARGET):
+        return tuple(name for method in options.methods for name in method.types)
+    head = own_head(options.target or DEFAULT_TARGET)
+    return (head,) if head else ()
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:

@@ -52,13 +52,15 @@ class Options(Axes):
         f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
         short="-m",
         metavar="MODEL",
+        argument=True,
     )
     drafts: tuple[str, ...] = _model(
         f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
         "Default: the draft of a preset target.",
         name="draft",
         short="-md",
-        metavar="MODEL",
+        metavar="DRAFT",
+        argument=True,
         default=(),
     )
     methods: tuple[Method, ...] = _measured(

@@ -6,6 +6,7 @@ seconds to import, and `--help` needs none of them.
 
 import signal
 import sys
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from harness import INSTALLED, PROGRAM, __version__
 from harness.cli import console
+from harness.errors import BAD_INPUT, EXIT_CODES
 
 # What each command does, in the first line of its help; its module has the rest, and its options.
 _COMMANDS = {
@@ -36,6 +38,7 @@ if INSTALLED:  # a wheel has no importers: what they make goes into the folder o
     del _COMMANDS["import"]
 
 
+_SIMILAR = 0.45
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
@@ -113,9 +116,7 @@ app = typer.Typer(
     cls=_Commands,
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
     epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
-    "Exit codes: 0 done. 1 the input is invalid (such as a file or a model), or the answer is no. "
-    "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
-    "engine. 130 interrupted; what was measured has been saved.",
+    f"Exit codes: {'. '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
     add_completion=False,
     context_settings=HELP_NAMES,
     rich_markup_mode=None,
@@ -145,10 +146,31 @@ def main() -> None:
     """Run the command line and exit with its code."""
     console.prepare_streams()
     treat_termination_as_ctrl_c()
-    words = sys.argv[1:]
-    if words[:1] == ["help"]:  # as in `help run`
-        words = [*words[1:2], "--help"]
-    app(words, prog_name=PROGRAM)
+    app(_in_full(sys.argv[1:]), prog_name=PROGRAM)
+
+
+def _in_full(words: list[str]) -> list[str]:
+    """The words with the command that is meant: `help run`, or a model, which is measured."""
+    first = words[0] if words else "-"
+    if first == "help":
+        return [*words[1:2], "--help"]
+    if first in _COMMANDS or first.startswith("-"):
+        return words
+    from harness.models.resolve import is_model, names  # noqa: PLC0415 - slow to import
+
+    if is_model(first):
+        return ["run", *words]
+    kinds = (("command", _COMMANDS, "--help"), ("model", names(), "models"))
+    near = (
+        f"the nearest {kind} is {found[0]!r}" if found else f"`{PROGRAM} {lists}` lists {kind}s"
+        for kind, known, lists in kinds
+        for found in [get_close_matches(first.lower(), known, 1, _SIMILAR)]
+    )
+    console.say(
+        f"Error: {first!r} is no command, and no model by name, file or owner/repo:quant; "
+        f"{', '.join(near)}"
+    )
+    raise SystemExit(BAD_INPUT)
 
 
 def treat_termination_as_ctrl_c() -> None:

@@ -1,7 +1,6 @@
 """`draftmap compare`: did a change of the engine make speculation slower, or its answers worse?"""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,14 @@ from harness.cli import console
 from harness.cli.engines import ChosenEngine
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions, RunRequest
-from harness.errors import INTERRUPTED, BadInputError, MachineError, UsageError
+from harness.errors import (
+    INTERRUPTED,
+    INVALID_ANSWERS,
+    NO,
+    NOT_MEASURED,
+    BadInputError,
+    UsageError,
+)
 from harness.files import written
 from harness.options import option
 from harness.run import result_file
@@ -37,7 +43,7 @@ _PROMPTS = (
     *("math-root-proof", "reasoning-three-jugs", "chat-rainy-holiday"),
     "translation-en-it-proverbs",
 )
-_EXIT_CODES = {"slower": 1, "failed": 3, "invalid-answers": 4}
+_EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
 _BY_COMMANDS = Without(
     frozenset({"base_url", "spec_base_urls", "server_command", "spec_server_commands"})
 )
@@ -165,21 +171,20 @@ def compare(
         result_file.require_writable(builds.markdown.parent)
     budget_s = 60 * (options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES))
     defaults = _defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS)
-    with _codes_of_a_comparison():
-        engines = builds.engines(options, connection)
-        request = RunRequest(options=defaults, engines=engines, result=result)
-        if result.dry_run:
-            reports.print_plan(request, budget_s)
-            return
-        if builds.reference is not None:
-            from harness.cli.reference import check_reference  # noqa: PLC0415 - slow to import
+    engines = builds.engines(options, connection)
+    request = RunRequest(options=defaults, engines=engines, result=result)
+    if result.dry_run:
+        reports.print_plan(request, budget_s)
+        return
+    if builds.reference is not None:
+        from harness.cli.reference import check_reference  # noqa: PLC0415 - slow to import
 
-            check_reference(request, builds.reference, builds.fail_below, builds.markdown)
-            return
-        joint = session.JointEnd(enough=_is_precise, budget_s=budget_s)
-        measured, errors = session.measured_interleaved(
-            request, needs_all=True, together=True, joint_end=joint
-        )
+        check_reference(request, builds.reference, builds.fail_below, builds.markdown)
+        return
+    joint = session.JointEnd(enough=_is_precise, budget_s=budget_s)
+    measured, errors = session.measured_interleaved(
+        request, needs_all=True, together=True, joint_end=joint
+    )
     submissions = {name: each.submission for name, each in measured.items()}
     verdict = "failed"
     if not errors:
@@ -219,17 +224,6 @@ def _defaults(options: Options, blocks: int) -> Options:
         budget_min=None,
         quick=False,
     )
-
-
-@contextmanager
-def _codes_of_a_comparison() -> Iterator[None]:
-    """Exit code 1 is kept for a slowdown: what cannot be measured has 3."""
-    try:
-        yield
-    except UsageError:
-        raise
-    except BadInputError as error:
-        raise MachineError(str(error)) from error
 
 
 def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> str:

@@ -7,9 +7,9 @@ import typer
 from harness.cli import console
 from harness.doctor.check import Check
 from harness.doctor.examine import examine
+from harness.errors import NOT_MEASURED
 from schemas.codec import encode
 
-_FAILED = 3
 _MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 
 
@@ -34,7 +34,7 @@ def doctor(
     if json:
         console.print_json(encode(checks))
     if any(check.status == "fail" for check in checks):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(NOT_MEASURED)
 
 
 def _print(check: Check) -> None:

@@ -45,19 +45,22 @@ class EngineOptions(ConnectionOptions):
         default=(),
     )
 
-    def engines(self) -> "tuple[ChosenEngine, ...]":
-        """The engines that were named, else the one that is here. Raises `HarnessError`."""
+    def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
+        """The engines that were named, else one that is here. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
-        if runner is None and installed.package_version() is not None:
-            runner = DEFAULT_RUNNER
-        program = installed.server_program() if runner is None else None
-        if runner is None and program is None:
+        if runner is None and self.names_servers:
+            runner = "openai"
+        if runner is None:
+            from harness.campaign.from_options import methods_named  # noqa: PLC0415 - slow
+
+            runner = installed.usual_runner(methods_named(options))
+            if runner == _SERVER:
+                console.say(f"Measuring with {installed.server_program()}.")
+        if runner is None:
             program = installed.SERVER_PROGRAM
             message = f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
             raise MachineError(message)
-        if program is not None:
-            console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {program}.")
-        chosen = ChosenEngine(runner=runner or _SERVER, connection=self)
+        chosen = ChosenEngine(runner=runner, connection=self)
         return named_engines(chosen, self.server_binaries)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
-from harness.errors import MachineError
+from harness.errors import NO, MachineError
 from harness.models import compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import Preset, presets
@@ -140,8 +140,6 @@ def _amount(size_mb: float) -> str:
     return f"{size_gb:.2f} GB" if size_gb < _TWO_DIGITS else f"{size_gb:.1f} GB"
 
 
-_DOES_NOT_FIT = 1
-
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown", add_completion=False)
 
 
@@ -185,7 +183,7 @@ def check(
     else:
         show_comparison(target, draft, compared, console.result_console())
     if not compared.fits:
-        raise typer.Exit(_DOES_NOT_FIT)
+        raise typer.Exit(NO)
 
 
 @app.command()

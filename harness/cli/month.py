@@ -12,18 +12,15 @@ from harness.campaign.methods import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import EngineOptions
 from harness.machine.detect import machine
 from harness.models.presets import month, presets
 from harness.plan.overview import answer, memory_of, needed_bytes
 from harness.report.setting import settings
 from schemas.submission import Submission
-from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS, say
-
-_SERVER = "llama-server"
+from schemas.vocabulary import METHODS, say
 
 
-def of_the_month(options: Options, engine: EngineOptions) -> tuple[Options, EngineOptions]:
+def of_the_month(options: Options) -> Options:
     """The options of the run: what was given stays, a missing target is one that fits."""
     run = month()
     short = replace(
@@ -34,17 +31,13 @@ def of_the_month(options: Options, engine: EngineOptions) -> tuple[Options, Engi
         blocks=options.blocks or run.blocks,
     )
     if options.target is not None:
-        return short, engine
+        return short
     memory = memory_of(machine())
     for name in run.targets:
         if answer(needed_bytes(presets()[name], memory, DEFAULT_CONTEXT_TOKENS), memory) == "yes":
-            methods = options.methods or (parse(run.method),)
-            drives = methods[0].type in RUNNERS[DEFAULT_RUNNER].methods
-            runner = engine.runner or (None if drives else _SERVER)
-            chosen = replace(short, target=name, methods=methods)
-            return chosen, replace(engine, runner=runner)
+            return replace(short, target=name, methods=options.methods or (parse(run.method),))
     console.say(f"None of {say.listed(run.targets)} fits {memory.name}: a small model instead.")
-    return short, engine
+    return short
 
 
 def print_lines(measured: Iterable[tuple[Submission, Summary]]) -> None:

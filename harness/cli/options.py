@@ -2,13 +2,14 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
 from harness.campaign import axes
+from harness.errors import UsageError
 from harness.options import Option
 from schemas.axes import Axes
 
@@ -44,9 +45,16 @@ class _Offered:
         parsed = self.option.parse or self.option.choices or self.repeatable
         return None if parsed or len(kinds) != 1 else kinds.pop()
 
-    def parameter(self) -> inspect.Parameter:
-        """The parameter from which typer makes the option."""
+    @property
+    def _argument_name(self) -> str:
+        return f"{self.field.name}_argument"
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        """The parameters from which typer makes the option and its argument."""
         option, read_as, default = self.option, self.type, self.field.default
+        if option.argument:
+            word = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, hidden=True)
+            yield _parameter(self._argument_name, str | None, word, default=None)
         if self.repeatable:
             read_as, default = list[str] | None, None
         elif option.parse or option.choices or self._number:
@@ -58,16 +66,17 @@ class _Offered:
             rich_help_panel=option.panel,
         )
         default = inspect.Parameter.empty if default is MISSING else default
-        return inspect.Parameter(
-            self.field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=Annotated[read_as, info],
-        )
+        yield _parameter(self.field.name, read_as, info, default=default)
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
         """What the field gets, removed from what typer read."""
         value = given.pop(self.field.name)
+        word = given.pop(self._argument_name, None)
+        if word and value:
+            message = f"{word} is given twice: leave out {self.flag}, or the word without an option"
+            raise UsageError(message)
+        if word:
+            value = [word] if self.repeatable else word
         if value is None or (self.repeatable and not value):
             return self.field.default
         if self.option.choices:
@@ -77,6 +86,11 @@ class _Offered:
         if self._number:
             return self.option.number(self.field.name, str(value), whole=self._number is int)
         return value
+
+
+def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, info])
 
 
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
@@ -104,7 +118,7 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if name in offered:
-            parameters += [each.parameter() for each in offered[name]]
+            parameters += [made for each in offered[name] for made in each.parameters()]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

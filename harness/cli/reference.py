@@ -11,12 +11,19 @@ from estimates.builds import ERROR_RATE
 from estimates.model import Summary
 from harness.cli import console, session
 from harness.cli.request import RunRequest
-from harness.errors import BadInputError, MachineError, unreadable
+from harness.errors import (
+    INVALID_ANSWERS,
+    NO,
+    NOT_MEASURED,
+    BadInputError,
+    MachineError,
+    unreadable,
+)
 from harness.files import written
 from schemas.codec import encode
 from schemas.vocabulary import say
 
-_CODES = {"lower": 1, "not-compared": 3, "invalid-answers": 4}
+_CODES = {"lower": NO, "not-compared": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
 _LARGEST = 1_000_000
 
 

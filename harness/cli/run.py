@@ -21,8 +21,8 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
     if result.month:
         from harness.cli.month import of_the_month  # noqa: PLC0415 - slow to import
 
-        options, engine = of_the_month(options, engine)
-    engines = engine.engines()
+        options = of_the_month(options)
+    engines = engine.engines(options)
     request = RunRequest(
         options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
     )

@@ -64,7 +64,7 @@ def tune(
         raise UsageError(message)
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
-    engines = engine.engines()
+    engines = engine.engines(options)
     request = TuneRequest(options=options, search=search, engines=engines, result=result)
     if result.dry_run:
         request.print_plan()

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from harness.cli import console
+from harness.errors import BAD_INPUT, NO
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
-_INVALID = 1
+_UNREAD = "readable"
 
 
 @console.reports_errors
@@ -30,7 +31,8 @@ def validate(
         for finding in found:
             typer.echo(finding.line())
     if found:
-        raise typer.Exit(_INVALID)
+        unread = any(each.rule == _UNREAD for each in found)
+        raise typer.Exit(BAD_INPUT if unread else NO)
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 
@@ -42,6 +44,6 @@ def _findings(path: Path) -> tuple[Finding, ...]:
     except OSError as error:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
-        return (Finding(file=str(path), path=ROOT, message=message, rule="readable"),)
+        return (Finding(file=str(path), path=ROOT, message=message, rule=_UNREAD),)
     result = read(data, file=str(path), now=datetime.now(UTC))
     return () if isinstance(result, Submission) else result

@@ -3,10 +3,12 @@
 import os
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
 # The device of this machine that a worker of a fleet owns.
 OWN_DEVICE = "DRAFTMAP_DEVICE"
@@ -51,6 +53,14 @@ def server_program() -> str | None:
     if package is None or package.origin is None:
         return found
     return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+
+
+def usual_runner(methods: Collection[str] = ()) -> str | None:
+    """The first installed runner that measures these methods, else any; `None` without one."""
+    here = [DEFAULT_RUNNER] if package_version() is not None else []
+    here += [SERVER_PROGRAM] if server_program() is not None else []
+    able = (name for name in here if {*methods} <= {*RUNNERS[name].methods})
+    return next(able, next(iter(here), None))
 
 
 def server_environment(program: Path) -> dict[str, str]:

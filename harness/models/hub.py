@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
 from harness.models.describe import WeightsFile
-from harness.models.hub_names import REFERENCE, choose, complete
+from harness.models.hub_names import choose, complete
+from harness.models.hub_names import reference as parts_of
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -47,11 +48,11 @@ def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], 
 
 
 def _parts(reference: str) -> tuple[str, str]:
-    match = REFERENCE.fullmatch(reference)
-    if match is None:
+    found = parts_of(reference)
+    if found is None:
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
-    return match["repository"], match["quantisation"]
+    return found
 
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:

@@ -6,7 +6,8 @@ from pathlib import PurePath
 
 from harness.errors import BadInputError
 
-REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
+_REFERENCE = re.compile(r"([\w-][\w.-]*/[\w.-]+?)(?<!\.gguf)(?::([\w.-]+))?", re.IGNORECASE)
+_USUAL_QUANTISATION = "Q4_K_M"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
@@ -14,6 +15,12 @@ _QUANTISATION = re.compile(
 )
 # Files of these kinds are in many repositories; they are not language models.
 _OTHER_KINDS = ("mmproj", "imatrix")
+
+
+def reference(text: str) -> tuple[str, str] | None:
+    """Repository and quantisation of `owner/repo:quant`; Q4_K_M, as llama.cpp's, without one."""
+    match = _REFERENCE.fullmatch(text)
+    return None if match is None else (match[1], match[2] or _USUAL_QUANTISATION)
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:

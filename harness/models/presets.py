@@ -2,17 +2,23 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
 import msgspec
 
-from schemas.vocabulary import model_name
+from estimates.plan.shapes import quantisation_of, shape_of, shapes
+from schemas.vocabulary import METHODS, model_name
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
+_USUAL_QUANTISATION = "Q4_K_M"
+# The method of a built-in prediction head.
+HEAD = next(x.id for x in METHODS.values() if x.draft == "built-in" and not x.instrument)
+_OWNER = re.compile(r"[\w-][\w.-]*/(?=[^/]+$)")
+_REPOSITORY = re.compile(r"^[\w-][\w.-]*/|-GGUF(?=:|$)", re.IGNORECASE)
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 
@@ -46,9 +52,14 @@ class Preset:
         return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
+    def made(self) -> bool:
+        """Whether its file is made here, of the embedded weights."""
+        return self.size_from == "made"
+
+    @property
     def derivation(self) -> str | None:
         """How the file was made of the embedded weights; `None` for any other file."""
-        if self.repository is not None or self.name == DEFAULT_DRAFT:
+        if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
             return "requantised from Q4_1"
@@ -89,15 +100,74 @@ def presets() -> dict[str, Preset]:
 
 
 def preset_named(name: str) -> Preset | None:
-    """The preset of a name or of one of its model's aliases, however its words are joined."""
-    wanted, model = _joined(name), model_name(name)
-    known = presets().values()
-    alike = (each for each in known if model != name and model_name(each.model) == model)
-    return next((each for each in known if _joined(each.name) == wanted), next(alike, None))
+    """The preset that a name means, however its words are joined; `None` for an unknown name.
+
+    A name is that of a preset, a model's with or without its owner, or either with a quantisation:
+    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3-8b:Q8_0`. A model whose shape is known needs no entry.
+    """
+    if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
+        return None
+    wanted = _joined(name)
+    named = next((each for each in presets().values() if _joined(each.name) == wanted), None)
+    bits = quantisation_of(name)
+    ending = rf"[:\s_-]+(ud-)?{re.sub('_', '[_-]', bits.name)}$" if bits else "$"
+    model = re.sub(ending, "", _OWNER.sub("", name), flags=re.IGNORECASE)
+    return named or _of_model(model, bits.name if bits else None)
+
+
+def usual_draft(name: str) -> Preset | None:
+    """The draft that people use with a target of this name, or with one in a repository of it."""
+    target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
+    return None if target is None or target.draft is None else presets()[target.draft]
+
+
+def _of_model(model: str, quantisation: str | None) -> Preset | None:
+    """A model in a quantisation: its first preset's where it is `None`, else Q4_K_M."""
+    wanted = _key(model)
+    alike = [
+        each
+        for each in presets().values()
+        if wanted in (_key(each.model), _key(each.name.partition(":")[0]))
+        if not each.head and not each.pruned_layers
+    ]
+    exact = [
+        x for x in alike if quantisation and x.quantisation.removeprefix("UD-") == quantisation
+    ]
+    if exact or (alike and not quantisation):
+        return (exact or alike)[0]
+    shape = next((each for each in shapes() if _key(each.name) == wanted), None)
+    shape = shape or (shape_of(model_name(model)) if quantisation else None)
+    bits = quantisation or _USUAL_QUANTISATION
+    if alike:
+        base = alike[0].name.partition(":")[0]
+        return replace(
+            alike[0],
+            name=f"{base}:{bits.lower()}",
+            quantisation=bits,
+            size_mb=None,
+            size_from=None,
+            file=None,
+        )
+    if shape is None:
+        return None
+    return Preset(
+        name=f"{shape.name}:{bits.lower()}",
+        model=shape.name,
+        family=shape.architecture,
+        vocabulary=shape.name,
+        quantisation=bits,
+        repository=_tables()["repositories"].get(shape.name),
+        method=HEAD if shape.head_layers else None,
+    )
 
 
 def _joined(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name.lower())
+
+
+def _key(model: str) -> str:
+    """The same for all spellings of a model."""
+    return re.sub(r"(instruct|it|chat)$", "", _joined(model_name(model)))
 
 
 @cache
@@ -105,6 +175,7 @@ def pairs() -> tuple[Pair, ...]:
     return msgspec.convert(_tables()["pairs"], tuple[Pair, ...])
 
 
+@cache
 def _tables() -> dict[str, Any]:
     text = resources.files("harness.models").joinpath("presets.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

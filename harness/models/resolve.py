@@ -4,21 +4,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of, shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
-from harness.models import embedded, hub, hub_names
+from harness.models import embedded, gguf_shape, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_DRAFT, Preset, preset_named, presets
+from harness.models.presets import DEFAULT_DRAFT, HEAD, Preset, preset_named, presets
 from schemas.codec import slug
 from schemas.submission import Model
+from schemas.vocabulary import METHODS
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
+
+
+def is_model(word: str) -> bool:
+    """Whether a word names a model: a file that exists, a known name or `owner/repo:quant`."""
+    known = Path(word).expanduser().is_file() or preset_named(word) is not None
+    return known or (":" in word and hub_names.reference(word) is not None)
+
+
+def names() -> tuple[str, ...]:
+    """The names that every command understands: of presets, and of models whose shape is known."""
+    return tuple(dict.fromkeys((*presets(), *(shape.name for shape in shapes()))))
 
 
 def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
@@ -32,7 +45,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     preset = preset_named(value)
     if preset is not None:
         return _from_preset(preset, say)
-    if hub_names.REFERENCE.fullmatch(value):
+    if hub_names.reference(value):
         return hub.fetch(value, client=hub.default_client(), say=say)
     raise refuse_unknown(value)
 
@@ -45,8 +58,8 @@ def refuse_unknown(value: str) -> BadInputError:
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
-    hint = suggestion(value.lower(), presets(), most=3)
-    message = f"{value!r} is not a file, a preset or of the form owner/repo:quant.{hint}"
+    hint = suggestion(value.lower(), names(), most=3)
+    message = f"{value!r} is not a file, a known name or of the form owner/repo:quant.{hint}"
     return BadInputError(message)
 
 
@@ -59,6 +72,7 @@ def _preset_of(stem: str) -> Preset | None:
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     """The weights of a preset, with the name and family that the table gives them."""
+    _require_source(preset)
     if preset.repository is not None:
         path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
     else:
@@ -81,6 +95,16 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     )
 
 
+def _require_source(preset: Preset) -> None:
+    """Raise `BadInputError` for a model of which no repository is known."""
+    if preset.repository is None and not preset.made:
+        message = (
+            f"{preset.name} can be planned, but it is not known where to fetch it; "
+            "name a GGUF file or owner/repo:quant"
+        )
+        raise BadInputError(message)
+
+
 def made_path(preset: Preset) -> Path:
     """The path of a derived preset, once it has been made."""
     if preset.name == DEFAULT_DRAFT:
@@ -97,10 +121,21 @@ def on_disk(name: str) -> Path | None:
     preset = preset_named(name)
     if preset is not None:
         return preset_path(preset)
-    match = hub_names.REFERENCE.fullmatch(name)
-    if match is None:
+    parts = hub_names.reference(name)
+    if parts is None:
         raise refuse_unknown(name)
-    return hub.cached(match["repository"], match["quantisation"])
+    return hub.cached(*parts)
+
+
+def own_head(name: str) -> str | None:
+    """The method of a target's built-in prediction head; `None` without one, or where unknown."""
+    preset = preset_named(name)
+    method = METHODS.get(preset.method or "") if preset else None
+    if method is not None or preset is not None:
+        return method.id if method and method.draft == "built-in" else None
+    path = on_disk(name)
+    has_head = path is not None and gguf_shape.facts_of_file(path).draft_layers
+    return HEAD if has_head else None
 
 
 def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
@@ -108,7 +143,7 @@ def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
     if preset.repository is not None:
         return hub.cached(preset.repository, preset.file or preset.quantisation, client=client)
     path = made_path(preset)
-    return path if path.is_file() else None
+    return path if preset.made and path.is_file() else None
 
 
 def planned(name: str) -> ModelFile | None:
@@ -122,12 +157,17 @@ def planned(name: str) -> ModelFile | None:
     if preset is None:
         message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
         raise BadInputError(message)
+    _require_source(preset)
+    shape = shape_of(preset.model)
+    size = preset.size_mb * _MB if preset.size_mb else None
+    if size is None and shape is not None:
+        size = round(facts_of(shape, quantisation_of(preset.quantisation)).model_bytes)
     model = Model(
         id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
         name=preset.model,
         family=preset.family,
         quantisation=preset.quantisation,
-        file_bytes=preset.size_mb * _MB if preset.size_mb else None,
+        file_bytes=size,
         repository=preset.repository,
     )
     return ModelFile(path=Path(preset.name), model=model)

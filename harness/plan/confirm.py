@@ -7,6 +7,7 @@ from estimates.commands import RunSetting, measure
 from estimates.plan.choices import Plan, PlannedModel, PlanOption
 from harness import PROGRAM
 from harness.models.presets import preset_named
+from harness.plan.options import USUAL_CONTEXT
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 
@@ -19,6 +20,8 @@ def run_line(plan: Plan) -> str:
     A run always measures the target alone, too. So where no draft is recommended, the draft that
     was asked for is measured against it.
     """
+    if plan.chosen:
+        return shlex.join(_short(plan))
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits
     measured = asked if against else best
@@ -36,6 +39,17 @@ def run_line(plan: Plan) -> str:
     return f"{PROGRAM} {shlex.join(measure([setting], quick=True))}"
 
 
+def _short(plan: Plan) -> Iterator[str]:
+    """The words of a run that chooses the same draft and methods by itself."""
+    options = [*_loaded(plan.asked)]
+    runner = _runner(plan.asked, options)
+    yield from (*PROGRAM.split(), _preset(plan.target) or _name(plan.asked.target), "--quick")
+    yield from () if runner == DEFAULT_RUNNER else ("--runner", runner)
+    yield from options
+    if plan.alone.found.placement.layers > plan.asked.found.placement.layers:
+        yield from ("--baseline-gpu-layers", str(plan.alone.found.placement.layers))
+
+
 def _name(source: PlannedModel) -> str:
     """A model as `run` names it: a file, or a repository on the hub."""
     return source.server_name.removeprefix("-hf ")
@@ -49,7 +63,8 @@ def _preset(name: str | None) -> str | None:
 def _loaded(choice: PlanOption) -> Iterator[str]:
     """What differs from how a run loads models by itself."""
     case, placement = choice.case, choice.found.placement
-    yield from ("--context", str(case.setting.context))
+    if case.setting.context != USUAL_CONTEXT:
+        yield from ("--context", str(case.setting.context))
     if case.devices and placement.layers < case.target.placed_layers:
         yield from ("--gpu-layers", str(placement.layers))
     if case.devices and case.draft is not None and case.draft.on_host:

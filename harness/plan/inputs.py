@@ -6,22 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from estimates.plan.alternatives import Ways
 from estimates.plan.choices import PlannedModel
-from estimates.plan.commands import methods_by
+from estimates.plan.commands import methods_by, usual_depth
 from estimates.plan.learned import learned
-from estimates.plan.model import MIB
 from estimates.plan.placement import Case, Draft
 from estimates.plan.shapes import shape_of
 from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
-from harness.errors import BadInputError
-from harness.machine.engines import SERVER_PROGRAM, server_program
+from harness.errors import BadInputError, UsageError
+from harness.machine.engines import SERVER_PROGRAM, server_program, usual_runner
 from harness.models.compatibility import SIZE_DIFFERENCE, compare, refusal
 from harness.models.gguf_header import vocabulary_and_tokens
+from harness.models.presets import usual_draft
 from harness.plan import options
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.sources import find
+from schemas.vocabulary import METHODS, RUNNERS
 
 # What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
@@ -31,15 +33,19 @@ _MAKER = re.compile(r"^tiny|[^a-z].*")
 class PlanInputs:
     """What is to be planned, as facts. `layers` and `cpu_experts` are a placement asked for.
 
+    Without a draft that was named, the best of the `ways` is to be `chosen`.
+
     `server` is the llama-server that is asked what it would allocate, on this machine only.
     """
 
     name: str
     drafting: str | None
+    chosen: bool
     target: PlannedModel
     draft: PlannedModel | None
     speculation: Speculation | None
     case: Case
+    ways: Ways
     speed: MachineSpeed
     layers: int | None
     cpu_experts: int | None
@@ -60,10 +66,14 @@ def plan_inputs(
     Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives
     no header, `UsageError` for contradictory options.
     """
+    if models.target is None:
+        message = "name a model, such as `python -m harness plan qwen3-8b`"
+        raise UsageError(message)
     target = find(models.target, say=say)
     own = with_results(computer_of(computer), speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
-    draft = None
+    named = usual_draft(models.target) if models.draft is None else None
+    draft, usual = None, find(named.name, say=say) if named else None
     if models.draft is not None and source in ("model", "other-head"):
         draft = find(models.draft, say=say)
         if source == "model":
@@ -71,14 +81,34 @@ def plan_inputs(
     if source == "own-head" and not target.facts.draft_layers:
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
-    notes = (*target.notes, *(draft.notes if draft else ()), *own.notes)
+
+    # What is said about the draft is not said about what else could draft.
+    depth, acceptance = (None, None) if models.draft else (load.depth, speed.acceptance)
+
+    def usual_of(source: DraftSource) -> Speculation:
+        return _speculation(source, methods_by(source)[0], target, depth, acceptance)
+
+    speculation = None
+    if source is not None:
+        known, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
+        method = next((name for name in asked if name in known), known[0])
+        speculation = _speculation(source, method, target, load.depth, speed.acceptance)
+    notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
     return PlanInputs(
         name=models.target,
-        drafting=models.draft if source is not None else None,
+        drafting=named.name if named else models.draft if source else None,
+        chosen=models.draft is None,
         target=target,
         draft=draft,
-        speculation=_speculation(source, models, target, load.depth, speed.acceptance),
-        case=_case(source, load, target, draft, own, _projector_mib(models.projector)),
+        speculation=speculation,
+        case=_case(speculation, load, target, draft, own),
+        ways=Ways(
+            text=_speculation("text", _text_method(), target, depth, None),
+            head=usual_of("own-head"),
+            model=usual_of("model"),
+            draft=usual,
+            draft_name=named.name if named else "",
+        ),
         speed=replace(own.speed, anchors=speed.anchors),
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
@@ -121,43 +151,45 @@ def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
 
 
 def _case(
-    source: DraftSource | None,
+    speculation: Speculation | None,
     load: options.LoadOptions,
     target: PlannedModel,
     draft: PlannedModel | None,
     own: Computer,
-    projector_mib: float,
 ) -> Case:
+    source = speculation.source if speculation else None
     # Newer llama.cpp keeps states to undo rejected tokens of these ways of drafting.
     rolls_back = target.facts.recurrent and source in ("own-head", "other-head")
     return Case(
         target=target.facts,
-        setting=load.setting(load.depth if rolls_back else 0),
+        setting=load.setting(speculation.depth if speculation and rolls_back else 0),
         devices=own.devices,
         host=own.host,
         unified=own.unified,
         draft=Draft(facts=draft.facts, on_host=load.draft_gpu_layers == 0) if draft else None,
         uses_head=source == "own-head",
-        projector_mib=projector_mib,
-        margin_mib=float(load.margin),
     )
 
 
+def _text_method() -> str:
+    """The method without a model that a run here measures."""
+    methods = RUNNERS[usual_runner() or SERVER_PROGRAM].default_methods
+    return next(name for name in methods if METHODS[name].draft == "none")
+
+
 def _speculation(
-    source: DraftSource | None,
-    models: options.ModelOptions,
+    source: DraftSource,
+    method: str,
     target: PlannedModel,
-    depth: int,
+    depth: int | None,
     acceptance: float | None,
-) -> Speculation | None:
-    """The method that was named, else the usual one of this draft source."""
-    if source is None:
-        return None
-    usual, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
-    method = next((name for name in asked if name in usual), usual[0])
-    curve = _curve(target, method)
+) -> Speculation:
     return Speculation(
-        source=source, method=method, curve=curve, depth=depth, acceptance=acceptance
+        source=source,
+        method=method,
+        curve=_curve(target, method),
+        depth=depth or usual_depth(method),
+        acceptance=acceptance,
     )
 
 
@@ -181,12 +213,3 @@ def _server(named: str | None) -> Path | None:
         )
         raise BadInputError(message)
     return Path(found) if found else None
-
-
-def _projector_mib(path: Path | None) -> float:
-    if path is None:
-        return 0.0
-    if not path.is_file():
-        message = f"{path} does not exist; --projector takes the GGUF file of a projector"
-        raise BadInputError(message)
-    return path.stat().st_size / MIB

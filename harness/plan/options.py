@@ -11,7 +11,7 @@ from estimates.plan.memory import KV_TYPE_BYTES
 from estimates.plan.model import Setting
 from estimates.plan.speed import Anchor
 from harness.errors import UsageError
-from harness.options import REQUIRED, option
+from harness.options import option
 
 _model = partial(option, panel="Models")
 _loaded = partial(option, panel="How it is loaded")
@@ -19,12 +19,13 @@ _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
 _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
 _ALL = 1 << 20
+USUAL_CONTEXT = 4096
 # The usual one of the methods that draft from the text itself.
 NGRAM = "ngram"
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
-    "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
-    "(`qwen3.8-27b:Q4_K_M`)"
+    "a GGUF file, a name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
+    "`owner/repo:quant` on the hub"
 )
 
 
@@ -42,33 +43,36 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    target: str = _model(
-        f"The model to speed up: {_MODEL}.", short="-m", metavar="MODEL", default=REQUIRED
+    target: str | None = _model(
+        f"The model to speed up: {_MODEL}.", short="-m", metavar="MODEL", argument=True
     )
     draft: str | None = _model(
-        f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. Default: nothing.",
+        f"What drafts: `mtp` (the target's own head), `{NGRAM}`, `none`, or {_MODEL}. Default: "
+        "the best of what `run` would measure.",
         short="-md",
         metavar="DRAFT",
+        argument=True,
     )
     draft_kind: str | None = _model(
         f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
         metavar="KIND",
         choices=_FILES,
     )
-    projector: Path | None = option(
-        "The GGUF file of a vision projector.", metavar="FILE", panel="Models"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
     context: int = _loaded(
-        "Context in tokens.", short="-c", metavar="TOKENS", least=64, most=1 << 24, default=4096
+        "Context in tokens.",
+        short="-c",
+        metavar="TOKENS",
+        least=64,
+        most=1 << 24,
+        default=USUAL_CONTEXT,
     )
     slots: int = _loaded(
         "Requests served at once (`-np`).", metavar="N", least=1, most=512, default=1
     )
-    ubatch: int = _loaded("Micro-batch (`-ub`).", metavar="N", least=1, most=1 << 16, default=512)
     kv_type: str = _loaded(
         "Type of the KV cache: f16, q8_0, q4_0 …",
         metavar="TYPE",
@@ -96,8 +100,9 @@ class LoadOptions:
         metavar="N",
         least=0,
     )
-    depth: int = _loaded("Longest draft.", metavar="N", least=1, most=256, default=3)
-    margin: int = _loaded("MiB to keep free on each device.", metavar="MIB", least=0, default=1024)
+    depth: int | None = _loaded(
+        "Longest draft. Default: the method's.", metavar="N", least=1, most=256
+    )
 
     def setting(self, rollback_states: int) -> Setting:
         """The same for the arithmetic of memory."""
@@ -106,7 +111,6 @@ class LoadOptions:
             slots=self.slots,
             kv_k=self.kv_type,
             kv_v=self.kv_type,
-            ubatch=self.ubatch,
             flash_attention=self.flash_attention != "off",
             rollback_states=rollback_states,
         )

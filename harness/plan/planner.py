@@ -26,11 +26,30 @@ from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 def plan(inputs: PlanInputs) -> Plan:
     """The plan for these inputs; a llama-server's own sizes replace closed forms."""
+    inputs = _with_best_way(inputs) if inputs.chosen else inputs
     sizes = _allocated(inputs)
     if isinstance(sizes, str):
         note = f"the engine could not simulate it ({sizes}); these are closed forms"
         return _answer(replace(inputs, notes=(*inputs.notes, note)), None)
     return _answer(inputs, sizes)
+
+
+def _with_best_way(inputs: PlanInputs) -> PlanInputs:
+    """The inputs with the way of drafting that promises most; without any where nothing helps."""
+    alone = _alone(inputs)
+    ways = alternatives.drafting(alone, alone, inputs.speed, inputs.ways)
+    best = max(ways, key=lambda each: (each.promise, each.tps.estimate))
+    if not best.promise:
+        return replace(inputs, drafting=None)
+    own = {"text": "n-grams", "own-head": "its own prediction head"}
+    source = best.speculation.source if best.speculation else "model"
+    return replace(
+        inputs,
+        drafting=own.get(source, inputs.drafting),
+        case=best.case,
+        speculation=best.speculation,
+        draft=best.draft,
+    )
 
 
 def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Plan:
@@ -44,22 +63,23 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
         tps = alone.tps.times(gain)
     asked = replace(
         alone,
-        changes="as asked",
+        changes="as recommended" if inputs.chosen else "as asked",
         case=inputs.case,
         found=found,
         speculation=inputs.speculation,
         tps=tps,
         draft=inputs.draft,
+        gain=gain,
     )
     return Plan(
         target=inputs.name,
         drafting=inputs.drafting,
+        chosen=inputs.chosen,
         asked=asked,
         alone=alone,
-        speedup=gain,
         context_max=largest_context(inputs.case, found.placement),
         context_max_alone=largest_context(alone.case, alone.found.placement),
-        alternatives=alternatives.of(asked, alone, inputs.speed),
+        alternatives=alternatives.of(asked, alone, inputs.speed, ways=inputs.ways),
         exact=sizes is not None,
         warnings=(*warnings.of(asked, alone, gain), *inputs.notes),
     )

@@ -61,9 +61,9 @@ def named_facts(name: str) -> Facts | None:
     preset = preset_named(name)
     if preset is not None:
         return preset_facts(preset)
-    match = hub_names.REFERENCE.fullmatch(name)
-    shape = shape_of(match["repository"].partition("/")[2]) if match else None
-    bits = quantisation_of(match["quantisation"]) if match else None
+    repository, quantisation = hub_names.reference(name) or ("", "")
+    shape = shape_of(repository.partition("/")[2])
+    bits = quantisation_of(quantisation)
     return facts_of(shape, bits) if shape and bits else None
 
 

@@ -14,18 +14,25 @@ from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import GgufHeader, parse_header
-from harness.models.presets import Preset, pairs, preset_named, presets
+from harness.models.presets import HEAD, Preset, pairs, preset_named, presets
 from harness.models.resolve import preset_path, refuse_unknown
-from schemas.vocabulary import model_name
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 _MB = 1_000_000
+_NO_HEADER = (
+    "sizes are from the table of shapes, because the hub gave no header (can it be reached?); "
+    "name a file for exact sizes"
+)
+_BY_SHAPE = (
+    "models given by name are planned from their published shapes, with weights estimated "
+    "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
+)
 
 
 def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
-    """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
+    """The facts behind a path, a preset, or `owner/repo:quant`.
 
     Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
     """
@@ -35,12 +42,9 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
     preset = preset_named(name)
     if preset is not None:
         return _from_preset(preset, say, client)
-    if hub_names.REFERENCE.fullmatch(name):
-        return _from_hub(name, say, client)
-    named = _from_name(name)
-    if named is None:
+    if hub_names.reference(name) is None:
         raise refuse_unknown(name)
-    return named
+    return _from_hub(name, say, client)
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
@@ -49,7 +53,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
     if shape is None:
         return None
     size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
-    facts = facts_of(shape, quantisation_of(preset.quantisation))
+    facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
     facts = replace(facts, layers=tuple(kept))
     return facts if size is None else scaled(facts, file_bytes=size)
@@ -79,10 +83,8 @@ def _from_file(path: Path) -> PlannedModel:
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
     client = client or hub.default_client()
-    match = hub_names.REFERENCE.fullmatch(reference)
-    local = None
-    if match is not None:
-        local = hub.cached(match["repository"], match["quantisation"], client=client)
+    parts = hub_names.reference(reference)
+    local = hub.cached(*parts, client=client) if parts else None
     if local is not None:
         return PlannedModel(
             facts=gguf_shape.facts_of_file(local), path=local, server_name=f"-hf {reference}"
@@ -117,29 +119,15 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None
     if preset.repository is None:
         if facts is None:
             raise refuse_unknown(preset.name)
-        return PlannedModel(facts=facts, path=None, server_name=f"{preset.name}.gguf")
+        name = f"{preset.name.replace(':', '-')}.gguf"
+        notes = () if preset.made else (_BY_SHAPE,)
+        return PlannedModel(facts=facts, path=None, server_name=name, notes=notes)
     reference = preset.reference
     try:
         return _from_hub(reference, say, client)
-    except MachineError as error:
+    except MachineError:
         if facts is None:
             raise
-        note = f"planned from the table of shapes, because {error}"
-        return PlannedModel(facts=facts, path=None, server_name=f"-hf {reference}", notes=(note,))
-
-
-def _from_name(name: str) -> PlannedModel | None:
-    """A model that is known by its name; its weights are estimated from the quantisation."""
-    model, _, quantisation = name.partition(":")
-    model = model_name(model)
-    shape, bits = shape_of(model), quantisation_of(quantisation or name)
-    if shape is None or bits is None or name.lower().endswith(".gguf"):
-        return None
-    facts = facts_of(shape, bits, with_head=shape.head_layers > 0)
-    note = (
-        "models given by name are planned from their published shapes, with weights estimated "
-        "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
-    )
-    return PlannedModel(
-        facts=facts, path=None, server_name=f"{name.replace(':', '-')}.gguf", notes=(note,)
-    )
+        return PlannedModel(
+            facts=facts, path=None, server_name=f"-hf {reference}", notes=(_NO_HEADER,)
+        )

@@ -42,7 +42,7 @@ def show(plan: Plan, screen: Console) -> None:
     screen.print(_alternatives(plan))
     screen.print()
     if plan.best.fits:
-        what = "as asked" if plan.best is plan.asked else plan.best.changes
+        what = plan.asked.changes if plan.best is plan.asked else plan.best.changes
         given = " if the assumed acceptance holds" if plan.best.acceptance_assumed else ""
         screen.print(f"Fastest with this file{given} ({what}):", markup=False)
         screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
@@ -67,6 +67,9 @@ def _answer(plan: Plan) -> Iterator[str]:
     rate = f"about {asked.tps.estimate:.1f} tokens/s"
     if not asked.fits:
         yield "No: it does not fit."
+    elif plan.chosen:
+        yield _advice(plan, rate)
+        yield from _losses(plan)
     elif gain is None:
         yield f"Yes, it fits{_where(asked)}: {rate}{_assumed(asked.tps)}."
     else:
@@ -74,6 +77,34 @@ def _answer(plan: Plan) -> Iterator[str]:
         times = say.speedup(gain.estimate, gain.low, gain.high)
         yield f"{_verdict(gain)}: {times}{_assumed(gain)}, {instead}."
     yield from _better(plan)
+
+
+def _advice(plan: Plan, rate: str) -> str:
+    """What to switch on, and how sure that is; or that nothing helps."""
+    gain, what = plan.speedup, plan.drafting
+    if gain is None:
+        return f"Nothing helps here: leave it switched off, {rate}{_where(plan.asked)}."
+    figures = f"{say.speedup(gain.estimate, gain.low, gain.high)} {_basis(gain)}"
+    figures += f", {rate} instead of {plan.alone.tps.estimate:.1f}"
+    if plan.asked.speculation and plan.asked.speculation.source == "text" and gain.assumes:
+        return (
+            f"Perhaps: drafts from the text ({plan.asked.speculation.method}) gain where an answer "
+            f"repeats its prompt, as edits of code do: {figures}. Measure it on what you ask."
+        )
+    return {
+        3: f"Switch it on, {what}: {figures}.",
+        2: f"Switch it on, {what}, probably a gain: {figures}.",
+        1: f"Perhaps {what}: {figures}. Measure it before you switch it on.",
+    }[plan.asked.promise]
+
+
+def _losses(plan: Plan) -> Iterator[str]:
+    """The other ways of drafting that would be slower."""
+    for each in plan.alternatives:
+        variant = each.changes.startswith(plan.asked.changes)
+        if each.gain and each.gain.estimate < _ABOUT_EVEN and not variant:
+            gain = say.speedup(each.gain.estimate, each.gain.low, each.gain.high)
+            yield f"Not {each.changes}: {gain}, {_basis(each.gain)}."
 
 
 def _verdict(gain: SpeedEstimate) -> str:
@@ -98,6 +129,7 @@ def _better(plan: Plan) -> Iterator[str]:
         for each in plan.alternatives
         if each.fits and not each.tps.loses
         if (crowded or each.case.target is target)  # another model only for need
+        if not (plan.chosen and each.speculation and asked.fits)  # the best way is the answer
     ]
     better = max(others, key=lambda each: each.tps.estimate, default=None)
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0

@@ -90,6 +90,12 @@ class ConnectionOptions(Timeouts):
         default=(),
     )
 
+    @property
+    def names_servers(self) -> bool:
+        """Whether a server that is not ours is to be measured."""
+        given = (self.base_url, self.spec_base_urls, self.server_command, self.spec_server_commands)
+        return any(given)
+
     def given_for_servers(self) -> list[str]:
         """The given options that only `--runner openai` uses."""
         return [

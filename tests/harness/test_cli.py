@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from harness.cli import console
 from harness.cli.app import app
+from harness.errors import EXIT_CODES
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -171,8 +172,8 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
         ("--runner", "opnai", 2, "unknown runner 'opnai'. Did you mean 'openai'?"),
         ("--notes", "a\u202eb", 2, "--notes contains an invisible format character (U+202E)"),
         ("--output", f"{__file__}/here.json/none", 3, "cannot be written"),
-        ("--output", __file__, 1, f"{__file__} is a file; name a directory as --output"),
-        ("--output", f"{__file__}/here.json", 1, f"{__file__} is a file; name a directory"),
+        ("--output", __file__, 2, f"{__file__} is a file; name a directory as --output"),
+        ("--output", f"{__file__}/here.json", 2, f"{__file__} is a file; name a directory"),
         # As the format bounds them.
         ("--threads", "4097", 2, "a whole number from 1 to 4,096"),
         ("--context", "1048577", 2, "a whole number from 64 to 1,048,576"),
@@ -202,7 +203,7 @@ def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     document = json.loads(preset.stdout)
     assert document["target"]["repository"] == "Qwen/Qwen3-8B-GGUF"
     assert document["drafts"][0]["id"] == "qwen3-0-6b-q8-0"
-    assert unknown.exit_code == 1
+    assert unknown.exit_code == 2
     assert "--dry-run fetches nothing" in unknown.stderr
 
 
@@ -212,7 +213,7 @@ def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str
 
     result = call("run", *models, *SMALL, "--output", str(kept))
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert f"{kept} already exists; name another --output" in result.stderr
     assert kept.read_text() == "an hour's work"
 
@@ -220,27 +221,29 @@ def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str
 def test_the_codes_that_commands_end_with_are_told() -> None:
     words = " ".join(call("--help").stdout.split())
 
-    assert "Exit codes: 0 done. 1 the input is invalid" in words
+    assert "Exit codes: 0 done. 1 the answer is no" in words
+    assert all(f" {code} {text}." in words for code, text in EXIT_CODES.items())
 
 
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "nothing to resume" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--target", "qwen3-8"], 1, "Did you mean 'qwen3-8b'"),
-        (["--target", "/"], 1, "/ is a folder; name the GGUF file in it"),
-        (["--suite", "nope"], 1, "no suite 'nope'"),
-        (["--tasks", "cod"], 1, "Did you mean 'code'"),
+        (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
+        (["--target", "/"], 2, "/ is a folder; name the GGUF file in it"),
+        (["--suite", "nope"], 2, "no suite 'nope'"),
+        (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "an empty list"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
         (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 on"),
-        (["--base-url", "http://x"], 2, "--base-url is for --runner openai, not for llama-cpp"),
+        (["--base-url", "http://x"], 2, "needs one with speculation for each --method"),
+        (["--base-url", "http://x", "--runner", "llama-server"], 2, "is for --runner openai"),
     ],
 )
 @pytest.mark.usefixtures("cache_dir")
@@ -263,7 +266,7 @@ def test_a_broken_model_is_bad_input(tmp_path: Path) -> None:
 
     result = call("run", "--target", str(broken))
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "broken.gguf is cut off or broken: its header does not end; download" in result.stderr
 
 

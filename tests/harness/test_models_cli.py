@@ -153,8 +153,8 @@ def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path
         ("qwen3-8b", 3, "qwen3-8b is not on this disk; `python -m harness models get qwen3-8b`"),
         ("O/M-GGUF:Q8_0", 3, "`python -m harness models get O/M-GGUF:Q8_0` fetches it"),
         ("smollm2-135m:q8_0", 3, "`python -m harness models get smollm2-135m:q8_0` fetches it"),
-        ("qwen3-8", 1, "Did you mean 'qwen3-8b' or"),
-        ("none.gguf", 1, "none.gguf does not exist"),
+        ("qwen3-8", 2, "Did you mean 'qwen3-8b' or"),
+        ("none.gguf", 2, "none.gguf does not exist"),
     ],
 )
 def test_a_model_that_is_not_here_is_one_line_and_no_answer(

@@ -15,7 +15,6 @@ from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
 from harness.cli import month
-from harness.cli.engines import EngineOptions
 from harness.cli.month import line, of_the_month
 from harness.models.hub import default_client
 from harness.models.hub_names import choose
@@ -88,10 +87,10 @@ def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
     assert choose(files, "ggml-org/gemma-4-31B-it-GGUF", "Q8_0") == ("gemma-4-31B-it-Q8_0.gguf",)
 
 
-def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> tuple[Options, EngineOptions]:
+def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> Options:
     memory = MachineMemory(name="a card", kind="gpu", total_mib=gib * 1024)
     monkeypatch.setattr(month, "memory_of", lambda _: memory)
-    return of_the_month(Options(), EngineOptions())
+    return of_the_month(Options())
 
 
 @pytest.mark.parametrize(
@@ -101,18 +100,16 @@ def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> tuple[Options, Engin
 def test_the_run_of_the_month_takes_the_largest_of_its_targets_that_fits(
     monkeypatch: pytest.MonkeyPatch, gib: int, target: str | None
 ) -> None:
-    options, engine = on_a_card(monkeypatch, gib)
+    options = on_a_card(monkeypatch, gib)
 
     assert options.target == target
     assert options.tasks == ("code", "chat")
-    assert engine.runner == ("llama-server" if target else None)
 
 
 def test_what_was_given_stays() -> None:
-    options, engine = of_the_month(Options(target="my.gguf", blocks=5), EngineOptions())
+    options = of_the_month(Options(target="my.gguf", blocks=5))
 
     assert (options.target, options.blocks, options.prompts) == ("my.gguf", 5, ("3",))
-    assert engine == EngineOptions()
 
 
 def test_the_line_to_paste_names_machine_model_method_and_each_task() -> None:

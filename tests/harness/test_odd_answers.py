@@ -198,7 +198,7 @@ def test_a_run_asks_for_the_card_and_files_the_one_that_is_named(
         asked = CliRunner().invoke(app, words)
         done = CliRunner().invoke(app, [*words, "--backend", "cuda", "--device-name", "RTX 3060"])
 
-    assert asked.exit_code == 1
+    assert asked.exit_code == 2
     assert "RTX 3090 24 GB, NVIDIA GeForce RTX 3060 12 GB" in asked.stderr
     assert not asked.stdout
     assert done.exit_code == 0, done.stderr

@@ -219,7 +219,7 @@ def test_a_model_whose_name_is_no_ones_business_is_refused_before_the_first_tria
         "-o", str(tmp_path / "out.json"),
     )  # fmt: skip
 
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "of a model contains a" in done.stderr
     assert not seen(done.output)
 

@@ -11,7 +11,7 @@ import pytest
 
 from estimates.identity import canonical_name
 from harness import submit
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError, MachineError, RefusedError
 from harness.run.result_file import require_writable, write
 from schemas import codec
 from schemas.posted import from_text
@@ -91,7 +91,7 @@ def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(b"{}")
 
-    with pytest.raises(BadInputError, match=r"bad\.json: \$: the field .* is missing"):
+    with pytest.raises(RefusedError, match=r"bad\.json: \$: the field .* is missing"):
         submit.accepted(path)
 
 
@@ -101,7 +101,7 @@ def test_a_result_of_the_fake_runner_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "fake.json"
     path.write_bytes(sample_bytes(faked))
 
-    with pytest.raises(BadInputError, match="submit measured results only"):
+    with pytest.raises(RefusedError, match="submit measured results only"):
         submit.accepted(path)
 
 

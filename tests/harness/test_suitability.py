@@ -145,7 +145,7 @@ def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_star
 ) -> None:
     result = CliRunner().invoke(app, [*command, "--method", "draft-model", "--method", "ngram-mod"])
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert (
         "ngram-mod-n8: this llama-server has no method ngram-mod (it offers none, draft-simple"
         in (result.stderr)
@@ -161,5 +161,5 @@ def test_several_results_need_a_directory(command: list[str]) -> None:
         app, [*command, "--server-binary", f"b={binary}", "--output", "out.json"]
     )
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "name a directory, not out.json" in result.stderr

@@ -264,7 +264,7 @@ def test_a_finished_tune_leaves_nothing_to_resume(
 
     assert done.exit_code == 0, done.stderr
     assert [*(cache_dir / "work").iterdir()] == []
-    assert again.exit_code == 1
+    assert again.exit_code == 2
     assert "no tune with these options to continue" in again.stderr
 
 

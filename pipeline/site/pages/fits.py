@@ -44,8 +44,6 @@ FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 GIB = 1024.0
 DIGITS = 4
 LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
-# A page plans no projector.
-KINDS = {kind: label for kind, label in KIND_LABELS.items() if kind != "projector"}
 ONE_BYTE = shapes.Quantisation(name="one byte", body=8, embedding=8, output=8)
 
 
@@ -89,7 +87,7 @@ def document() -> Mapping[str, object]:
         "format": FORMAT,
         "version": VERSION,
         "rules": rules(),
-        "kinds": KINDS,
+        "kinds": KIND_LABELS,
         "quantisations": {
             name: (bits.body, bits.embedding, bits.output)
             for name in QUANTISATIONS
