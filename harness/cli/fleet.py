@@ -14,11 +14,14 @@ from harness.cli.engines import EngineOptions
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
 from harness.errors import MachineError
-from harness.fleet.device import owned_device
+from harness.fleet.device import owned_device, owned_devices, require_able
 from harness.fleet.matrix import read
 from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.report.words import seconds as duration
 from schemas.vocabulary.say import count
+
+# Addresses that no other machine reaches.
+_HERE = ("127.", "localhost", "[::1]")
 
 
 class _Group(TyperGroup):
@@ -59,6 +62,10 @@ def run(
     cells = read(path, {name.removeprefix("--") for kind in kinds for name in option_names(kind)})
     missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
     _require_distributed()
+    alone = options.listen.startswith(_HERE)
+    devices = owned_devices(options.devices, alone=alone)
+    if alone:
+        require_able(devices, missing)
     from harness.fleet import connections  # noqa: PLC0415 - an optional package
     from harness.fleet.scheduler import Fleet  # noqa: PLC0415 - an optional package
     from harness.fleet.worker import expected_s  # noqa: PLC0415 - an optional package
@@ -69,9 +76,9 @@ def run(
             typer.echo(f"{cell.id}  {'unknown' if takes_s is None else duration(takes_s)}")
         return
     connections.make_key(options.tls)
-    console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
+    if not alone:
+        console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
     whole = Fleet(options.listen, connections.security(options.tls), options.output, console.say)
-    devices = [owned_device(name) for name in options.devices]
     failed = asyncio.run(whole.measure(missing, devices)) if missing else {}
     if options.json:
         console.print_json({"cells": {cell.id: failed.get(cell.id, "done") for cell in cells}})

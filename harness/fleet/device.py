@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import __version__
-from harness.errors import UsageError
+from harness.errors import BadInputError, UsageError
+from harness.fleet.matrix import Cell
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 
@@ -55,6 +56,32 @@ def owned_device(
     resources = {"device": 1.0, "memory-gib": memory_mib / 1024, f"draftmap-{__version__}": 1.0}
     resources |= {f"rig-{rig}": 1.0, **{f"backend-{each}": 1.0 for each in offered}}
     return OwnedDevice(name=f"{rig}:{name}", environment=environment, resources=resources)
+
+
+def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
+    """The devices of these names; of a machine that is `alone`, by default every card, else `cpu`.
+
+    Raises `UsageError`.
+    """
+    found = [str(number) for number, _ in enumerate(machine().gpus)] or ["cpu"]
+    return [owned_device(name) for name in names or (found if alone else ())]
+
+
+def require_able(devices: Sequence[OwnedDevice], cells: Sequence[Cell]) -> None:
+    """Raise `BadInputError` for a cell that would wait for ever for a device to measure it."""
+    for cell in cells:
+        lacking = [_lacking(device, cell) for device in devices]
+        if all(lacking):
+            missing = min(lacking, key=len)
+            message = (
+                f"{cell.id} needs {', '.join(missing)}, which no device of this machine offers; "
+                "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
+            )
+            raise BadInputError(message)
+
+
+def _lacking(device: OwnedDevice, cell: Cell) -> list[str]:
+    return [name for name, need in cell.needs.items() if device.resources.get(name, 0) < need]
 
 
 def _environment(name: str) -> dict[str, str]:

@@ -25,7 +25,8 @@ class FleetOptions(KeyOptions):
     output: Path = option("Folder for the results.", short="-o", default=Path("results"))
     listen: str = option("Where the scheduler listens.", default="127.0.0.1:8786")
     devices: tuple[str, ...] = option(
-        f"Also start a worker for this device of this machine: {_DEVICES}. Can be repeated.",
+        f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
+        "card, else the processor; none where other machines can connect.",
         name="device",
         metavar="DEVICE",
         default=(),

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,14 @@ from distributed.security import Security
 
 from harness.cli.app import app
 from harness.errors import BadInputError, UsageError
+from harness.fleet import device
 from harness.fleet.connections import make_key, security
-from harness.fleet.device import owned_device
+from harness.fleet.device import owned_device, owned_devices
 from harness.fleet.matrix import Cell, read
+from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 from schemas.contract import findings
+from schemas.submission import Gpu
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -137,6 +141,31 @@ def test_a_worker_of_slurm_owns_the_card_that_it_was_given(monkeypatch: pytest.M
     found = owned_device(None, "node")
 
     assert (found.name, dict(found.environment)) == ("node:3", {OWN_DEVICE: "3"})
+
+
+def test_a_machine_alone_measures_with_all_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = Gpu(name="RTX 3060", vendor="nvidia", vram_mib=12288)
+    rig = replace(machine(), gpus=(card, card))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(device, "machine", lambda: rig)
+
+    assert [each.name[-2:] for each in owned_devices((), alone=True)] == [":0", ":1"]
+    assert [each.name[-2:] for each in owned_devices(("1",), alone=True)] == [":1"]
+    assert owned_devices((), alone=False) == []
+    monkeypatch.setattr(device, "machine", lambda: replace(rig, gpus=()))
+    assert [each.name[-4:] for each in owned_devices((), alone=True)] == [":cpu"]
+
+
+def test_what_no_device_of_a_machine_alone_offers_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "matrix.toml").write_text('targets = ["a"]\nbackends = ["cuda"]\n', "utf-8")
+
+    for more in ((), ("--dry-run",)):
+        words = ["fleet", str(tmp_path / "matrix.toml"), "--output", str(tmp_path / "o"), *more]
+        done = CliRunner().invoke(app, [*words, "--device", "cpu"])
+
+        assert done.exit_code == BadInputError.exit_code
+        assert "needs backend-cuda, which no device of this machine offers" in done.stderr
+        assert not (tmp_path / "o").exists()
 
 
 def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:

@@ -211,7 +211,8 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
 
     assert servers
     assert harness.returncode == 130, said
-    assert "To continue, repeat the command with --resume." in said
+    assert "Next, about " in said
+    assert " --resume" in said.partition("Next, about ")[2]
     assert (tmp_path / "out.json").is_file()
     assert all_end(servers)
 
