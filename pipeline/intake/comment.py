@@ -10,8 +10,8 @@ from pathlib import Path
 
 from estimates.explain import answer_length
 from estimates.model import Interval
-from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
+from pipeline.intake.understanding import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
 from schemas.vocabulary import DOUBTS, VERDICTS, say
 

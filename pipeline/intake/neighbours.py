@@ -14,13 +14,13 @@ from typing import Literal
 from estimates.flags import in_order
 from estimates.model import Flag
 from estimates.summary import summarize
-from estimates.understanding import ArmResult, Understanding, overall, understand
 from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
 from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
+from pipeline.intake.understanding import ArmResult, Understanding, overall, understand
 from pipeline.intake.withdrawals import FOLDER, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path

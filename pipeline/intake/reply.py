@@ -10,9 +10,9 @@ from typing import Literal
 
 import orjson
 
-from estimates.understanding import Understanding
 from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
+from pipeline.intake.understanding import Understanding
 from schemas import strict
 from schemas.authority import schema_findings
 from schemas.codec import decode, encode, rounded

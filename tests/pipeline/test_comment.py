@@ -10,7 +10,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from estimates.model import AnswerLength, Flag, Interval
-from estimates.understanding import ArmResult, TaskResult, Understanding
 from pipeline.intake import comment, reply
 from pipeline.intake.neighbours import positions
 from pipeline.intake.reply import (
@@ -19,6 +18,7 @@ from pipeline.intake.reply import (
     Result,
     UnreadableVerdictError,
 )
+from pipeline.intake.understanding import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding
 
 HOSTILE = [

@@ -1,4 +1,4 @@
-"""Describe one submission in a few words and figures, for a terminal or a comment."""
+"""Describe one submission in a few words and figures, for a comment."""
 
 from dataclasses import dataclass, fields, replace
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from estimates.summary import summarize
-from estimates.understanding import overall, understand
+from pipeline.intake.understanding import overall, understand
 from tests.samples import sample
 
 
