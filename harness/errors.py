@@ -61,9 +61,14 @@ def unreadable(path: Path, error: OSError) -> BadInputError:
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
-    """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near."""
+    """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near.
+
+    Names that begin with what was written are nearest, the shortest first.
+    """
     choices = sorted(known)
-    matches = difflib.get_close_matches(name, choices, n=most, cutoff=0.5)
+    begun = sorted((each for each in choices if name and each.startswith(name)), key=len)
+    near = difflib.get_close_matches(name, choices, n=most, cutoff=0.5)
+    matches = [*dict.fromkeys((*begun, *near))][:most]
     if matches:
         return f" Did you mean {' or '.join(map(repr, matches))}?"
     return f" Known: {', '.join(choices)}." if choices else ""

@@ -36,7 +36,8 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 class Option:
     """How a field is offered: its help text, and what the field's name and type do not show.
 
-    One with `choices` takes these texts only. `parse` makes the value of the text; of all the texts
+    An `argument` is also taken without its flag; a `usual` one is in the short help. One with
+    `choices` takes these texts only. `parse` makes the value of the text; of all the texts
     where the field is a tuple, whose option may be given several times.
     """
 
@@ -46,6 +47,7 @@ class Option:
     metavar: str | None = None
     panel: str | None = None
     argument: bool = False
+    usual: bool = False
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from harness.campaign import axes
-from harness.campaign.methods import METHODS, parse
+from harness.campaign.methods import parse
 from harness.errors import UsageError
 from harness.options import comma_separated, offered, option, whole_numbers
 from schemas.axes import Axes
@@ -22,7 +22,7 @@ _MAX_CONCURRENCY = 4096
 _MAX_THREADS = 4096
 _MAX_TOKENS = 1_048_576
 _MAX_LAYERS = 1024
-_MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
+_MODEL = "a GGUF file, a name (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
 _levels = partial(
@@ -49,29 +49,31 @@ class Options(Axes):
     """
 
     target: str | None = _model(
-        f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
+        f"The model to speed up: {_MODEL}. Default: a small one that needs no hub.",
         short="-m",
         metavar="MODEL",
         argument=True,
+        usual=True,
     )
     drafts: tuple[str, ...] = _model(
-        f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
-        "Default: the draft of a preset target.",
+        "A smaller model that proposes tokens. Repeat it to compare several. Default: the usual "
+        "draft of a target known by name.",
         name="draft",
         short="-md",
         metavar="DRAFT",
         argument=True,
         default=(),
+        usual=True,
     )
     methods: tuple[Method, ...] = _measured(
         "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
-        f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "
-        "lists which runner measures which. `ngram-mod+draft-model` is a chain, which a server "
-        "asks in turn for a draft. Default: two that the runner supports.",
+        "compare several. `python -m harness methods` lists them. Default: what the target has, a "
+        "draft or heads, and n-grams.",
         name="method",
         metavar="METHOD",
         parse=lambda texts: tuple(map(parse, texts)),
         default=(),
+        usual=True,
     )
     suite: str | None = _measured(
         "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
@@ -82,6 +84,7 @@ class Options(Axes):
         metavar="TASKS",
         parse=comma_separated,
         default=(),
+        usual=True,
     )
     prompts: tuple[str, ...] = _measured(
         "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
@@ -111,12 +114,12 @@ class Options(Axes):
         most=0.5,
     )
     budget_min: float | None = _measured(
-        "Time limit in minutes: no block is started that would overrun it (the first block "
-        "always runs). Default: no limit.",
+        "Time limit: no block is started that would overrun it. Default: no limit.",
         name="budget",
         metavar="MINUTES",
         least=0.1,
         most=100_000,
+        usual=True,
     )
     control: bool = _measured(
         "Also measure the baseline against itself, and a speculative loop that drafts "
@@ -124,7 +127,9 @@ class Options(Axes):
         default=False,
     )
     quick: bool = _measured(
-        "A fixed part of the suite with short outputs: minutes instead of an hour.", default=False
+        "A fixed part of the suite with short outputs: minutes instead of an hour.",
+        default=False,
+        usual=True,
     )
     thinking: bool = _measured(
         "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
@@ -135,12 +140,13 @@ class Options(Axes):
         axes.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
-        "Context size in tokens. Default: 2048, or what --context-depth takes.",
+        "Context size. Default: 2048, or what --context-depth takes.",
         name="context",
         short="-c",
         metavar="TOKENS",
         least=64,
         most=_MAX_TOKENS,
+        usual=True,
     )
     threads: int | None = _setting(
         "CPU threads. Default: the engine's choice.",
@@ -150,11 +156,11 @@ class Options(Axes):
         most=_MAX_THREADS,
     )
     gpu_layers: int | None = _setting(
-        "Layers of the target on the GPU: a number, all, or auto (as many as fit with the draft). "
-        "Default: all.",
+        "Layers of the target on the GPU: a number, all, or auto (as many as fit). Default: all.",
         short="-ngl",
         metavar="N",
         parse=partial(_layers, option="gpu-layers"),
+        usual=True,
     )
     draft_gpu_layers: int | None = _setting(
         "Layers of the draft on the GPU: a number, all, or auto (all if they fit). Default: all.",

@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from harness import INSTALLED, PROGRAM, __version__
 from harness.cli import console
+from harness.cli.help import Command
 from harness.errors import BAD_INPUT, EXIT_CODES
 
 # What each command does, in the first line of its help; its module has the rest, and its options.
@@ -71,11 +72,9 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     module = import_module(f"harness.cli.{name.replace('import', 'import_')}")
     application = getattr(module, "app", None)
     if application is None:
-        application = typer.Typer(
-            rich_markup_mode="markdown", add_completion=False, context_settings=HELP_NAMES
-        )
+        application = typer.Typer(add_completion=False, context_settings=HELP_NAMES)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        application.command(name, help=getattr(module, "HELP", None))(function)
+        application.command(name, cls=Command, help=getattr(module, "HELP", None))(function)
     command: Any = typer.main.get_command(application)
     command.name = name
     command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))

@@ -37,12 +37,13 @@ class EngineOptions(ConnectionOptions):
         panel=_SETTINGS,
     )
     server_binaries: tuple[str, ...] = option(
-        "The llama-server to start, for --runner llama-server. Repeat it with names to "
-        "compare builds or backends: `cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+        "The llama-server to start. Repeat it with names to compare builds or backends: "
+        "`cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
         name="server-binary",
         metavar="PATH",
         panel=_SETTINGS,
         default=(),
+        usual=True,
     )
 
     def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":

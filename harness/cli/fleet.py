@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import EngineOptions
+from harness.cli.help import Command
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
 from harness.errors import MachineError
@@ -33,9 +34,7 @@ class _Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
-    cls=_Group, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown"
-)
+app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()
@@ -47,7 +46,7 @@ def fleet() -> None:
     """
 
 
-@app.command()
+@app.command(cls=Command)
 @console.reports_errors
 @offers_fields
 def run(
@@ -88,7 +87,7 @@ def run(
         raise typer.Exit(MachineError.exit_code)
 
 
-@app.command()
+@app.command(cls=Command)
 @console.reports_errors
 @offers_fields
 def worker(options: WorkerOptions) -> None:

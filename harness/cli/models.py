@@ -12,6 +12,7 @@ from rich.table import Table
 from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
+from harness.cli.help import Command
 from harness.errors import NO, MachineError
 from harness.models import compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
@@ -140,7 +141,7 @@ def _amount(size_mb: float) -> str:
     return f"{size_gb:.2f} GB" if size_gb < _TWO_DIGITS else f"{size_gb:.1f} GB"
 
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown", add_completion=False)
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 
 
 @app.callback()
@@ -160,7 +161,7 @@ def models(
     show(found, console.result_console())
 
 
-@app.command()
+@app.command(cls=Command)
 @console.reports_errors
 def check(
     *,
@@ -186,7 +187,7 @@ def check(
         raise typer.Exit(NO)
 
 
-@app.command()
+@app.command(cls=Command)
 @console.reports_errors
 def get(
     *,

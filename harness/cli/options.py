@@ -49,11 +49,11 @@ class _Offered:
     def _argument_name(self) -> str:
         return f"{self.field.name}_argument"
 
-    def parameters(self) -> Iterator[inspect.Parameter]:
-        """The parameters from which typer makes the option and its argument."""
+    def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
+        """The parameters of the option and its argument; only usual ones show, or the `whole`."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
-            word = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, hidden=True)
+            word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
             yield _parameter(self._argument_name, str | None, word, default=None)
         if self.repeatable:
             read_as, default = list[str] | None, None
@@ -64,6 +64,7 @@ class _Offered:
             help=option.help,
             metavar=option.metavar,
             rich_help_panel=option.panel,
+            hidden=not (option.usual or whole),
         )
         default = inspect.Parameter.empty if default is MISSING else default
         yield _parameter(self.field.name, read_as, info, default=default)
@@ -115,10 +116,11 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
         }
         return command(**given, **values)  # type: ignore[call-arg]  # these are the command's names
 
+    whole = not any(each.option.usual for options in offered.values() for each in options)
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if name in offered:
-            parameters += [made for each in offered[name] for made in each.parameters()]
+            parameters += [made for each in offered[name] for made in each.parameters(whole=whole)]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

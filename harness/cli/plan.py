@@ -19,13 +19,13 @@ def plan(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Nothing is downloaded but headers, and nothing is measured.
+    """What to switch on, from results of such machines where there are any; only headers are read.
 
-    - `python -m harness plan --target qwen3-8b --draft qwen3-0.6b` for this machine
+    - `python -m harness plan qwen3-8b`
 
-    - `python -m harness plan --target big.gguf --draft small.gguf --gpu "RTX 4060 8 GB" --ram 32`
+    - `python -m harness plan big.gguf small.gguf --gpu "RTX 4060 8 GB" --ram 32GB`
 
-    - `python -m harness plan --target qwen3.8-27b:Q4_K_M --draft mtp --context 32768`
+    - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
     """
     from harness.plan.inputs import plan_inputs  # noqa: PLC0415 - slow to import
     from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import

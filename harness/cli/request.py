@@ -23,7 +23,7 @@ _NOTES = re.compile(r"[^\x00-\x1f]{1,280}")
 CONTRIBUTOR = Option(
     "Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT
 )
-JSON = Option("Print the result as JSON.", panel=_RESULT)
+JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
 
 
 def check_contributor(name: str | None) -> None:
@@ -43,17 +43,20 @@ class ResultOptions:
         default=False,
     )
     resume: bool = option(
-        "Continue an interrupted run; repeat its other options.", panel="How it runs", default=False
+        "Continue an interrupted run; repeat its other options.",
+        panel="How it runs",
+        default=False,
+        usual=True,
     )
     dry_run: bool = option(
-        "Print the plan and how long it takes.", panel="How it runs", default=False
+        "Print the plan and how long it takes.", panel="How it runs", default=False, usual=True
     )
     output: Path | None = option(
-        "Where the result is written: a file (NAME.json), or a directory, where it gets its "
-        "canonical name. Default: the current directory.",
+        "A file (NAME.json) or a folder for the result. Default: the current folder.",
         short="-o",
         metavar="PATH",
         panel=_RESULT,
+        usual=True,
     )
     details: bool = option("Print all figures after the verdict.", panel=_RESULT, default=False)
     json: bool = offered(JSON, default=False)

@@ -10,13 +10,13 @@ from harness.cli.request import ResultOptions, RunRequest
 @console.reports_errors
 @offers_fields
 def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
-    """Without any option it measures a small embedded model with two ways of drafting.
+    """A model is measured alone and with what drafts for it; without one, a small embedded model.
 
-    - `python -m harness run --quick` for a first look
+    - `python -m harness run --quick`
 
-    - `python -m harness run --target qwen3-8b` for a model of the hub with the draft that fits
+    - `python -m harness qwen3-8b`, in short: with the draft that fits
 
-    - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
+    - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
     """
     if result.month:
         from harness.cli.month import of_the_month  # noqa: PLC0415 - slow to import

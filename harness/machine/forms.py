@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 from schemas import private
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, SPELLINGS
 
 _LISTS: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text("utf-8")
@@ -42,6 +42,9 @@ _CARD_WORD = re.compile(
     re.ASCII,
 )
 _SERIAL = re.compile(r"\d{7}")
+# Of machines, such as PC-42. A maker or a family may stand so before a number: GT-1030.
+_HOST = re.compile(r"([A-Za-z]+)-[A-Za-z0-9-]*\d[A-Za-z0-9-]*")
+_NO_HOST = frozenset((*SPELLINGS.makers, *SPELLINGS.families))
 
 
 def is_number(text: str) -> bool:
@@ -77,5 +80,8 @@ def driver(text: str | None) -> str | None:
 
 def card(text: str) -> str | None:
     """The name of a card; `None` for a text of another form."""
-    usual = all(_CARD_WORD.fullmatch(word) for word in text.split()) and not _SERIAL.search(text)
+    words = text.split()
+    hosts = (found[1].lower() for word in words if (found := _HOST.fullmatch(word)))
+    usual = all(map(_CARD_WORD.fullmatch, words)) and _NO_HOST.issuperset(hosts)
+    usual = usual and not _SERIAL.search(text)
     return text if usual and not private.found(text) else None

@@ -26,21 +26,24 @@ def cards_named(text: str) -> tuple[str, int] | None:
     plain, count = _counted(_in_plain_words(text))
     asked = frozenset(_words(plain))
     several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
-    fitting = _with_words(asked) or _with_words(several)
-    if not fitting and len(longer := _holding(asked)) == 1:
-        fitting = longer
+    exact = _with_words(asked) or _with_words(several)
+    fitting = exact or _holding(asked)
     # Of a card that is sold in several sizes, the one that the text names.
-    sized = [
-        name for name in fitting if set(_SIZE.findall(name)) & set(_SIZE.findall(text.lower()))
-    ]
-    return ((sized or fitting)[0], count) if fitting else None
+    sizes = {_plain(size) for size in _SIZE.findall(text.lower())}
+    sized = [name for name in fitting if {_plain(size) for size in _SIZE.findall(name)} & sizes]
+    found = sized or exact or (fitting if len(fitting) == 1 else [])
+    return (found[0], count) if found else None
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
     """The names of the table that are most like a text, at most three."""
     plain, _ = _counted(_in_plain_words(text))
     near = difflib.get_close_matches(plain.strip(), [*_known()], n=_NEAREST, cutoff=0.4)
-    return tuple(dict.fromkeys((*_holding(frozenset(_words(plain))), *near)))[:_NEAREST]
+    return tuple(_holding(frozenset(_words(plain))) or near)[:_NEAREST]
+
+
+def _plain(size: str) -> str:
+    return "".join(re.findall(r"[\d.]+", size))
 
 
 def _with_words(asked: frozenset[str]) -> list[str]:

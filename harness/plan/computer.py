@@ -16,6 +16,7 @@ from harness.plan.cards import cards_named, nearest_cards
 from harness.plan.options import ComputerOptions
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
+from schemas.vocabulary import COMMON_DEVICES
 
 _GIB = 1024.0
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*G(?:i?B)\b", re.IGNORECASE)
@@ -29,7 +30,7 @@ _DEFAULT_RAM_MIB = 16384.0
 _OWN_MEMORY_MIB = 2048
 # Graphics that share main memory, by normalised name, and how much of it systems let them have.
 _SHARING = re.compile(
-    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris)\b.*|arc( 1\d\d\w)?|"
+    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+)\b.*|arc( 1\d\d\w)?|"
 )
 _SHARED = 0.75
 # These are slower than the processor that they are part of.
@@ -166,17 +167,28 @@ def _named(name: str, options: ComputerOptions) -> list[Memory]:
     size, (known, count) = _SIZE.search(name), cards_named(name) or (None, 1)
     gib = options.vram if options.vram is not None else float(size[1]) if size else None
     if gib is None and known is not None:
-        gib = devices().memory_gib.get(known)
+        gib = devices().memory_gib.get(known) or _usual_size(known)
+        name = f"{name} {gib:g} GB" if gib else name
     called = known or name
     if gib is None and options.free is None and not shares_memory(called):
         near = () if known else nearest_cards(name)
-        hint = f" Names that are known: {', '.join(near)}." if near else ""
-        message = f"--gpu {name!r} names no size; write it as 'RTX 4060 8 GB', or add --vram 8."
+        hint = f" Known names like it: {', '.join(near)}." if near else ""
+        message = f"--gpu {name!r} names no size; add it after the name, or as --vram 16."
         raise UsageError(message + hint)
     if shares_memory(called) and size is not None:
         name = f"{called} {size[0]}"  # "dgx spark 128 GB" is a GB10 with as much
     card = _card(name, (gib or 0) * _GIB, options, called)
     return [card] * count
+
+
+def _usual_size(known: str) -> float | None:
+    """The size of a card that is sold in several, of which people mostly have one."""
+    sizes = {
+        each.memory_gib
+        for label, each in COMMON_DEVICES.items()
+        if normalised(without_size(label)) == known and not shares_memory(known)
+    }
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def _card(name: str, mib: float, options: ComputerOptions, known: str | None = None) -> Memory:

@@ -36,9 +36,10 @@ class ConnectionOptions(Timeouts):
     plain_alone: bool = False  # whether a server without speculation may be the only one
     base_url: str | None = option(
         "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
-        "key, if it needs one, is read from the environment variable DRAFTMAP_API_KEY.",
+        "key, if it needs one, is read from DRAFTMAP_API_KEY.",
         metavar="URL",
         panel=_SERVERS,
+        usual=True,
     )
     spec_base_urls: tuple[str, ...] = option(
         "The same model with speculation; one for each --method, in the same order.",
@@ -46,6 +47,7 @@ class ConnectionOptions(Timeouts):
         metavar="URL",
         panel=_SERVERS,
         default=(),
+        usual=True,
     )
     server_command: str | None = option(
         "Instead of --base-url: a command that starts the server, restarted for every block, "

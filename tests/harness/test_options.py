@@ -61,7 +61,9 @@ def made(*arguments: str) -> tuple[int, str]:
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_the_help_names_every_field_that_is_an_option(kind: type) -> None:
     shown = (
-        CliRunner().invoke(app, [*COMMANDS[kind].split(), "--help"], env={"COLUMNS": "300"}).output
+        CliRunner()
+        .invoke(app, [*COMMANDS[kind].split(), "--help-all"], env={"COLUMNS": "300"})
+        .output
     )
 
     assert set(option_names(kind)) <= set(re.findall(r"--[a-z-]+", shown))
@@ -147,6 +149,28 @@ HEAVY = {
     *("scipy", "numpy", "huggingface_hub", "llama_cpp", "gguf", "httpx", "httpx2"),
     "jsonschema",
 }
+
+
+def test_the_help_of_a_run_is_a_page_and_names_no_option_that_few_need() -> None:
+    shown = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "80"}).output
+
+    assert len(shown.splitlines()) <= 60
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "  -m, --target MODEL " in shown
+    assert "--help-all" in shown
+    assert "--split-mode" not in shown
+    assert "small.gguf --method draft-model:n_max=3\n" in shown  # no command is broken
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [("--model", "--target"), ("--ctx-size", "--context"), ("--bugdet", "--budget")],
+)
+def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str) -> None:
+    result = CliRunner().invoke(app, ["run", mistyped, "1"])
+
+    assert result.exit_code == 2
+    assert f"no option {mistyped}; did you mean {meant}?" in result.stderr
 
 
 @pytest.mark.parametrize(

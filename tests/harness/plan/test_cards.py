@@ -21,7 +21,9 @@ def test_a_spelling_names_its_card_and_how_many(text: str) -> None:
 
 def test_an_unknown_card_gets_the_three_nearest_names() -> None:
     assert nearest_cards("RTX 4075") == ("rtx 4070", "rtx 5070", "rtx 4090")
-    assert nearest_cards("H100")[:2] == ("h100 pcie", "h100 80gb hbm3")
+    assert nearest_cards("H100") == ("h100 pcie", "h100 80gb hbm3")
+    assert nearest_cards("V100") == ("tesla v100 sxm2 16gb", "tesla v100 sxm2 32gb")
+    assert all(name.startswith("jetson ") for name in nearest_cards("Jetson"))
 
 
 def test_several_of_a_card_have_its_only_size_each() -> None:

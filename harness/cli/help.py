@@ -1,0 +1,90 @@
+"""The help of a command: its usual options first, all of them with `--help-all`."""
+
+import inspect
+import re
+from difflib import get_close_matches
+from typing import Any
+
+from typer._click.exceptions import NoSuchOption
+from typer.core import TyperCommand
+
+ALL = "--help-all"
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+# What other programs call an option of ours.
+_ELSEWHERE = {
+    "--model": "--target",
+    "--model-draft": "--draft",
+    "--draft-model": "--draft",
+    "--ctx-size": "--context",
+    "--n-gpu-layers": "--gpu-layers",
+    "--url": "--base-url",
+    "--out": "--output",
+    "--timeout": "--answer-timeout",
+    "--n-predict": "--max-tokens",
+}
+
+
+class Command(TyperCommand):
+    """A command whose help is plain text: importing what draws frames takes a third of a second."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
+        super().__init__(**{**settings, "rich_markup_mode": None})
+
+    def parse_args(self, context: Any, words: list[str]) -> Any:  # noqa: ANN401 - as typer calls it
+        if ALL in words:
+            context.meta[ALL] = True
+            words = ["--help"]
+        try:
+            return super().parse_args(context, words)
+        except NoSuchOption as error:
+            known = [name for each in self.get_params(context) for name in each.opts]
+            meant = _ELSEWHERE.get(error.option_name)
+            near = get_close_matches(error.option_name, known, 1, 0.6)
+            found = meant if meant in known else next(iter(near), None)
+            hint = f"did you mean {found}?" if found else f"{ALL} lists all"
+            error.message = f"no option {error.option_name}; {hint}"
+            error.possibilities = None
+            raise
+
+    def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
+        """Commands are not broken at a hyphen."""
+        super().format_help(context, formatter)
+        formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
+
+    def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
+        """Paragraphs with a blank line before each, and examples without one."""
+        before = ""
+        with formatter.indentation():
+            for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
+                example = paragraph.startswith("- ")
+                if not (example and before.startswith("- ")):
+                    formatter.write_paragraph()
+                formatter.write_text(_whole(paragraph.removeprefix("- ")))
+                before = paragraph
+
+    def format_options(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
+        whole = ALL in context.meta
+        panels: dict[str, list[tuple[str, str]]] = {}
+        hidden = 0
+        parameters: list[Any] = self.get_params(context)
+        for each in parameters:
+            is_option = each.param_type_name == "option"
+            if is_option and each.hidden and not whole:
+                hidden += 1
+                continue
+            if is_option:
+                each.hidden = False
+            record = each.get_help_record(context)
+            if record is not None:
+                panel = each.rich_help_panel if whole else None
+                title = panel or ("Options" if is_option else "Arguments")
+                panels.setdefault(title, []).append((record[0], _whole(record[1])))
+        if hidden:
+            panels["Options"].append((ALL, f"Show the other {hidden} options, too."))
+        for title, records in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _whole(text: str) -> str:
+    return re.sub(r"(?<=\w)-(?=\w)", _HYPHEN, text.replace("`", ""))
