@@ -174,7 +174,7 @@ def _excluded(best: SettingFigures) -> str:
     """Which gains and losses the interval excludes."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
-        return "no loss, and no clear gain"
+        return "probably a gain, not yet certain"
     if interval is None or interval.high > _WIDE or interval.low < 1 / _WIDE:
         return "too wide to say more"
     gain, loss = say.percent(interval.high - 1), say.percent(1 - interval.low)
