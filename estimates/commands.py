@@ -13,7 +13,8 @@ from itertools import pairwise
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.vocabulary import METHODS
 
-LLAMA_CPP, IK_LLAMA_CPP, VLLM, MLX_LM = "llama.cpp", "ik_llama.cpp", "vLLM", "mlx-lm"
+LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"
+VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
 # Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
@@ -55,10 +56,9 @@ def serve_nearest(
     `-hf owner/repo:quant`. `extra` are further words for the server. `known` are the words of a
     recorded run: their spelling is kept, because a build may not know a newer one.
     """
-    if engine.startswith(VLLM):
-        return _vllm(model, draft, method, extra)
-    if engine.startswith(MLX_LM):
-        return _mlx_lm(model, draft, method, extra)
+    for name, writer in _WRITERS.items():
+        if engine.startswith(name):
+            return writer(model, draft, method, extra)
     if not engine.startswith((LLAMA_CPP, IK_LLAMA_CPP)):
         return None
     speculation = stages(method) if engine == IK_LLAMA_CPP else drafting(method, known)
@@ -177,6 +177,24 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
     )
 
 
+def _sglang(
+    model: str, draft: str | None, method: Method, extra: Sequence[str]
+) -> ServeLine | None:
+    """A single chain of drafts, as the methods here are, is a top-k of 1."""
+    plain = ("python", "-m", "sglang.launch_server", "--model-path", model, *extra)
+    if method == NO_SPECULATION:
+        return ServeLine(words=plain)
+    algorithm, depth = METHODS[method.type].sglang, method.n_max
+    if algorithm is None or depth is None:
+        return None
+    words = ["--speculative-algorithm", algorithm]
+    words += ["--speculative-draft-model-path", draft] if draft else []
+    sizes = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
+    for name, size in sizes.items():
+        words += [f"--speculative-{name}", str(size)]
+    return ServeLine(words=(*plain, *words))
+
+
 def _mlx_lm(
     model: str, draft: str | None, method: Method, extra: Sequence[str]
 ) -> ServeLine | None:
@@ -187,6 +205,9 @@ def _mlx_lm(
         return None
     speculation = ("--draft-model", draft, "--num-draft-tokens", str(method.n_max))
     return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
+
+
+_WRITERS = {VLLM: _vllm, SGLANG: _sglang, MLX_LM: _mlx_lm}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

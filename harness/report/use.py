@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 
-from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP, VLLM, serve_nearest
+from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP, SGLANG, VLLM, serve_nearest
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
 from schemas.method import NO_SPECULATION
@@ -14,7 +14,7 @@ from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
-ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM)  # those whose command lines are known
+ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # those whose command lines are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +70,9 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
     """The model's file where it is known, else a stand-in with its name.
 
-    vLLM takes a name on the hub.
+    vLLM and SGLang take a name on the hub.
     """
-    if submission.engine.name == VLLM:
+    if submission.engine.name in (VLLM, SGLANG):
         return model.repository or model.name
     stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"
     return str(files.get(model.id, stand_in))
