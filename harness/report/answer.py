@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 from estimates.choices import corrected, corrected_estimate
 from estimates.explain import answer_length
 from estimates.model import Estimate, Interval, Summary
-from estimates.repeatability import block_minutes, blocks_run
-from harness.report import words
 from harness.report.setting import Answer, SettingFigures
-from schemas.submission import Submission
 from schemas.vocabulary import DOUBTS, say, sentence
 
 _OPENINGS: dict[Answer, str] = {
@@ -19,14 +16,11 @@ _OPENINGS: dict[Answer, str] = {
     "no": "No.",
     "nothing": "No answer.",
 }
-# What more measuring would settle: the finest of these within two hours.
-_SETTLED, _FINEST = (0.05, 0.1, 0.2), 0.02
-_PATIENCE_MIN, _LONGEST_MIN = 120, 24 * 60
 _TO = "\N{EN DASH}"
 _WIDE = 2.0  # an interval beyond this factor says little
 
 
-def sentences(best: SettingFigures, submission: Submission, summary: Summary) -> str:
+def sentences(best: SettingFigures, summary: Summary) -> str:
     """The answer about the best setting."""
     whole = best.whole
     opening = "" if _doubted(best) else _OPENINGS[best.answer]
@@ -34,13 +28,13 @@ def sentences(best: SettingFigures, submission: Submission, summary: Summary) ->
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
     if whole.speedup is None and whole.whole_request is not None:
         return f"{opening} {best.arm.id}: {_request(best)} What a token takes is not known."
-    parts = [opening, *_parts(best, submission, summary)]
+    parts = [opening, *_parts(best, summary)]
     if whole.at_most:
         parts.append("Answers that timed out count as their time limit: it may be slower.")
     return " ".join(filter(None, parts))
 
 
-def _parts(best: SettingFigures, submission: Submission, summary: Summary) -> Iterator[str]:
+def _parts(best: SettingFigures, summary: Summary) -> Iterator[str]:
     whole = best.whole
     match best.answer:
         case "nothing" if best.verdict == "never-drafted":
@@ -53,7 +47,6 @@ def _parts(best: SettingFigures, submission: Submission, summary: Summary) -> It
             yield from _undecided(best, summary)
         case "unknown":
             yield from (f"{_rates(best)}: {_excluded(best)}.", _request(best))
-            yield _more(best, submission)
         case "yes" | "no" if whole.speedup is not None:
             maybe = ", no gain and perhaps a loss" if whole.verdict == "no-clear-difference" else ""
             yield from (f"{_rates(best)}{maybe}.", _request(best), _range(best.tasks))
@@ -179,26 +172,3 @@ def _excluded(best: SettingFigures) -> str:
         return "too wide to say more"
     gain, loss = say.percent(interval.high - 1), say.percent(1 - interval.low)
     return f"no gain above {gain} and no loss above {loss}"
-
-
-def _more(best: SettingFigures, submission: Submission) -> str:
-    """How much more measuring, and of what, would settle it.
-
-    The width falls with the square root of the prompts, or of the blocks where repeats of the same
-    prompts differ as much as prompts do.
-    """
-    interval, block_min = best.whole.interval, block_minutes(submission)
-    width = interval.log_half_width if interval else 0.0
-    if width <= _FINEST:
-        return ""
-    repeats = (best.whole.repeatable_within or 0.0) ** 2 > width**2 / 2
-    what = "more blocks (--blocks)" if repeats else "more prompts"
-    if block_min is None:
-        return f"With {what} it would be known."
-    spent_min = block_min * blocks_run(submission)
-    goals = [each for each in _SETTLED if each < width] or [_FINEST]
-    costs = {each: ((width / each) ** 2 - 1) * spent_min for each in goals}
-    goal = next((each for each in goals if costs[each] <= _PATIENCE_MIN), goals[-1])
-    if costs[goal] > _LONGEST_MIN:
-        return f"With {what} it would be known, but not within a day."
-    return f"{words.seconds(60 * costs[goal])} more, with {what}, would settle {say.percent(goal)}."

@@ -42,7 +42,7 @@ def show(
         chosen = ", allowing for the choice" if found[0].choices > 1 else ""
         legend = f"In brackets: this machine with other prompts (95 %){chosen}."
         parts = [
-            folded(answer.sentences(found[0], submission, summary)),
+            folded(answer.sentences(found[0], summary)),
             [],
             _command(found[0], submission, here or use.Here()),
             [legend, *_closing(submission, summary.flags, path)],

@@ -107,7 +107,7 @@ def test_a_gain_of_whole_requests_is_a_gain_and_is_said_as_such() -> None:
 
     assert of_code(faster).verdict == "helps"
     assert only.answer == "yes"
-    assert answer.sentences(only, faster, summary).startswith(
+    assert answer.sentences(only, summary).startswith(
         "Yes. spec: Whole answers, prompt included: 1.50\N{MULTIPLICATION SIGN}"
     )
 
