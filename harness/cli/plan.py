@@ -36,4 +36,4 @@ def plan(
     if json:
         console.print_json(found.as_json())
     else:
-        show(found, console.result_console())
+        show(found, console.result_console(), inputs.server)

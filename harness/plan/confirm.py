@@ -1,11 +1,11 @@
 """Write the `run` that measures what a plan recommends."""
 
-import shlex
 from collections.abc import Iterator
 
 from estimates.commands import RunSetting, measure
 from estimates.plan.choices import Plan, PlannedModel, PlanOption
 from harness import PROGRAM
+from harness.machine.command_line import pasted
 from harness.models.presets import preset_named
 from harness.plan.options import USUAL_CONTEXT
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
@@ -21,7 +21,7 @@ def run_line(plan: Plan) -> str:
     was asked for is measured against it.
     """
     if plan.chosen:
-        return shlex.join(_short(plan))
+        return pasted([*_short(plan)])
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits
     measured = asked if against else best
@@ -36,7 +36,7 @@ def run_line(plan: Plan) -> str:
         runner=() if runner == DEFAULT_RUNNER else ("--runner", runner),
         options=tuple(options),
     )
-    return f"{PROGRAM} {shlex.join(measure([setting], quick=True))}"
+    return pasted([*PROGRAM.split(), *measure([setting], quick=True)])
 
 
 def _short(plan: Plan) -> Iterator[str]:

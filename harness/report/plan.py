@@ -1,6 +1,8 @@
 """Print a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -11,6 +13,7 @@ from estimates.plan.learned import learned, logged_memory_error
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speculation import Speculation, tokens_per_round
 from estimates.plan.speed import NEAREST_ERROR, SpeedEstimate
+from harness.machine.command_line import pasted
 from harness.plan.confirm import run_line
 from harness.plan.warnings import SLOWER
 from schemas.vocabulary import say
@@ -24,7 +27,8 @@ _NO_LIMIT_MIB = 1e8
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 
 
-def show(plan: Plan, screen: Console) -> None:
+def show(plan: Plan, screen: Console, server: Path | None = None) -> None:
+    """Print a plan; `server` is the llama-server that this machine has for it."""
     screen.print(Text(_title(plan), style="dim"), soft_wrap=True)
     for line in _answer(plan):
         screen.print(Text(line, style="bold"))
@@ -45,7 +49,9 @@ def show(plan: Plan, screen: Console) -> None:
         what = plan.asked.changes if plan.best is plan.asked else plan.best.changes
         given = " if the assumed acceptance holds" if plan.best.acceptance_assumed else ""
         screen.print(f"Fastest with this file{given} ({what}):", markup=False)
-        screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
+        words = shlex.split(plan.best.command)
+        line = pasted([str(server or words[0]), *words[1:]])
+        screen.print(Text(f"  {line}"), soft_wrap=True)
         screen.print("To be sure, measure it:")
         screen.print(Text(f"  {run_line(plan)}"), soft_wrap=True)
     else:
