@@ -60,6 +60,9 @@ def unreadable(path: Path, error: OSError) -> BadInputError:
     return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")
 
 
+_LISTED = 25
+
+
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
     """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near.
 
@@ -71,4 +74,4 @@ def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
     matches = [*dict.fromkeys((*begun, *near))][:most]
     if matches:
         return f" Did you mean {' or '.join(map(repr, matches))}?"
-    return f" Known: {', '.join(choices)}." if choices else ""
+    return f" Known: {', '.join(choices)}." if 0 < len(choices) <= _LISTED else ""

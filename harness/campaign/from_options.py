@@ -41,7 +41,7 @@ def campaign_from(
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
     methods = usable_methods(options, names, runner)
-    if fetch and served is None:
+    if served is None:
         require_room((options.target or DEFAULT_TARGET, *names), _context(options))
 
     def model(name: str) -> ModelFile:

@@ -145,20 +145,23 @@ def main() -> None:
     """Run the command line and exit with its code."""
     console.prepare_streams()
     treat_termination_as_ctrl_c()
-    app(_in_full(sys.argv[1:]), prog_name=PROGRAM)
+    app(in_full(sys.argv[1:]), prog_name=PROGRAM)
 
 
-def _in_full(words: list[str]) -> list[str]:
+def in_full(words: list[str]) -> list[str]:
     """The words with the command that is meant: `help run`, or a model, which is measured."""
     first = words[0] if words else "-"
     if first == "help":
         return [*words[1:2], "--help"]
     if first in _COMMANDS or first.startswith("-"):
         return words
-    from harness.models.resolve import is_model, names  # noqa: PLC0415 - slow to import
+    from harness.models.resolve import is_model, names, refuse_unknown  # noqa: PLC0415 - slow
 
     if is_model(first):
         return ["run", *words]
+    if "/" in first or first.lower().endswith(".gguf"):
+        console.say(f"Error: {refuse_unknown(first)}")
+        raise SystemExit(BAD_INPUT)
     kinds = (("command", _COMMANDS, "--help"), ("model", names(), "models"))
     near = (
         f"the nearest {kind} is {found[0]!r}" if found else f"`{PROGRAM} {lists}` lists {kind}s"

@@ -78,6 +78,9 @@ class _Offered:
             raise UsageError(message)
         if word:
             value = [word] if self.repeatable else word
+        if value == "" or (self.repeatable and "" in (value or ())):
+            message = f"{self.flag} is empty; leave it out, or give {self.option.metavar}"
+            raise UsageError(message)
         if value is None or (self.repeatable and not value):
             return self.field.default
         if self.option.choices:

@@ -55,7 +55,7 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     missing = [words for words, given in there.items() if not given]
     if not missing:
         return
-    message = f"--runner openai needs {'; '.join(missing)}"
+    message = f"measuring through servers needs {'; '.join(missing)}"
     if connection.backend is None and not connection.device_names:
         message += (
             ". Add --backend cpu, or --device-name 'RTX 4090 24 GB' for each card, unless the "

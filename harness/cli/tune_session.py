@@ -45,6 +45,7 @@ from harness.tune.search import (
     trials_after_look,
 )
 from harness.tune.tuner import Tuner
+from schemas.codec import encode
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"
@@ -184,22 +185,32 @@ class TuneRequest(RunRequest):
         self.check()
         base, found = self._base(fetch=False)
         prompts = split(base.suite.prompts)
+        limit_s = 60 * self.search.budget_min
+        rate = this_machine(base.settings.threads)
+        look = expected(replace(base, blocks=1, stopping=Stopping()), rate)
+        whole_s = None
+        if look is not None:
+            answer_s = look.token_s * base.settings.max_output_tokens
+            whole_s = min(limit_s, look.seconds + trials_after_look(prompts) * answer_s)
+        depths = {family.name: sorted(family.arms) for family in found}
+        if self.result.json:
+            counts = {
+                "race_prompts": len(prompts.race),
+                "certificate_prompts": len(prompts.certificate),
+            }
+            times = {"budget_s": limit_s, "expected_s": whole_s}
+            console.print_json({"depths": encode(depths), **counts, **times})
+            return
         screen = console.result_console()
-        for family in found:
-            depths = sorted(family.arms)
-            span = f"depth {depths[0]} to {depths[-1]}" if len(depths) > 1 else "as it is"
-            screen.print(f"{family.name}: {span}", markup=False)
+        for name, each in depths.items():
+            span = f"depth {each[0]} to {each[-1]}" if len(each) > 1 else "as it is"
+            screen.print(f"{name}: {span}", markup=False)
         screen.print(
             f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
             f"{len(prompts.certificate)} others, within {self.search.budget_min:g} minutes"
         )
-        rate = this_machine(base.settings.threads)
-        look = expected(replace(base, blocks=1, stopping=Stopping()), rate)
-        if look is not None:
-            answer_s = look.token_s * base.settings.max_output_tokens
-            whole_s = look.seconds + trials_after_look(prompts) * answer_s
-            limit_s = 60 * self.search.budget_min
-            screen.print(f"expected  about {words.seconds(min(whole_s, limit_s))}")
+        if whole_s is not None:
+            screen.print(f"expected  about {words.seconds(whole_s)}")
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""

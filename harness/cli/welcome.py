@@ -52,7 +52,7 @@ def lines(
         yield f"         the same with a model that people use{size}:"
         yield f"           {PROGRAM} run --quick --target {target.preset.name}"
     yield "         what fits and what a draft gains, before a download:"
-    yield f"           {PROGRAM} plan --target MODEL"
+    yield f"           {PROGRAM} plan MODEL"
     yield f"All models with a name: {PROGRAM} models   All commands: {PROGRAM} --help"
 
 

@@ -59,6 +59,7 @@ def refuse_unknown(value: str) -> BadInputError:
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
     hint = suggestion(value.lower(), names(), most=3)
+    hint = hint or " `python -m harness models` lists the names."
     message = f"{value!r} is not a file, a known name or of the form owner/repo:quant.{hint}"
     return BadInputError(message)
 

@@ -11,22 +11,19 @@ from estimates.plan.choices import PlannedModel
 from estimates.plan.commands import methods_by, usual_depth
 from estimates.plan.learned import learned
 from estimates.plan.placement import Case, Draft
-from estimates.plan.shapes import shape_of
 from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError, UsageError
 from harness.machine.engines import SERVER_PROGRAM, server_program, usual_runner
-from harness.models.compatibility import SIZE_DIFFERENCE, compare, refusal
+from harness.models.compatibility import compare, refusal
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import usual_draft
 from harness.plan import options
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
+from harness.plan.run_check import other_vocabulary
 from harness.plan.sources import find
 from schemas.vocabulary import METHODS, RUNNERS
-
-# What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
-_MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +128,7 @@ def _other_vocabulary(target: PlannedModel, draft: PlannedModel) -> str | None:
         return compare(
             ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others
         ).reason
-    sizes = target.facts.vocabulary, draft.facts.vocabulary
-    shapes = shape_of(target.facts.name), shape_of(draft.facts.name)
-    makers = {_MAKER.sub("", shape.name) for shape in shapes if shape}
-    if abs(sizes[0] - sizes[1]) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
-        return None
-    return f"their vocabularies of {sizes[0]:,} and {sizes[1]:,} tokens are not the same"
+    return other_vocabulary(target.facts, draft.facts)
 
 
 def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:

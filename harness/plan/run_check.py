@@ -1,5 +1,6 @@
 """Check for a run whether its models can fit at all, and how many layers go on the devices."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
 from harness.models import hub_names
+from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import preset_named
 from harness.plan import warnings
@@ -17,9 +19,12 @@ from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 from harness.plan.sources import preset_facts
 
+# What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
+_MAKER = re.compile(r"^tiny|[^a-z].*")
+
 
 def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `MachineError` when a target and a draft, named but not fetched, can never fit.
+    """Raise `HarnessError` when a target and a draft, named but not fetched, can never run here.
 
     Only what the tables know is judged, against the whole memory of this machine and not what is
     free of it now. A model without an entry passes.
@@ -32,6 +37,9 @@ def require_room(names: Sequence[str], context: int) -> None:
     if target is None:
         return
     drafts = [facts for facts in known[1:] if facts is not None]
+    for name, facts in zip(names[1:], known[1:], strict=True):
+        if facts is not None and (reason := other_vocabulary(target, facts)):
+            raise refusal(names[0], name, reason)
     largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
     case = Case(
         target=target,
@@ -49,9 +57,18 @@ def require_room(names: Sequence[str], context: int) -> None:
     message = (
         f"{' and '.join(names)} need {needed / 1024:.1f} GiB and this machine has "
         f"{room / 1024:.1f} GiB, so nothing was fetched; "
-        f"`python -m harness plan --target {names[0]}` lists what fits instead"
+        f"`python -m harness plan {names[0]}` lists what fits instead"
     )
     raise MachineError(message)
+
+
+def other_vocabulary(target: Facts, draft: Facts) -> str | None:
+    """How the vocabularies of two models differ, by size and maker; `None` where they do not."""
+    makers = {_MAKER.sub("", shape.name) for x in (target, draft) if (shape := shape_of(x.name))}
+    if abs(target.vocabulary - draft.vocabulary) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
+        return None
+    sizes = f"{target.vocabulary:,} and {draft.vocabulary:,}"
+    return f"their vocabularies of {sizes} tokens are not the same"
 
 
 def named_facts(name: str) -> Facts | None:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import re
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli import console
-from harness.cli.app import app
+from harness.cli.app import app, in_full
 from harness.errors import EXIT_CODES
 from schemas.contract import read
 from schemas.submission import Submission
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SMALL = [
     "--runner",
@@ -223,6 +219,35 @@ def test_the_codes_that_commands_end_with_are_told() -> None:
 
     assert "Exit codes: 0 done. 1 the answer is no" in words
     assert all(f" {code} {text}." in words for code, text in EXIT_CODES.items())
+
+
+def test_a_first_word_that_names_a_model_measures_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my model.gguf"
+    file.write_bytes(b"GGUF")
+
+    for model in ("qwen3-8b", "Qwen3 8B", "owner/repo:Q8_0", str(file)):
+        assert in_full([model, "--quick"]) == ["run", model, "--quick"]
+    assert in_full(["plan", "qwen3-8b"]) == ["plan", "qwen3-8b"]
+    for word, said in (
+        ("qwen3-8bb", "the nearest model is 'qwen3-8b'"),
+        ("plam", "the nearest command is 'plan'"),
+        ("none.gguf", "none.gguf does not exist; check the path"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            in_full([word])
+        assert said in capsys.readouterr().err
+
+
+def test_the_manual_has_the_exit_codes_of_the_program() -> None:
+    rows = re.findall(
+        r"^\| (\d+) \|",
+        (Path(__file__).parents[2] / "docs/measuring.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+
+    assert [int(code) for code in rows] == [*EXIT_CODES]
 
 
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:

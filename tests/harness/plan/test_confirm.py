@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 
 from harness import PROGRAM
 from harness.cli.app import app
+from harness.machine.detect import machine
+from harness.plan import run_check
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 from tests.test_commands import passed, speculation
@@ -68,8 +71,10 @@ def after(words: list[str], flag: str) -> str | None:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Path:
-    """A program that lists the options of a llama-server and does nothing else."""
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that lists the options of a llama-server, where every model has room."""
+    roomy = replace(machine(), ram_mib=128 * 1024)
+    monkeypatch.setattr(run_check, "machine", lambda: roomy)
     program = tmp_path / "llama-server"
     sizes = "\n".join(f"--{name} N    a size" for name in SIZES)
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}{sizes}\nTEXT\n", "utf-8")

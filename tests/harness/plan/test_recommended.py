@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from typer.testing import CliRunner
 
 from harness import PROGRAM
 from harness.cli.app import app
+from harness.machine.detect import machine
 from harness.models.presets import preset_named
+from harness.plan import run_check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +36,9 @@ SHARED = ("a Mac", "an APU")
 
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub's cache with nothing in it, and no hub."""
+    """A hub's cache with nothing in it, no hub, and a machine with room for every model."""
+    roomy = replace(machine(), ram_mib=128 * 1024)
+    monkeypatch.setattr(run_check, "machine", lambda: roomy)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
 

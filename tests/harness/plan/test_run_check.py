@@ -9,7 +9,7 @@ import pytest
 
 from harness.campaign.from_options import with_layers
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
-from harness.errors import UsageError
+from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.plan import run_check
 from harness.plan.computer import computer_of
@@ -69,3 +69,8 @@ def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
             UsageError, match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or"
         ):
             parse(wrong)
+
+
+def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_fetched() -> None:
+    with pytest.raises(BadInputError, match=r"qwen3-0\.6b cannot draft for phi-4"):
+        run_check.require_room(("phi-4", "qwen3-0.6b"), 2048)
