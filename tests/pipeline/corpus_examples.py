@@ -37,14 +37,6 @@ def _times(each: Trial, factor: float) -> Trial:
     return replace(each, decode_ms=round((each.decode_ms or 0.0) * factor, 3))
 
 
-def _at(hour: str, **machine: object) -> Submission:
-    """One of the first contributor's machine, measured from an hour on, for an hour."""
-    later = sample(seed=50, contributor="c1", **machine)  # type: ignore[arg-type]
-    return replace(
-        later, measured_from=f"2026-11-21T{hour}Z", measured_until="2026-11-21T11:30:00Z"
-    )
-
-
 def _step(ms: float) -> Submission:
     """A submission of somebody else on the same device whose plain step takes so long."""
     return sample(seed=60, contributor="zoe", costs=Costs(step_ms=ms))
@@ -58,7 +50,6 @@ def _layers(count: int | None) -> Submission:
 
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
-    "windows-overlap": _at("09:50:00"),
     # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
     "far-from-peers": _step(10.0),
     "another-model": _layers(33),
@@ -66,7 +57,6 @@ RAISING: dict[str, Submission] = {
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
     "copied-times": copied(VICTIM.trials[:7] + sample(seed=8, blocks=3).trials[7:]),
-    "windows-overlap": _at("10:00:01"),
     # 1.4 times as fast is no reason to doubt.
     "far-from-peers": _step(14.3),
     "another-model": _layers(None),

@@ -117,13 +117,6 @@ def test_an_empty_corpus_raises_nothing() -> None:
     assert corpus_flags(VICTIM, ()) == ()
 
 
-def test_strangers_may_measure_the_same_machine_at_the_same_time() -> None:
-    anonymous = replace(RAISING["windows-overlap"], contributor=None)
-    before = Corpus.of([replace(each, contributor=None) for each in HONEST])
-
-    assert "windows-overlap" not in names(anonymous, before)
-
-
 def replacing(old: Submission, **changes: object) -> Submission:
     """What its contributor would send instead of a submission."""
     digest = content_digest(sample_bytes(old))
@@ -151,32 +144,14 @@ def test_who_replaces_one_file_may_not_repeat_another() -> None:
     again = replacing(own, trials=VICTIM.trials, notes="Names one file and repeats another")
     found = names(again, Corpus.of((own, VICTIM)))
 
-    assert {"copied-times", "windows-overlap"} <= found
+    assert "copied-times" in found
 
 
 def test_a_name_that_nobody_has_excuses_nothing() -> None:
     name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
     again = replace(VICTIM, notes="again", supersedes=name)
 
-    assert {"copied-times", "windows-overlap"} <= names(again)
-
-
-def test_a_short_campaign_inside_a_long_one_is_seen() -> None:
-    long, late = sample(seed=1), sample(seed=2, day="2026-11-22")
-    own = replace(
-        sample(seed=3),
-        measured_from="2026-11-21T09:20:00Z",
-        measured_until="2026-11-21T09:30:00Z",
-    )
-    between = replace(
-        sample(seed=4),
-        measured_from="2026-11-21T09:05:00Z",
-        measured_until="2026-11-21T09:06:00Z",
-    )
-    (flag,) = corpus_flags(own, (late, between, long))
-
-    assert flag.name == "windows-overlap"
-    assert flag.message.startswith("For 10.0 minutes")
+    assert "copied-times" in names(again)
 
 
 def test_the_distance_from_peers_by_hand() -> None:

@@ -13,7 +13,6 @@ Check = Callable[[CorpusComparison], Seen | None]
 
 CORPUS_FLAGS: dict[str, Check] = {
     "copied-times": checks.copied_times,
-    "windows-overlap": checks.windows_overlap,
     "far-from-peers": checks.far_from_peers,
     "another-model": checks.another_model,
 }

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from pipeline.collection.plausibility.fingerprint import MarkIndex
 from schemas.vocabulary.flags import Severity
 
 COPIED = bounds("copied-times")
-_TOUCH = timedelta(seconds=bounds("windows-overlap")["seconds"])
 PEERS = bounds("far-from-peers")
 
 
@@ -58,22 +56,6 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
     own, other = candidate.own.submission, candidate.corpus.members[position].submission
     is_first = (own.measured_from, candidate.position) < (other.measured_from, position)
     return "caution" if is_first else "serious"
-
-
-def windows_overlap(candidate: CorpusComparison) -> Seen | None:
-    """Another campaign of the same contributor on the same machine ran within this one's window.
-
-    Anonymous submissions are not compared: two people may own the same laptop.
-    """
-    if candidate.own.submission.contributor is None:
-        return None
-    start, end = candidate.own.window
-    for position, window in candidate.corpus.windows.get(candidate.own.identity.voter, ()):
-        overlap = min(end, window[1]) - max(start, window[0])
-        if overlap > _TOUCH and candidate.is_apart(position):
-            other = candidate.corpus.members[position].name
-            return seen(minutes=overlap.total_seconds() / 60, other=other)
-    return None
 
 
 def far_from_peers(candidate: CorpusComparison) -> Seen | None:

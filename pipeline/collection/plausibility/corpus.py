@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -15,7 +14,6 @@ from schemas.submission import Submission
 # What every file of a model states alike, where it states it.
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
-Window: TypeAlias = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +35,6 @@ class Member:
             fingerprint=TimingFingerprint.of(submission),
             speed=peers.BaselineSpeed.of(submission, named),
         )
-
-    @property
-    def window(self) -> Window:
-        """From when to when it was measured."""
-        start, end = self.submission.measured_from, self.submission.measured_until
-        return datetime.fromisoformat(start), datetime.fromisoformat(end)
 
     @property
     def shape(self) -> Shape:
@@ -84,13 +76,6 @@ class Corpus:
         for position, each in enumerate(self.members):
             voters = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
             voters.setdefault(each.identity.voter, position)
-        return found
-
-    @cached_property
-    def windows(self) -> dict[str, list[tuple[int, Window]]]:
-        found: dict[str, list[tuple[int, Window]]] = {}
-        for position, each in enumerate(self.members):
-            found.setdefault(each.identity.voter, []).append((position, each.window))
         return found
 
     @cached_property
