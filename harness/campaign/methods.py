@@ -33,6 +33,17 @@ def parse(text: str) -> Method:
     return method
 
 
+def as_text(method: Method) -> str:
+    """The text that `parse` makes this method of, without its draft."""
+    if method.chain:
+        depth = "" if method.n_max is None else f":n_max={method.n_max}"
+        return "+".join(method.chain) + depth
+    entry = METHODS[method.type]
+    sizes = {name: method.sizes.get(name) for name in (*entry.defaults, *entry.optional)}
+    given = [f"{name}={size:g}" for name, size in sizes.items() if size is not None]
+    return f"{method.type}:{','.join(given)}" if given else method.type
+
+
 def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
     """The methods that a runner measures where none is named."""
     return tuple(map(parse, runner.default_methods))

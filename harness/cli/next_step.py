@@ -2,17 +2,19 @@
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from harness import PROGRAM
 from harness.campaign.model import Campaign
 from harness.cli.engine_run import MeasuredEngine
+from harness.cli.options import option_names
 from harness.cli.request import RunRequest
 from harness.machine.command_line import pasted
 from harness.report import words
 from harness.report.setting import settings
+from harness.tune.search import SearchOptions
 from schemas.submission import Submission
 
 _RESUME, _QUICK = "--resume", "--quick"
@@ -48,15 +50,25 @@ def again(*more: str, without: str = "") -> str:
 
     A command that does not resume leaves its result alone, so that it names no output.
     """
-    return pasted([*PROGRAM.split(), *_given({_RESUME, without}, _RESUME in more), *more])
+    valued = () if _RESUME in more else _OUTPUT
+    given = _given(sys.argv[1:], alone={_RESUME, without}, valued=valued)
+    return pasted([*PROGRAM.split(), *given, *more])
 
 
-def _given(left_out: set[str], resumes: bool) -> Iterator[str]:  # noqa: FBT001 - a private helper
-    given = iter(sys.argv[1:])
+def as_run(method: str) -> str:
+    """The `run` that measures one method of a tune again."""
+    valued = (*_OUTPUT, "--method", *option_names(SearchOptions))
+    given = _given(sys.argv[2:], alone={_RESUME}, valued=valued)
+    return pasted([*PROGRAM.split(), "run", *given, "--method", method])
+
+
+def _given(words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]) -> Iterator[str]:
+    """The words without these options: those that stand alone, and those with a value."""
+    given = iter(words)
     for word in given:
-        if word in _OUTPUT and not resumes:
+        if word in valued:
             next(given, None)
-        elif word not in left_out and (resumes or not word.startswith("--output=")):
+        elif word not in alone and word.partition("=")[0] not in valued:
             yield word
 
 

@@ -10,6 +10,7 @@ import typer
 from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
+from harness.campaign.methods import as_text as method_text
 from harness.campaign.model import (
     DEFAULT_CONTEXT_TOKENS,
     ArmPlan,
@@ -19,7 +20,7 @@ from harness.campaign.model import (
 )
 from harness.cli import console
 from harness.cli.engines import ChosenEngine
-from harness.cli.next_step import again
+from harness.cli.next_step import again, as_run
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
@@ -165,6 +166,10 @@ class TuneRequest(RunRequest):
             raise typer.Exit(INTERRUPTED)
         if outcome.certified:
             tuner.forget()
+            if outcome.leader is not None and not stages.chosen.kind.behind_servers:
+                console.say(
+                    f"To measure it again: {as_run(method_text(outcome.leader.arm.method))}"
+                )
         else:
             more = f"{2 * minutes:g}"
             console.say(f"Next, at most {minutes:g} min: {again('--resume', '--budget', more)}")

@@ -8,6 +8,7 @@ import pytest
 
 from estimates.model import Summary
 from harness import PROGRAM
+from harness.campaign.methods import as_text, parse
 from harness.campaign.options import Options
 from harness.cli import next_step
 from harness.cli.engine_run import MeasuredEngine
@@ -90,3 +91,24 @@ def test_a_whole_run_that_says_too_little_gets_twice_the_blocks(tmp_path: Path) 
 
 def test_an_answer_needs_no_next_step(tmp_path: Path) -> None:
     assert next_step.after(request(tmp_path), measured(ended("completed"))) is None
+
+
+def test_the_winner_of_a_tune_is_measured_again_by_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = "x tune --resume --target a.gguf --method draft-model --method=mtp --budget 5 -o r.json"
+    monkeypatch.setattr(sys, "argv", [*given.split(), "--deepest=4", "--threads", "8"])
+
+    assert next_step.as_run("draft-model:n_max=3") == (
+        f"{PROGRAM} run --target a.gguf --threads 8 --method draft-model:n_max=3"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "draft-model:n_max=3,p_min=0.5",
+        "prompt-lookup:n_max=8,ngram_min=2,ngram_max=4",
+        "ngram-mod+draft-model:n_max=5",
+    ],
+)
+def test_a_method_is_written_as_it_is_asked_for(text: str) -> None:
+    assert as_text(parse(text)) == text
