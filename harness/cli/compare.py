@@ -197,7 +197,8 @@ def compare(
         console.say(f"Next, at most {budget_s / 60:g} min: {again('--resume')}")
     elif verdict == "unclear":
         longer = f"{budget_s / 30:g}"
-        console.say(f"Next, at most {longer} min: {again('--budget', longer)}")
+        more = ("--blocks", str(2 * options.blocks)) if options.blocks else ()
+        console.say(f"Next, at most {longer} min: {again('--budget', longer, *more)}")
     if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
         raise typer.Exit(code)
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from harness import PROGRAM
+from harness.campaign.arms import takes_draft
+from harness.campaign.methods import as_text
 from harness.campaign.model import Campaign
 from harness.cli.engine_run import MeasuredEngine
 from harness.cli.options import option_names
@@ -15,6 +17,7 @@ from harness.machine.command_line import pasted
 from harness.report import words
 from harness.report.setting import settings
 from harness.tune.search import SearchOptions
+from schemas.method import Method
 from schemas.submission import Submission
 
 _RESUME, _QUICK = "--resume", "--quick"
@@ -55,11 +58,12 @@ def again(*more: str, without: str = "") -> str:
     return pasted([*PROGRAM.split(), *given, *more])
 
 
-def as_run(method: str) -> str:
+def as_run(method: Method) -> str:
     """The `run` that measures one method of a tune again."""
     valued = (*_OUTPUT, "--method", *option_names(SearchOptions))
+    valued += () if takes_draft(method) else ("--draft", "-md")
     given = _given(sys.argv[2:], alone={_RESUME}, valued=valued)
-    return pasted([*PROGRAM.split(), "run", *given, "--method", method])
+    return pasted([*PROGRAM.split(), "run", *given, "--method", as_text(method)])
 
 
 def _given(words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]) -> Iterator[str]:

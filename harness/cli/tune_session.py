@@ -10,7 +10,6 @@ import typer
 from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
-from harness.campaign.methods import as_text as method_text
 from harness.campaign.model import (
     DEFAULT_CONTEXT_TOKENS,
     ArmPlan,
@@ -167,9 +166,7 @@ class TuneRequest(RunRequest):
         if outcome.certified:
             tuner.forget()
             if outcome.leader is not None and not stages.chosen.kind.behind_servers:
-                console.say(
-                    f"To measure it again: {as_run(method_text(outcome.leader.arm.method))}"
-                )
+                console.say(f"To measure it again: {as_run(outcome.leader.arm.method)}")
         else:
             more = f"{2 * minutes:g}"
             console.say(f"Next, at most {minutes:g} min: {again('--resume', '--budget', more)}")

@@ -94,12 +94,16 @@ def test_an_answer_needs_no_next_step(tmp_path: Path) -> None:
 
 
 def test_the_winner_of_a_tune_is_measured_again_by_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = "x tune --resume --target a.gguf --method draft-model --method=mtp --budget 5 -o r.json"
+    given = "x tune --resume --target a --draft b --method draft-model --method=mtp --budget 5 -o r"
     monkeypatch.setattr(sys, "argv", [*given.split(), "--deepest=4", "--threads", "8"])
 
-    assert next_step.as_run("draft-model:n_max=3") == (
-        f"{PROGRAM} run --target a.gguf --threads 8 --method draft-model:n_max=3"
+    assert next_step.as_run(parse("draft-model:n_max=3")) == (
+        f"{PROGRAM} run --target a --draft b --threads 8 --method draft-model:n_max=3"
     )
+    assert next_step.as_run(parse("mtp")) == (
+        f"{PROGRAM} run --target a --draft b --threads 8 --method mtp:n_max=3"
+    )
+    assert " --draft " not in next_step.as_run(parse("ngram-simple"))
 
 
 @pytest.mark.parametrize(
