@@ -163,7 +163,7 @@ def test_a_model_that_was_named_leads_to_its_page(page: Page, base: str) -> None
 def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> None:
     text = answered(page, '<img src=x onerror="boom()">', "((")
 
-    assert 'No card or computer called “<img src=x onerror="boom()">” is known here.' in text
+    assert 'No card, computer or model called “<img src=x onerror="boom()">” is known here.' in text
     assert "No model called “((” has a figure here." in text
     assert "python -m harness run --target" in text
 

@@ -65,7 +65,9 @@ export const understand = (data, { card = "", model = "", task = ALL, view: wish
   // A name that is no device's is named, with the names that are written most like it.
   const odd = left.words.filter((word) => !Object.hasOwn(data.words.tasks, word));
   const isName = likely.length > 0 || odd.some((word) => /\d/.test(word)) || (memory === null && typed.words.length > 0 && !left.size);
-  const unknown = chosen.length || typed.processor || (wanted.length && !model) || !isName ? null : likely.length ? likely : alike(devices, card, NEAREST);
+  const known = chosen.length || (typed.processor && !odd.some((word) => /\d/.test(word))) || (wanted.length && !model);
+  // A text alone may mean a model, too: "lama 3.2".
+  const unknown = known || !isName ? null : likely.length ? likely : alike(model ? devices : [...devices, ...models], card, NEAREST);
   const about = sizeOf(sizes, wanted, model);
   return {
     processor: chosen.length ? chosen[0].kind !== "gpu" : typed.processor && !found.length,
@@ -95,8 +97,8 @@ export const asks = (question) => question.processor || question.devices.length 
 const onMachine = (question) => {
   const ids = new Set(question.devices.map((device) => device.id));
   if (ids.size) return (row) => ids.has(row.device.id);
-  if (question.unknown) return () => false;
   if (question.processor) return (row) => row.device.kind !== "gpu";
+  if (question.unknown) return () => false;
   if (question.memory !== null) return (row) => row.device.kind === "gpu" && row.device.memory === question.memory;
   return () => !question.typed.card || question.models.length > 0 || question.size !== null;
 };
