@@ -1,7 +1,6 @@
 """A result as text for a web form, and back: compressed, in base64, between two marker lines."""
 
 import base64
-import binascii
 import lzma
 import re
 import textwrap
@@ -39,10 +38,11 @@ def from_text(text: str) -> bytes | None:
             raise UnreadableTextError(message)
         return None
     try:
-        return unpacked(base64.b64decode("".join(found[0].split()), validate=True))
-    except binascii.Error as error:
+        packed = base64.b64decode("".join(found[0].split()), validate=True)
+    except ValueError as error:  # another letter, be it an invisible one, or a part of the text
         message = "the text is damaged; copy it again as `draftmap submit` printed it"
         raise UnreadableTextError(message) from error
+    return unpacked(packed)
 
 
 def unpacked(packed: bytes) -> bytes:

@@ -13,6 +13,10 @@ from harness import submit as submission
 from harness.cli import console
 from harness.machine.command_line import pasted
 
+# What puts the output of a command on the clipboard.
+_COPIERS = {"win32": "clip", "darwin": "pbcopy"}
+_OF_LINUX = ("wl-copy", "xclip -selection clipboard")
+
 
 @console.reports_errors
 def submit(
@@ -88,6 +92,8 @@ def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> I
     else:
         yield "2. git, in your clone, then open the pull request for the branch on GitHub:"
         yield from (f"     {pasted(each)}" for each in steps if each[0] != "gh")
-    copy = {"win32": " | clip", "darwin": " | pbcopy"}.get(sys.platform, "")
+    installed = (each for each in _OF_LINUX if shutil.which(each.partition(" ")[0]))
+    copier = _COPIERS.get(sys.platform) or next(installed, None)
+    copy = f" | {copier}" if copier else ""
     form = pasted([*again, "--without-git"])
     yield f"3. The issue form, without git: {form}{copy}"

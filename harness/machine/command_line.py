@@ -57,7 +57,8 @@ def quoted(word: str, *, windows: bool = WINDOWS) -> str:
     if _PLAIN.fullmatch(word):
         return word
     escaped = word.replace('"', '\\"')
-    return f'"{escaped}"' if "'" in word else f"'{word}'"
+    # PowerShell takes typographic marks for single quotes, too.
+    return f'"{escaped}"' if re.search("['\u2018-\u201b]", word) else f"'{word}'"
 
 
 def pasted(words: Sequence[str], *, windows: bool = WINDOWS) -> str:

@@ -79,6 +79,10 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     if answer.decision != "accepted":
         _answer(repository, filled.number, comment.body(answer, of_form=True))
         return f"Issue {filled.number}: answered with what is wrong."
+    if host.was_opened(repository, filled.branch):
+        text = "This form became a pull request before. Send a changed result with a new form.\n"
+        _answer(repository, filled.number, text)
+        return f"Issue {filled.number}: answered that it became a pull request before."
     sha = _repeated(filled, answer, folder, clone)
     host.push(clone, repository, sha, filled.branch)
     title = f"Result from the form #{filled.number}"

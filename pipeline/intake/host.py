@@ -49,6 +49,12 @@ def pull_request(repository: str, head: Head) -> int | None:
     return int(numbers[0]) if numbers else None
 
 
+def was_opened(repository: str, branch: str) -> bool:
+    """Whether there is, or was, a pull request of this branch of the repository itself."""
+    owner = repository.partition("/")[0]
+    return bool(_pages(f"repos/{repository}/pulls", {"state": "all", "head": f"{owner}:{branch}"}))
+
+
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
     """Every path that a pull request touches, old names too; `None`: more than GitHub lists."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})

@@ -37,7 +37,9 @@ with open(os.environ["LOG"], "a") as log:
     log.write(json.dumps([path.partition("?")[0], data]) + "\\n")
 if path.endswith("/issues/7"):
     print(json.dumps({{"body": open(os.environ["FORM"], newline="").read()}}))
-elif "/comments" in path and "--input" not in words:
+elif "state=all" in path and os.path.exists(os.environ["FORM"] + "-was-opened"):
+    print("[{{}}]")
+elif "--input" not in words:
     print("[]")
 else:
     print(json.dumps({{"number": 8, "id": 1}}))
@@ -92,6 +94,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (TEXT.replace(END, ""), "the first or the last line of the text is missing"),
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6WFoB"), "the text is damaged"),
+        (TEXT.replace("/Td6WFoA", "/Td6\u200bWFoA"), "the text is damaged"),  # as chats insert it
         (to_text(b"0" * (MAX_BYTES + 1)), "more than the 524,288 bytes"),
         (to_text(b"0" * (20 << 20)), "more than the 524,288 bytes"),  # a bomb
         (to_text(b"{}"), "the field"),
@@ -191,7 +194,7 @@ def test_an_accepted_form_is_pushed_opened_checked_and_answered(
     branches, asked = sent(answered(TEXT), answered(TEXT))
 
     assert "form/7" in branches.split()
-    (request,) = asked["pulls"]
+    (request,) = filter(None, asked["pulls"])
     assert (request["head"], request["base"]) == ("form/7", "main")
     ((status,),) = [asked[path] for path in asked if path.startswith("statuses/")]
     assert (status["state"], status["context"]) == ("success", "Gate")
@@ -219,6 +222,18 @@ def test_a_refused_or_edited_form_leaves_no_branch(
     assert "pulls" not in asked
     written = " ".join(each.get("body", "") for each in asked.get("issues/7/comments", []))
     assert (answer in written) if answer else not written
+
+
+@needs_shell
+def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
+    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]], tmp_path: Path
+) -> None:
+    (tmp_path / "now-was-opened").touch()
+
+    branches, asked = sent(answered(TEXT), answered(TEXT))
+
+    assert "form/7" not in branches
+    assert "with a new form" in asked["issues/7/comments"][-1]["body"]
 
 
 def test_text_of_another_program_is_no_result() -> None:
