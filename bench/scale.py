@@ -40,7 +40,7 @@ Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each k
 KINDS = ("cold", "warm")
 # Stage to the functions that are it; time in a stage within a stage counts for the inner one.
 STAGES = {
-    "single files": ("pipeline.data.database:members_of", "pipeline.data.database:checked"),
+    "single files": ("pipeline.data.database:members_of",),
     "corpus flags": ("pipeline.data.database:_corpus_flags",),
     "load": ("pipeline.data.database:load",),
     "tables": ("pipeline.data.database:aggregate",),
@@ -192,9 +192,7 @@ def _is_page(path: Path) -> bool:
 
 def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
     owner = importlib.import_module(module)
-    function: Callable[..., object] | None = getattr(owner, name, None)
-    if function is None:
-        return
+    function: Callable[..., object] = getattr(owner, name)
 
     def clocked(step: Callable[[], T]) -> T:
         before, inner = _cpu(), sum(spent.values())

@@ -257,3 +257,5 @@ def test_a_choice_is_drawn_again_and_kept_in_the_address(tab: Page, base: str) -
         expect(heading).to_be_visible()
         page.locator('select[name="tier"]').select_option("published")
         expect(page.locator(".dm-ranked li[data-tier=measured]")).to_have_count(0)
+        device = page.locator(".dm-ranked .dm-strip__name a").first
+        expect(device).to_have_attribute("href", re.compile(r"devices/[^/]*/\?tier=published$"))

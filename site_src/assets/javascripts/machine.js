@@ -32,6 +32,12 @@
       if (!field.options || [...field.options].some((option) => option.value === value)) field.value = value;
     }
   };
+  // What a page of one device or model can be chosen by, too.
+  const carried = (page) => {
+    const { task, backend, method, tier, aside } = viewOf(page);
+    const kept = Object.entries({ for: task === "all" ? "" : task, backend, method, tier, aside }).filter(([, value]) => value);
+    return kept.length ? `?${new URLSearchParams(kept)}` : "";
+  };
   const asks = (names) => names.some((name) => new URLSearchParams(location.search).has(name));
 
   // The links to Explore lead on with the same question.
@@ -109,6 +115,7 @@
 
   const redraw = async (page) => {
     const { strips, data } = await page.ready();
+    data.carried = carried(page);
     page.list.replaceChildren(...page.axis.map((each) => each.cloneNode(true)), ...strips.draw(data, viewOf(page)));
   };
 

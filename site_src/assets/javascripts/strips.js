@@ -52,7 +52,9 @@ const words = ({ verdicts }, row) => {
 const strip = (data, row, name) => {
   const { device, model } = row;
   const one = row.verdict === null && row.people === 1 ? " dm-strip--one" : "";
-  const names = el("span", "dm-strip__name", name === "model" ? null : link(data.root + device.address, device.label), name === "device" ? null : link(data.root + model.address, model.label, name === "both" ? "dm-strip__model" : ""));
+  // The pages of a row open with the chips that the row was chosen by.
+  const page = ({ address, label }, look) => link(data.root + address + (data.carried ?? ""), label, look);
+  const names = el("span", "dm-strip__name", name === "model" ? null : page(device), name === "device" ? null : page(model, name === "both" ? "dm-strip__model" : ""));
   const setting = [data.words.methods[row.method].label, row.depth && `depth ${row.depth}`].filter(Boolean).join(", ");
   const said = el("span", "dm-strip__words", setting, el("small", "", words(data.words, row).filter(Boolean).join(" · ")));
   const made = el("li", `dm-strip dm-strip--${row.tier} dm-strip--${tone(data.words, row)}${one}`, names, plot(row), link(data.root + row.evidence, figure(row), "dm-strip__figure"), said);
