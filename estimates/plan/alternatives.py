@@ -159,7 +159,7 @@ def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
         if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
             file = f"{name}-{_MIXTURE_QUANTISATION}"
             changes = f"a mixture of experts of that size: {file}"
-            yield _other_target(alone, changes, mixture, file, replace(speed, anchors=()))
+            yield _other_target(alone, changes, mixture, file, speed)
             return
 
 

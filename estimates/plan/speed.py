@@ -1,11 +1,11 @@
 """Predicts tokens per second: what a step must read, over the bandwidths that it is read with.
 
 A step takes the bytes on the devices over their bandwidth plus the bytes in host memory over the
-host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). A measurement of
-the same machine (an anchor) replaces the efficiencies.
+host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). What results of
+the same machine reached replaces the efficiencies.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,14 +14,12 @@ from estimates.plan.memory import kv_mib
 from estimates.plan.model import MIB, Facts, LayerPlacement
 from estimates.plan.placement import Case, Projection
 
-Basis = Literal["measured", "nearest", "physics"]
+Basis = Literal["nearest", "physics"]
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 # Processors reach less of theirs: 0.53 in the published run of a 27B model in DDR5-4800.
 HOST_EFFICIENCY = 0.5 / 0.62
-# With one measurement on the machine, other models lie within this factor of it.
-_ANCHORED_ERROR = 1.15
 # With results of the same device and other models; the aim for four in five predictions.
 NEAREST_ERROR = 1.25
 # Assumed: cost of each further token of a step on a graphics card, in plain steps, and what a core
@@ -38,14 +36,6 @@ ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
 _DEPTH_TOKENS = 512  # how far into the text speeds are stated
 _GB = 1e9
 _MS = 1000.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
-    """A measured plain speed with so many layers on the device, as llama.cpp counts them."""
-
-    layers: int
-    tps: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +75,6 @@ class MachineSpeed:
     # What these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
-    anchors: tuple[Anchor, ...] = ()
     measured: tuple[MeasuredSetting, ...] = ()  # of the target that is planned
 
 
@@ -103,9 +92,6 @@ class StepTime:
 
 def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second without speculation."""
-    anchored = _from_anchors(case.target, found.placement, machine)
-    if anchored is not None:
-        return anchored
     tps = _MS / reading(case, found.placement, machine).total_ms
     if _reached(found.placement, case.target, machine):
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
@@ -119,17 +105,6 @@ def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate
     )
 
 
-def split_time(anchors: Sequence[Anchor], layers: int, total: int) -> float:
-    """Seconds per token with `layers` of `total` on the device, on the line through two anchors.
-
-    t = (1 - f) t_cpu + f t_gpu with f the share of the layers; more than `total` counts as all.
-    """
-    first, last = (min(anchors, key=lambda a: a.layers), max(anchors, key=lambda a: a.layers))
-    f0, f1 = (min(a.layers, total) / total for a in (first, last))
-    share = (min(layers, total) / total - f0) / (f1 - f0)
-    return (1 - share) / first.tps + share / last.tps
-
-
 def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
     """Milliseconds of one step of the target over so many tokens."""
     read = reading(case, placement, machine, tokens=tokens)
@@ -141,33 +116,17 @@ def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens
     return device + host
 
 
-def _from_anchors(
-    facts: Facts, placement: LayerPlacement, machine: MachineSpeed
-) -> SpeedEstimate | None:
-    anchors = machine.anchors
-    total = facts.placed_layers - 1
-    if len({min(anchor.layers, total) for anchor in anchors}) >= 2:  # noqa: PLR2004 - a line
-        tps = 1 / split_time(anchors, placement.layers, total)
-        return _measured(tps)
-    same = [a for a in anchors if min(a.layers, total) == min(placement.layers, total)]
-    return _measured(same[0].tps) if same else None
-
-
 def _reached(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> bool:
     """Whether results of such machines give the rate of every memory that is read."""
     device = not placement.layers or machine.device_reached_gb_per_s is not None
     host = not _reads_host(placement, facts) or machine.host_reached_gb_per_s is not None
-    return device and host and not machine.anchors
+    return device and host
 
 
 def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> Iterator[str]:
     """The bandwidths that are needed and unknown."""
-    device, host = machine.device_gb_per_s, machine.host_gb_per_s
-    if not machine.anchors:
-        device, host = (
-            device or machine.device_reached_gb_per_s,
-            host or machine.host_reached_gb_per_s,
-        )
+    device = machine.device_gb_per_s or machine.device_reached_gb_per_s
+    host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if placement.layers and device is None:
         yield f"{ASSUMED_GB_PER_S:g} GB/s"
     if _reads_host(placement, facts) and host is None:
@@ -178,32 +137,14 @@ def _reads_host(placement: LayerPlacement, facts: Facts) -> bool:
     return placement.layers < facts.placed_layers or placement.cpu_experts > 0
 
 
-def _measured(tps: float) -> SpeedEstimate:
-    return SpeedEstimate(
-        estimate=tps, low=tps / _ANCHORED_ERROR, high=tps * _ANCHORED_ERROR, basis="measured"
-    )
-
-
-def _efficiency(case: Case, machine: MachineSpeed) -> float:
-    """The share of the bandwidth that the one anchor shows, or the usual one."""
-    if len(machine.anchors) != 1:
-        return EFFICIENCY
-    anchor = machine.anchors[0]
-    placement = LayerPlacement(layers=min(anchor.layers, case.target.placed_layers))
-    nominal = reading(case, placement, machine, efficiency=1.0)
-    return min(1.0, nominal.total_ms / (_MS / anchor.tps))
-
-
 def reading(
     case: Case,
     placement: LayerPlacement,
     machine: MachineSpeed,
     *,
     tokens: int = 1,
-    efficiency: float | None = None,
 ) -> StepTime:
-    """The time of a step over so many tokens; `efficiency` defaults to the machine's."""
-    efficiency = _efficiency(case, machine) if efficiency is None else efficiency
+    """The time of a step over so many tokens."""
     facts = case.target
     device, host = bytes_per_step(facts, placement, tokens)
     setting = replace(case.setting, context=_DEPTH_TOKENS, slots=1)
@@ -214,12 +155,10 @@ def reading(
         else:
             host += cache
     launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
-    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * efficiency
-    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * efficiency * HOST_EFFICIENCY
-    if not machine.anchors:
-        fast = machine.device_reached_gb_per_s or fast
-        slow = machine.host_reached_gb_per_s or slow
-    fast, slow = fast * _GB, slow * _GB
+    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * EFFICIENCY
+    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * EFFICIENCY * HOST_EFFICIENCY
+    fast = (machine.device_reached_gb_per_s or fast) * _GB
+    slow = (machine.host_reached_gb_per_s or slow) * _GB
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
     return StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 

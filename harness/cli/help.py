@@ -19,7 +19,6 @@ _ELSEWHERE = {
     "--n-gpu-layers": "--gpu-layers",
     "--url": "--base-url",
     "--out": "--output",
-    "--timeout": "--answer-timeout",
     "--n-predict": "--max-tokens",
 }
 

@@ -11,7 +11,7 @@ from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import HarnessError
 from harness.machine.rate import this_machine
 from harness.report import brief, progress
-from harness.report.terminal import compared, show
+from harness.report.terminal import compared
 from schemas.codec import Json, encode
 
 
@@ -29,9 +29,6 @@ def print_results(
                 screen.rule(name, align="left")
             brief.show(each.submission, each.summary, screen, path=each.path, here=each.here)
             print_memory(each.memory, screen)
-            if asked.details:
-                screen.print()
-                show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
             engines = {name: (each.submission, each.summary) for name, each in measured.items()}

@@ -58,7 +58,6 @@ class ResultOptions:
         panel=_RESULT,
         usual=True,
     )
-    details: bool = option("Print all figures after the verdict.", panel=_RESULT, default=False)
     json: bool = offered(JSON, default=False)
     contributor: str | None = offered(CONTRIBUTOR)
     notes: str | None = option(

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from estimates.plan.alternatives import Ways
@@ -106,7 +106,7 @@ def plan_inputs(
             draft=usual,
             draft_name=named.name if named else "",
         ),
-        speed=replace(own.speed, anchors=speed.anchors),
+        speed=own.speed,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
         server=None if computer.described else _server(computer.server_binary),

@@ -1,7 +1,5 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,16 +7,12 @@ from pathlib import Path
 from estimates.plan.commands import methods_by
 from estimates.plan.memory import KV_TYPE_BYTES
 from estimates.plan.model import Setting
-from estimates.plan.speed import Anchor
-from harness.errors import UsageError
 from harness.options import option
 
 _model = partial(option, panel="Models")
 _loaded = partial(option, panel="How it is loaded")
 _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
-_ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
-_ALL = 1 << 20
 USUAL_CONTEXT = 4096
 # The usual one of the methods that draft from the text itself.
 NGRAM = "ngram"
@@ -27,18 +21,6 @@ _MODEL = (
     "a GGUF file, a name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
     "`owner/repo:quant` on the hub"
 )
-
-
-def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
-    found = []
-    for text in texts:
-        match = _ANCHOR.fullmatch(text)
-        if match is None or float(match[2]) <= 0:
-            message = f"--anchor {text}: give tokens/s, or LAYERS:TOKENS/S such as 20:3.5"
-            raise UsageError(message)
-        layers = _ALL if match[1] in (None, "all") else int(match[1])
-        found.append(Anchor(layers=layers, tps=float(match[2])))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,14 +135,6 @@ class ComputerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
-    anchors: tuple[Anchor, ...] = _speed(
-        "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
-        "LAYERS:TOKENS/S. Given two, speeds in between are interpolated.",
-        name="anchor",
-        metavar="TPS",
-        parse=_anchors,
-        default=(),
-    )
     results: tuple[Path, ...] = _speed(
         "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
         "the collection's results of the same card or processor.",

@@ -19,7 +19,6 @@ from harness.plan.warnings import SLOWER
 from schemas.vocabulary import say
 
 _BASES = {
-    "measured": "from your measurement",
     "nearest": "from the nearest machines",
     "physics": "from bytes and bandwidth",
 }
@@ -267,8 +266,7 @@ def _own_error(plan: Plan) -> Iterator[str]:
     """How far such plans were from what was measured."""
     errors, before = learned().errors, "own error: "
     speed = errors.speed if plan.alone.tps.basis == "nearest" else errors.bare
-    stated = plan.alone.tps.basis != "measured" and not plan.alone.tps.assumes
-    if speed is not None and stated:
+    if speed is not None and not plan.alone.tps.assumes:
         how = "of the same device" if speed is errors.speed else "known for the card"
         what = "results" if speed is errors.speed else "the bandwidth"
         yield (

@@ -10,17 +10,9 @@ _SERVERS = "Servers (--runner openai)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    startup_limit_s: float = option(
-        "How long a server may take to start.",
-        name="startup-timeout",
-        metavar="SECONDS",
-        panel=_SETTINGS,
-        least=0.1,
-        default=300.0,
-    )
     answer_limit_s: float = option(
-        "How long one answer may take.",
-        name="answer-timeout",
+        "How long one answer, or the start of a server, may take. Default: 15m.",
+        name="timeout",
         metavar="SECONDS",
         panel=_SETTINGS,
         least=0.1,

@@ -11,7 +11,7 @@ from estimates.plan.model import Facts, Layer, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft, fit, largest_context, project
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from estimates.plan.speculation import Speculation, YieldCurve, speedup, tokens_per_round
-from estimates.plan.speed import Anchor, MachineSpeed, plain, split_time
+from estimates.plan.speed import MachineSpeed, plain
 
 MIB = 1024 * 1024
 ATTENTION = Layer(k_width=1024, v_width=1024, weight_bytes=100 * MIB)
@@ -129,34 +129,6 @@ def test_of_a_mixture_experts_leave_the_device_before_layers_do() -> None:
 
     assert found.placement.layers == 41
     assert 25 <= found.placement.cpu_experts <= 35
-
-
-def test_the_published_split_series_lies_on_the_line_through_its_ends() -> None:
-    # InventiveHQ (CC BY 4.0), Qwen2.5-Coder-14B on an RTX 5060 Ti: layers, tokens/s.
-    ends = (Anchor(layers=0, tps=2.89), Anchor(layers=99, tps=43.18))
-
-    for layers, tps in ((8, 3.58), (16, 4.24), (40, 12.5)):
-        assert 1 / split_time(ends, layers, 48) == pytest.approx(tps, rel=0.1)
-
-
-def test_two_measurements_replace_the_bandwidths() -> None:
-    machine = replace(MACHINE, anchors=(Anchor(layers=0, tps=2.5), Anchor(layers=99, tps=40)))
-    asked = case(known("Qwen3.5-27B", "Q4_K_M"), 30_000)
-
-    found = plain(asked, fit(asked), machine)
-
-    assert (found.estimate, found.basis) == (pytest.approx(40), "measured")
-
-
-def test_one_measurement_sets_the_efficiency_for_other_placements() -> None:
-    target = known("Qwen3.5-9B", "Q4_K_M")
-    full = case(target, 30_000)
-    measured = replace(MACHINE, anchors=(Anchor(layers=33, tps=20.0),))
-    part = case(target, 4000)
-
-    assert plain(full, fit(full), measured).estimate == pytest.approx(20)
-    slower = plain(part, fit(part), measured).estimate
-    assert slower < plain(part, fit(part), MACHINE).estimate
 
 
 def test_a_round_yields_one_token_and_what_was_accepted() -> None:

@@ -108,7 +108,7 @@ class Client:
                     raise ServerRefusedError(response.status, self._refusal(response))
                 yield response
         except TimeoutError as error:
-            message = f"no answer to {path} within {self.limit_s:g} s; raise --answer-timeout"
+            message = f"no answer to {path} within {self.limit_s:g} s; raise --timeout"
             raise ServerSilentError(message, late=True) from error
         except (OSError, http.client.HTTPException) as error:
             why = printable(str(error))[:_SHOWN] or type(error).__name__

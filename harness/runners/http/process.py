@@ -80,7 +80,7 @@ class ServerProcess:
                     undo.pop_all()
                     return None
                 time.sleep(_POLL_S)
-            late = f"was not ready within {limit_s:.0f} s; raise --startup-timeout"
+            late = f"was not ready within {limit_s:.0f} s; raise --timeout"
             what = f"{self.program.name} {late}"
             return failure_in_log(self.log(), otherwise="timed-out", what=what)
 

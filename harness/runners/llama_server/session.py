@@ -58,7 +58,7 @@ class LlamaServerSession(ServerSession[Server]):
 
     def _start(self, arm: ArmPlan) -> Server | Failure:
         began = time.perf_counter()
-        limit_s = self._limits.startup_limit_s
+        limit_s = self._limits.answer_limit_s
         process = start(arm, self._campaign, self._binary, limit_s=limit_s)
         if isinstance(process, Failure):
             return process

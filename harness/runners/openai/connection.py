@@ -60,7 +60,7 @@ def connect(
     if isinstance(endpoint, ServerAddress):
         return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
     began = time.perf_counter()
-    started = _started(endpoint, options.startup_limit_s, key)
+    started = _started(endpoint, limit_s, key)
     if isinstance(started, Failure):
         return replace(started, detail=without_key(started.detail, key))
     load_s = time.perf_counter() - began
@@ -83,7 +83,7 @@ def reconnect(
     """Connect to a server that fell silent, once it is ready again and if it is still the same."""
     address = lost.client.address
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
-    until_s = time.monotonic() + min(_RETURNS_S, options.startup_limit_s)
+    until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
     while time.monotonic() < until_s:
         with suppress(ServerSilentError, ServerRefusedError):
             _ask(asked)

@@ -71,7 +71,7 @@ class NamedModels:
                 raise BadInputError(message)
             return None
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
-        options = replace(self.options, startup_limit_s=_ASK_LIMIT_S, answer_limit_s=limit_s)
+        options = replace(self.options, answer_limit_s=limit_s)
         found = connect(endpoint, options, key=api_key())
         if isinstance(found, Failure):
             message = f"the baseline's server: {found.detail} [{found.reason}]"

@@ -135,7 +135,7 @@ def by_commands(_weights: Path) -> Iterator[Case]:
     options = ConnectionOptions(
         server_command=command,
         spec_server_commands=(f"{command} --depth 3",),
-        startup_limit_s=PATIENCE_S,
+        answer_limit_s=PATIENCE_S,
     )
     before = children()
     runner = CONNECT["openai"](options).open

@@ -126,7 +126,7 @@ def test_the_limit_covers_the_whole_answer_however_it_comes(
         question(Client(address=address, limit_s=LIMIT_S), ask)
 
     assert raised.value.late
-    assert str(raised.value) == "no answer to /x within 0.3 s; raise --answer-timeout"
+    assert str(raised.value) == "no answer to /x within 0.3 s; raise --timeout"
     assert time.monotonic() - began < IN_TIME_S
 
 
@@ -208,14 +208,14 @@ def test_the_first_question_of_a_run_keeps_the_limit_too(tmp_path: Path, cache_d
         done = CliRunner().invoke(
             app,
             ["run", "--runner", "openai", "--base-url", str(address), "--spec-base-url",
-             str(address), "--method", "prompt-lookup", "--answer-timeout", "0.3",
+             str(address), "--method", "prompt-lookup", "--timeout", "0.3",
              "--output", str(tmp_path)],
         )  # fmt: skip
 
     assert done.exit_code == 3
     assert done.stderr == (
         "Error: the baseline's server: no answer to /v1/models within 0.3 s; raise "
-        "--answer-timeout [timed-out]\n"
+        "--timeout [timed-out]\n"
     )
     assert time.monotonic() - began < IN_TIME_S
 

@@ -150,7 +150,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path
     found = failure(started(plan(nonsense), binary, limit_s=0.0))
 
     assert found.reason == "timed-out"
-    assert "raise --startup-timeout" in found.detail
+    assert "raise --timeout" in found.detail
     assert not children() - before
 
 

@@ -58,7 +58,7 @@ def test_a_server_that_does_not_answer_in_time_is_late() -> None:
         failure = refused(session, "baseline")
 
     assert failure.reason == "timed-out"
-    assert "raise --answer-timeout" in failure.detail
+    assert "raise --timeout" in failure.detail
 
 
 def test_a_trial_that_is_given_up_says_how_long_it_had_run() -> None:

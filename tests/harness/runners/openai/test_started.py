@@ -78,13 +78,13 @@ def test_a_program_that_is_not_there_is_named() -> None:
 def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
     slow = f"{sys.executable} -c 'import time; time.sleep(600)' {{port}}"
     session = open_session(
-        plan(), server_command=slow, spec_server_commands=(command(),), startup_limit_s=0.3
+        plan(), server_command=slow, spec_server_commands=(command(),), answer_limit_s=0.3
     )
 
     failure = refused(session, "baseline")
 
     assert failure.reason == "timed-out"
-    assert "raise --startup-timeout" in failure.detail
+    assert "raise --timeout" in failure.detail
     assert running("time.sleep") == []
 
 
