@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from estimates.commands import RunSetting, measure
 from estimates.plan.choices import Plan, PlannedModel, PlanOption
 from harness import PROGRAM
 from harness.machine.command_line import pasted
@@ -18,36 +17,28 @@ def run_line(plan: Plan) -> str:
     """The `run` that measures the recommended setting, by a runner that can.
 
     A run always measures the target alone, too. So where no draft is recommended, the draft that
-    was asked for is measured against it.
+    was asked for is measured against it. What the plan has chosen, a run chooses by itself.
     """
-    if plan.chosen:
-        return pasted([*_short(plan)])
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits
-    measured = asked if against else best
+    return pasted([*_words(plan, asked if against else best)])
+
+
+def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
+    drafting, drafts = measured.draft, measured.speculation
+    yield from (*PROGRAM.split(), _preset(plan.target) or _name(measured.target))
+    if drafting is not None and not plan.chosen:
+        yield _preset(plan.drafting) or _name(drafting)
+    yield "--quick"
+    if not plan.chosen:
+        yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
     options = [*_loaded(measured)]
-    if against and best.found.placement.layers > asked.found.placement.layers:
-        options += ["--baseline-gpu-layers", str(best.found.placement.layers)]
-    runner, drafting, drafts = _runner(measured, options), measured.draft, measured.speculation
-    setting = RunSetting(
-        target=_preset(plan.target) or _name(measured.target),
-        draft=None if drafting is None else _preset(plan.drafting) or _name(drafting),
-        method=f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT,
-        runner=() if runner == DEFAULT_RUNNER else ("--runner", runner),
-        options=tuple(options),
-    )
-    return pasted([*PROGRAM.split(), *measure([setting], quick=True)])
-
-
-def _short(plan: Plan) -> Iterator[str]:
-    """The words of a run that chooses the same draft and methods by itself."""
-    options = [*_loaded(plan.asked)]
-    runner = _runner(plan.asked, options)
-    yield from (*PROGRAM.split(), _preset(plan.target) or _name(plan.asked.target), "--quick")
+    runner = _runner(measured, options)
     yield from () if runner == DEFAULT_RUNNER else ("--runner", runner)
     yield from options
-    if plan.alone.found.placement.layers > plan.asked.found.placement.layers:
-        yield from ("--baseline-gpu-layers", str(plan.alone.found.placement.layers))
+    most = plan.alone.found.placement.layers
+    if most > measured.found.placement.layers:
+        yield from ("--baseline-gpu-layers", str(most))
 
 
 def _name(source: PlannedModel) -> str:

@@ -100,8 +100,8 @@ def test_every_recommendation_comes_with_a_run_that_can_be_planned(
 def test_a_draft_that_does_not_pay_is_measured_against_no_draft() -> None:
     words = run_line(*RECOMMENDED["no draft"])
 
+    assert words[:2] == ["qwen3-30b-a3b:q4_k_m", "qwen3-0.6b"]
     assert after(words, "--method") == "draft-model:n_max=4"
-    assert after(words, "--draft") == "qwen3-0.6b"
 
 
 def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
@@ -114,7 +114,7 @@ def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
     preset = run_line("--target", "qwen3-8b", "--draft", "qwen3-0.6b", *ALL, *CARD)
     file = run_line("--target", str(path), *CARD)
 
-    assert (after(preset, "--target"), after(preset, "--draft")) == ("qwen3-8b", "qwen3-0.6b")
+    assert preset[:2] == ["qwen3-8b", "qwen3-0.6b"]
     assert file[0] == str(path)
 
 

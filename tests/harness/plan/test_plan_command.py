@@ -75,7 +75,7 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
     assert "if the assumed acceptance holds (its own prediction head (MTP)" in words
     assert (
-        "--target qwen3.5-27b:q4_k_m --method mtp:n_max=3 --runner llama-server --context" in words
+        "qwen3.5-27b:q4_k_m --quick --method mtp:n_max=3 --runner llama-server --context" in words
     )
 
 
@@ -94,7 +94,7 @@ def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
     text = call(*both, *CARD, "--ram", "128").stdout
 
     words = text.partition("To be sure")[2]
-    assert "--target qwen3-30b-a3b:q4_k_m --draft qwen3-30b-a3b:q4_k_m" in words
+    assert "qwen3-30b-a3b:q4_k_m qwen3-30b-a3b:q4_k_m --quick" in words
 
 
 def test_both_factors_of_a_speedup_stand_beside_what_others_published() -> None:
