@@ -24,13 +24,9 @@ class HarnessError(Exception):
 
 
 class BadInputError(HarnessError):
-    """Invalid input: a file, an option value, a model."""
+    """A bad option or input: a file, a value, a model."""
 
     exit_code = BAD_INPUT
-
-
-class UsageError(BadInputError):
-    """The command line is wrong, whatever the files and the machine are."""
 
 
 class RefusedError(HarnessError):

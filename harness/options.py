@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from typing import Any, NamedTuple
 
-from harness.errors import UsageError
+from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
@@ -54,15 +54,15 @@ class Option:
     parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
-        """The text, which is one of the choices. Raises `UsageError`."""
+        """The text, which is one of the choices. Raises `BadInputError`."""
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
             message = f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
-            raise UsageError(message)
+            raise BadInputError(message)
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
-        """The number in a text, with a unit if the option has one. Raises `UsageError`."""
+        """The number in a text, with a unit if the option has one. Raises `BadInputError`."""
         unit = UNITS.get(self.metavar or "", _PLAIN)
         found = _AMOUNT.fullmatch(text.strip().lower())
         value = None
@@ -76,7 +76,7 @@ class Option:
             such = f", such as {unit.such}" if unit.such else ""
             kind = "a whole number" if whole else "a number"
             message = f"{self.flag(field)} {text}: give {kind}{within}{such}"
-            raise UsageError(message)
+            raise BadInputError(message)
         return int(value) if whole else value
 
     def flag(self, field: str) -> str:
@@ -98,22 +98,22 @@ def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa:
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
-    """The items of `a,b` or of an option that was given several times. Raises `UsageError`."""
+    """The items of `a,b` or of an option that was given several times. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
         message = "an empty list; leave the option out to select everything"
-        raise UsageError(message)
+        raise BadInputError(message)
     return items
 
 
 def whole_numbers(
     texts: Sequence[str], *, option: str, least: float, most: float, such: str
 ) -> tuple[int, ...]:
-    """The numbers of a list, each once, in ascending order. Raises `UsageError`."""
+    """The numbers of a list, each once, in ascending order. Raises `BadInputError`."""
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):
         message = (
             f"--{option} {','.join(texts)}: give whole numbers from {least:g} on, such as {such}"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
     return tuple(sorted({int(item) for item in items}))

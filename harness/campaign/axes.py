@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.campaign.model import RunSettings
 from harness.campaign.server_arguments import is_public
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.options import Option, whole_numbers
 from schemas.axes import Axes
 from schemas.submission import Settings
@@ -44,7 +44,7 @@ def _argument(text: str) -> str:
         "hold no path, name, address or key; for others use --runner openai --server-command, "
         "which hides them"
     )
-    raise UsageError(message)
+    raise BadInputError(message)
 
 
 def _number_or_all(text: str, *, axis: Axis) -> int:
@@ -53,7 +53,7 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
     if not text.isdecimal() or not (axis.least or 0) <= int(text) <= (axis.most or 0):
         bounds = f"from {axis.least} to {axis.most:,}"
         message = f"--{axis.option} {text}: give a whole number {bounds}, or all"
-        raise UsageError(message)
+        raise BadInputError(message)
     return int(text)
 
 
@@ -84,7 +84,7 @@ OPTIONS: Mapping[str, Option] = {name: _option(axis) for name, axis in AXES.item
 def given(options: Axes) -> list[str]:
     """The options of axes that were given, by name.
 
-    Raises `UsageError` for one that needs another that was not given.
+    Raises `BadInputError` for one that needs another that was not given.
     """
     found = {name: axis.value(options) for name, axis in AXES.items()}
     found = {name: value for name, value in found.items() if value not in (None, ())}
@@ -93,7 +93,7 @@ def given(options: Axes) -> list[str]:
         if needed is not None and needed not in found:
             flag = f"--{AXES[name].option}"
             message = f"{flag} is for --{AXES[needed].option}; add it, or leave {flag} out"
-            raise UsageError(message)
+            raise BadInputError(message)
     return list(found)
 
 

@@ -10,7 +10,7 @@ from harness.campaign.filling import fitting
 from harness.campaign.methods import defaults, parse
 from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
@@ -108,7 +108,7 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
-        raise UsageError(message)
+        raise BadInputError(message)
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
     if runner.behind_servers or runner.id == "mlx":  # only a person knows a draft of that format

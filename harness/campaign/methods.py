@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from harness.errors import UsageError, suggestion
+from harness.errors import BadInputError, suggestion
 from schemas import vocabulary
 from schemas.method import Method, method_with
 
@@ -19,14 +19,14 @@ METHODS = {name: entry for name, entry in vocabulary.METHODS.items() if entry.ru
 
 
 def parse(text: str) -> Method:
-    """The method in the value of `--method`. Raises `UsageError` with the nearest name."""
+    """The method in the value of `--method`. Raises `BadInputError` with the nearest name."""
     if "+" in text:
         return _chain([parse(part) for part in text.split("+")])
     name, _, rest = text.strip().partition(":")
     entry = METHODS.get(name)
     if entry is None:
         message = f"unknown method {name!r}.{suggestion(name, METHODS)}"
-        raise UsageError(message)
+        raise BadInputError(message)
     given = parameters(name, rest, known=(*entry.defaults, *entry.optional))
     method = method_with(name, {**entry.defaults, **given})
     _require_order(method)
@@ -50,7 +50,7 @@ def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
 
 
 def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Value]:
-    """The parameters in `key=value,key=value`. Raises `UsageError` for one that is not `known`."""
+    """The parameters in `key=value,key=value`. Raises `BadInputError` for an unknown one."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     given = {key.strip(): value.strip() for key, _, value in pairs}
     found = {key: _value(kind, key, value, known) for key, value in given.items()}
@@ -61,20 +61,20 @@ def _value(kind: str, key: str, value: str, known: Collection[str]) -> Value:
     if key not in known and key != "controller":
         hint = suggestion(key, known) if known else " It has no options."
         message = f"{kind} has no option {key!r}.{hint}"
-        raise UsageError(message)
+        raise BadInputError(message)
     read, form = _FORMS.get(key, _SIZE)
     found = read(value)
     if found is None:
         message = f"{kind}: {key} must be {form}, not {value!r}"
-        raise UsageError(message)
+        raise BadInputError(message)
     if key == "controller" and vocabulary.METHODS[kind].fixed:
         message = f"{kind}: its depth is the one that it is given, nothing changes it"
-        raise UsageError(message)
+        raise BadInputError(message)
     return found
 
 
 def _require_order(method: Method) -> None:
-    """Raise `UsageError` for sizes with which nothing could be drafted."""
+    """Raise `BadInputError` for sizes with which nothing could be drafted."""
     most, longest = method.n_max, method.ngram_max
     message = None
     if most is not None and (method.n_min or 0) > most:
@@ -85,15 +85,15 @@ def _require_order(method: Method) -> None:
         message = f"length={method.length:g} exceeds n_max + 1, the most that a round can yield"
     if message:
         message = f"{method.type}: {message}"
-        raise UsageError(message)
+        raise BadInputError(message)
 
 
 def _chain(parts: Sequence[Method]) -> Method:
-    """Raises `UsageError` for what is no chain, or has sizes that a result cannot hold."""
+    """Raises `BadInputError` for what is no chain, or has sizes that a result cannot hold."""
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
         message = "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"
-        raise UsageError(message)
+        raise BadInputError(message)
     models = [part for part in parts if METHODS[part.type].draft != "none"]
     allowed = [
         method_with(part.type, {"n_max": part.n_max}) if part in models else parse(part.type)
@@ -104,7 +104,7 @@ def _chain(parts: Sequence[Method]) -> Method:
             "a chain has one method with a model, whose n_max can be set, and n-gram methods have "
             "their usual sizes"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
     n_max = models[0].n_max if models else None
     return Method(type="other", name="+".join(kinds), n_max=n_max, chain=kinds)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from harness.campaign import axes
 from harness.campaign.methods import parse
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.options import comma_separated, offered, option, whole_numbers
 from schemas.axes import Axes
 from schemas.method import Method
@@ -37,7 +37,7 @@ def _layers(text: str, *, option: str) -> int:
         return -1
     if not re.fullmatch(r"-1|[0-9]{1,9}", text) or int(text) > _MAX_LAYERS:
         message = f"--{option} {text}: give a whole number from 0 to {_MAX_LAYERS}, all or auto"
-        raise UsageError(message)
+        raise BadInputError(message)
     return int(text)
 
 

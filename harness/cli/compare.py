@@ -18,7 +18,6 @@ from harness.errors import (
     NO,
     NOT_MEASURED,
     BadInputError,
-    UsageError,
 )
 from harness.files import written
 from harness.options import option
@@ -92,7 +91,7 @@ class Builds:
         elif self.reference and (self.base or self.base_commands):
             message = "--reference takes the place of base; give --head or --head-command alone"
         if message:
-            raise UsageError(message)
+            raise BadInputError(message)
         names = ("head",) if self.reference else ("base", "head")
         given = {"base": (self.base, self.base_commands), "head": (self.head, self.head_commands)}
         return tuple(
@@ -105,10 +104,10 @@ class Builds:
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
         if path is None:
             message = f"name the build: --{name} BINARY, or --{name}-command COMMAND"
-            raise UsageError(message)
+            raise BadInputError(message)
         if given := connection.given_for_servers():
             message = f"{given[0]} is for --base-command and --head-command"
-            raise UsageError(message)
+            raise BadInputError(message)
         try:
             find(path)
         except BadInputError as error:
@@ -127,7 +126,7 @@ class Builds:
                 f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
                 "without speculation, then for each --method, in their order"
             )
-            raise UsageError(message)
+            raise BadInputError(message)
         for command in commands:
             words(command, option=flag)
         plain, *speculating = commands
@@ -213,7 +212,7 @@ def _defaults(options: Options, blocks: int) -> Options:
     """What is measured where it was not chosen; the budget holds for both builds together."""
     if options.precision is not None:
         message = "a comparison ends by --budget or --blocks; leave out --precision"
-        raise UsageError(message)
+        raise BadInputError(message)
     prompts = options.prompts
     if not (options.suite or options.tasks or prompts):
         prompts = _QUICK_PROMPTS if options.quick else _PROMPTS

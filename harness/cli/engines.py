@@ -12,7 +12,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.suitability import require_servers, require_suited
-from harness.errors import HarnessError, MachineError, UsageError, suggestion
+from harness.errors import BadInputError, HarnessError, MachineError, suggestion
 from harness.machine import engines as installed
 from harness.options import option
 from harness.runners import CONNECT, OFFERED
@@ -76,14 +76,14 @@ class ChosenEngine:
 
     @property
     def kind(self) -> RunnerEntry:
-        """What the runner can do. Raises `UsageError` for an unknown name."""
+        """What the runner can do. Raises `BadInputError` for an unknown name."""
         if self.runner not in RUNNERS:
             message = f"unknown runner {self.runner!r}.{suggestion(self.runner, OFFERED)}"
-            raise UsageError(message)
+            raise BadInputError(message)
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `UsageError` when this runner cannot run what the options ask for."""
+        """Raise `BadInputError` when this runner cannot run what the options ask for."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             require_servers(options, self.connection)
@@ -93,7 +93,7 @@ class ChosenEngine:
             ignored = [flag for flag in ignored if flag != "--backend"]
         if ignored:  # the wrong engine would be measured
             message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
-            raise UsageError(message)
+            raise BadInputError(message)
 
     def adapter(self) -> Adapter:
         return CONNECT[self.kind.id](self.connection)
@@ -129,7 +129,7 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
-        """The command lines that start the engine. Raises `UsageError` if it cannot run an arm."""
+        """The command lines that start the engine. Raises `BadInputError` if it cannot."""
         return self.adapter().commands(campaign)
 
     def server(self) -> str | None:
@@ -164,10 +164,10 @@ def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[C
 
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
-    """One engine per binary, or the engine as it is without any. Raises `UsageError`."""
+    """One engine per binary, or the engine as it is without any. Raises `BadInputError`."""
     if binaries and engine.runner != _SERVER:
         message = f"--server-binary is for --runner llama-server, not for {engine.runner}"
-        raise UsageError(message)
+        raise BadInputError(message)
     named = [_name_and_path(text) for text in binaries]
     if len(named) > 1:
         _require_names([name for name, _ in named])
@@ -197,7 +197,7 @@ def _require_names(names: Sequence[str]) -> None:
         message = (
             "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
     if twice:
         message = f"two binaries are called {twice[0]}; give each --server-binary its own name"
-        raise UsageError(message)
+        raise BadInputError(message)

@@ -11,7 +11,7 @@ from estimates.summary import summarize
 from harness.cli import console
 from harness.cli.options import offers_fields
 from harness.cli.request import CONTRIBUTOR, JSON, check_contributor
-from harness.errors import BadInputError, UsageError, suggestion
+from harness.errors import BadInputError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import Imported, assemble
 from harness.importers.facts import KEYS, parse_map
@@ -65,16 +65,16 @@ class ImportOptions:
     json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
-        """Raise `UsageError` when the format of results would not accept a value."""
+        """Raise `BadInputError` when the format of results would not accept a value."""
         if self.source_format not in IMPORTERS:
             hint = suggestion(self.source_format, IMPORTERS)
             message = f"--from {self.source_format}: no such format.{hint}"
-            raise UsageError(message)
+            raise BadInputError(message)
         check_contributor(self.contributor)
         for flag, value in (("--source", self.source), ("--licence", self.licence)):
             if value is not None and not _LINE.fullmatch(value):
                 message = f"{flag} {value!r}: give one line of at most 120 characters, no < >"
-                raise UsageError(message)
+                raise BadInputError(message)
 
 
 @console.reports_errors

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 import typer
 
 from harness.campaign import axes
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.options import Option
 from schemas.axes import Axes
 
@@ -75,12 +75,12 @@ class _Offered:
         word = given.pop(self._argument_name, None)
         if word and value:
             message = f"{word} is given twice: leave out {self.flag}, or the word without an option"
-            raise UsageError(message)
+            raise BadInputError(message)
         if word:
             value = [word] if self.repeatable else word
         if value == "" or (self.repeatable and "" in (value or ())):
             message = f"{self.flag} is empty; leave it out, or give {self.option.metavar}"
-            raise UsageError(message)
+            raise BadInputError(message)
         if value is None or (self.repeatable and not value):
             return self.field.default
         if self.option.choices:

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli.engines import ChosenEngine
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.options import Option, offered, option
 from harness.run import result_file as results
 from schemas import private, strict
@@ -27,10 +27,10 @@ JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
 
 
 def check_contributor(name: str | None) -> None:
-    """Raise `UsageError` when the format would not accept the name."""
+    """Raise `BadInputError` when the format would not accept the name."""
     if name is not None and not _CONTRIBUTOR.fullmatch(name):
         message = f"--contributor {name!r}: letters, digits and inner hyphens only"
-        raise UsageError(message)
+        raise BadInputError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +67,18 @@ class ResultOptions:
     )
 
     def check(self) -> None:
-        """Raise `UsageError` when the format would not accept what is stated."""
+        """Raise `BadInputError` when the format would not accept what is stated."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters"
-            raise UsageError(message)
+            raise BadInputError(message)
         refused = strict.load(json.dumps({"notes": self.notes}).encode())
         if isinstance(refused, tuple):
             message = f"--notes {refused[0].message}"
-            raise UsageError(message)
+            raise BadInputError(message)
         if found := private.found(self.notes or ""):
             message = f"--notes contains {found}, and a result is public for ever: leave it out"
-            raise UsageError(message)
+            raise BadInputError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

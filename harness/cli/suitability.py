@@ -6,7 +6,7 @@ from operator import attrgetter
 from harness.campaign import axes
 from harness.campaign.arms import needs_draft
 from harness.campaign.options import Options
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.runners import OFFERED
 from harness.runners.options import ConnectionOptions
 from schemas.method import DRAFT_MODEL, Method
@@ -15,7 +15,7 @@ from schemas.vocabulary.axes import AXES
 
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
-    """Raise `UsageError` naming the runner that can, where this one cannot."""
+    """Raise `BadInputError` naming the runner that can, where this one cannot."""
     for method in options.methods:
         _require_method(method, kind)
     for axis in axes.given(options):
@@ -23,18 +23,18 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
             able = next(name for name in OFFERED if name in AXES[axis].runners)
             flag = f"--{AXES[axis].option}"
             message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
-            raise UsageError(message)
+            raise BadInputError(message)
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
         able = _first(attrgetter("concurrent"))
         message = (
             f"{runner} answers one request at a time; leave out --concurrency, or use --runner "
             f"{able}"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
 
 
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
-    """Raise `UsageError` naming every option that measuring through servers lacks."""
+    """Raise `BadInputError` naming every option that measuring through servers lacks."""
     started, named = connection.server_command, options.target or connection.model
     alone = connection.plain_alone
     drafts = options.drafts or not any(map(needs_draft, options.methods))
@@ -61,7 +61,7 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
             ". Add --backend cpu, or --device-name 'RTX 4090 24 GB' for each card, unless the "
             "server tells what it computes on"
         )
-    raise UsageError(message)
+    raise BadInputError(message)
 
 
 def _require_method(method: Method, kind: RunnerEntry) -> None:
@@ -72,14 +72,14 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
         where = "in-process" if able == next(iter(OFFERED)) else f"through {able}"
         message = f"{lacking} runs {where}: use --runner {able}{instead}"
-        raise UsageError(message)
+        raise BadInputError(message)
     limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
     if limited and not kind.limits_drafts:
         able = _first(attrgetter("limits_drafts"))
         message = (
             f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
 
 
 def _first(can: Callable[[RunnerEntry], bool]) -> str:

@@ -7,7 +7,7 @@ from harness.cli import console
 from harness.cli.engines import EngineOptions
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import ResultOptions
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.tune.search import SearchOptions
 
 # What a tune decides itself, or does not vary.
@@ -61,7 +61,7 @@ def tune(
 ) -> None:
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
-        raise UsageError(message)
+        raise BadInputError(message)
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
     engines = engine.engines(options)

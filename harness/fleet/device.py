@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import __version__
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.fleet.matrix import Cell
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
@@ -40,7 +40,7 @@ class OwnedDevice:
 def owned_device(
     name: str | None = None, rig: str | None = None, backends: Sequence[str] = ()
 ) -> OwnedDevice:
-    """The device of a worker: the named one, else Slurm's, else the first. Raises `UsageError`."""
+    """The device of a worker: the named one, else Slurm's, or the first. Raises `BadInputError`."""
     found = machine()
     gpus, slurm = found.gpus, os.environ.get("CUDA_VISIBLE_DEVICES")
     if name is None and slurm:
@@ -61,7 +61,7 @@ def owned_device(
 def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
     """The devices of these names; of a machine that is `alone`, by default every card, else `cpu`.
 
-    Raises `UsageError`.
+    Raises `BadInputError`.
     """
     found = [str(number) for number, _ in enumerate(machine().gpus)] or ["cpu"]
     return [owned_device(name) for name in names or (found if alone else ())]
@@ -93,7 +93,7 @@ def _environment(name: str) -> dict[str, str]:
     match = _NAME.fullmatch(name)
     if match is None:
         message = f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0"
-        raise UsageError(message)
+        raise BadInputError(message)
     backend, number = match.groups()
     seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
     hidden = dict.fromkeys(_VISIBLE.values(), "")

@@ -5,7 +5,7 @@ from functools import cache
 
 from harness.campaign.methods import Value
 from harness.campaign.methods import parameters as parameters_in
-from harness.errors import BadInputError, UsageError, suggestion
+from harness.errors import BadInputError, suggestion
 from harness.importers.facts import ImportedFacts
 from harness.importers.ids import id_of
 from harness.importers.names import weights_in
@@ -71,7 +71,7 @@ def method(
         raise BadInputError(message)
     try:
         given = parameters_in(kind, rest, known=parameters(kind))
-    except UsageError as error:
+    except BadInputError as error:
         message = f"--map method={text!r}: {error}"
         raise BadInputError(message) from error
     return _built(kind, given, facts, missing)

@@ -10,7 +10,7 @@ from estimates.plan.model import MIB, Memory
 from estimates.plan.placement import SYSTEM_MIB, free_of
 from estimates.plan.speed import MachineSpeed
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.machine.detect import machine
 from harness.plan.cards import cards_named, nearest_cards
 from harness.plan.options import ComputerOptions
@@ -51,7 +51,7 @@ class Computer:
 
 
 def computer_of(options: ComputerOptions) -> Computer:
-    """The machine that the options describe, or this one. Raises `UsageError`."""
+    """The machine that the options describe, or this one. Raises `BadInputError`."""
     rig = machine()
     _, own_cpu = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     if options.described:
@@ -174,7 +174,7 @@ def _named(name: str, options: ComputerOptions) -> list[Memory]:
         near = () if known else nearest_cards(name)
         hint = f" Known names like it: {', '.join(near)}." if near else ""
         message = f"--gpu {name!r} names no size; add it after the name, or as --vram 16."
-        raise UsageError(message + hint)
+        raise BadInputError(message + hint)
     if shares_memory(called) and size is not None:
         name = f"{called} {size[0]}"  # "dgx spark 128 GB" is a GB10 with as much
     card = _card(name, (gib or 0) * _GIB, options, called)

@@ -13,7 +13,7 @@ from estimates.plan.learned import learned
 from estimates.plan.placement import Case, Draft
 from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, server_program, usual_runner
 from harness.models.compatibility import compare, refusal
 from harness.models.gguf_header import vocabulary_and_tokens
@@ -61,11 +61,11 @@ def plan_inputs(
     """The facts behind the options; of models only headers are read.
 
     Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives
-    no header, `UsageError` for contradictory options.
+    no header, `BadInputError` for contradictory options.
     """
     if models.target is None:
         message = "name a model, such as `python -m harness plan qwen3-8b`"
-        raise UsageError(message)
+        raise BadInputError(message)
     target = find(models.target, say=say)
     own = with_results(computer_of(computer), speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)

@@ -11,7 +11,7 @@ from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, SuitePrompt
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.options import option
 from harness.run.events import Event, TrialEnded, TrialsPlanned
@@ -83,7 +83,7 @@ def families(
     deepest: int,
     fixed: bool = False,
 ) -> tuple[Family, ...]:
-    """Every method with each of its drafts. Raises `UsageError` without any."""
+    """Every method with each of its drafts. Raises `BadInputError` without any."""
     found: dict[str, dict[int, ArmPlan]] = {}
     for method in methods:
         for depth in (limit(method) or 0,) if fixed else depths_of(method, deepest):
@@ -93,7 +93,7 @@ def families(
                     found.setdefault(_name(arm, drafts), {})[depth] = arm
     if not found:
         message = "nothing to tune: no method speculates; name one with --method or --draft"
-        raise UsageError(message)
+        raise BadInputError(message)
     return tuple(Family(name=name, arms=arms) for name, arms in found.items())
 
 

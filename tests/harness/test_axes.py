@@ -20,7 +20,7 @@ from harness.campaign.options import Options
 from harness.cli.app import app
 from harness.cli.engines import ChosenEngine, at_depths
 from harness.cli.suitability import require_suited
-from harness.errors import BadInputError, HarnessError, UsageError
+from harness.errors import BadInputError, HarnessError
 from harness.runners import OFFERED
 from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.targets import Draws, SampledTarget
@@ -119,7 +119,7 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
 ) -> None:
     result = CliRunner().invoke(app, ["run", "--runner", "fake", "--dry-run", *given])
 
-    assert result.exit_code == UsageError.exit_code
+    assert result.exit_code == BadInputError.exit_code
     assert said in result.stderr
 
 

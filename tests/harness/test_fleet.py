@@ -22,7 +22,7 @@ from distributed import Client
 from distributed.security import Security
 
 from harness.cli.app import app
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.fleet import device
 from harness.fleet.connections import make_key, security
 from harness.fleet.device import owned_device, owned_devices
@@ -131,7 +131,7 @@ def test_a_worker_offers_what_its_device_is() -> None:
     assert found.name == "desk:cpu"
     assert found.resources["memory-gib"] > 0
     assert {"device", "rig-desk", "backend-cpu"} < set(found.resources)
-    with pytest.raises(UsageError, match="--device gpu: give cpu, a number, or cuda:0"):
+    with pytest.raises(BadInputError, match="--device gpu: give cpu, a number, or cuda:0"):
         owned_device("gpu")
 
 

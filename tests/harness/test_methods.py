@@ -12,7 +12,7 @@ from estimates.depths import label as depth_label
 from harness.campaign.arms import arms, label
 from harness.campaign.methods import METHODS, parse
 from harness.cli.methods import signature
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.importers.methods import parameters
 from schemas.method import Method
 from tests.harness.campaigns import campaign
@@ -96,7 +96,7 @@ def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
 def test_a_controller_is_taken_where_the_format_has_one(name: str) -> None:
     try:
         taken = parse(f"{name}:controller=autotune").adaptive
-    except UsageError:
+    except BadInputError:
         taken = False
 
     assert taken is ("controller" in parameters(name))

@@ -18,7 +18,7 @@ from harness.cli.engines import EngineOptions
 from harness.cli.import_ import ImportOptions
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
-from harness.errors import UsageError
+from harness.errors import BadInputError
 from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.options import REQUIRED, Option, comma_separated, option
 from harness.runners.options import ConnectionOptions
@@ -135,12 +135,12 @@ def test_what_is_no_such_number_is_answered_with_what_may_be_given(
 ) -> None:
     most = {"10x": 1000, "2h": 100}.get(text)
 
-    with pytest.raises(UsageError, match=re.escape(message)):
+    with pytest.raises(BadInputError, match=re.escape(message)):
         Option("", metavar="MINUTES", least=0.5, most=most).number("budget", text, whole=whole)
 
 
 def test_an_empty_list_is_not_everything() -> None:
-    with pytest.raises(UsageError, match="empty list"):
+    with pytest.raises(BadInputError, match="empty list"):
         comma_separated([","])
 
 

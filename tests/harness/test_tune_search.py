@@ -13,7 +13,7 @@ from harness.campaign.model import PlannedTrial
 from harness.cli.app import app
 from harness.cli.engines import ChosenEngine
 from harness.cli.tune_session import Stages
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.run.events import TrialEnded, TrialsPlanned
 from harness.runners.options import ConnectionOptions
 from harness.tune.search import TimeLeft, families, split, stage
@@ -46,7 +46,7 @@ def test_what_a_tune_decides_is_no_option_of_it() -> None:
     result = CliRunner().invoke(app, ["tune", "--blocks", "3"])
 
     assert result.exit_code == 2
-    with pytest.raises(UsageError, match="no method speculates"):
+    with pytest.raises(BadInputError, match="no method speculates"):
         families((parse("none"),), (), deepest=4)
     with pytest.raises(BadInputError):
         split(CORE.prompts[:3])

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.campaign.server_arguments import PORT, settings, without_keys
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import ServerAddress
 from harness.runners.http.session import KEY_VARIABLE
@@ -49,15 +49,15 @@ class Endpoints:
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
-    """The endpoints that the options name. Raises `UsageError` when they are not one set."""
+    """The endpoints that the options name. Raises `BadInputError` when they are not one set."""
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
         message = "give servers that run (--base-url) or commands that start them, not both"
-        raise UsageError(message)
+        raise BadInputError(message)
     if options.spec_models and (options.base_url is None or options.spec_base_urls):
         message = "--spec-served-model names models at --base-url; leave out other servers"
-        raise UsageError(message)
+        raise BadInputError(message)
     if options.base_url is not None and options.spec_models:
         address = parse(options.base_url, option="--base-url")
         return Endpoints(
@@ -84,36 +84,36 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
         "--spec-server-command"
     )
-    raise UsageError(message)
+    raise BadInputError(message)
 
 
 def check(found: Endpoints, campaign: Campaign) -> None:
-    """Raise `UsageError` when the servers are not those that the arms of a campaign need."""
+    """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
         message = (
             "say with --method how the other server drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
     if len(methods) != len(found.spec):
         message = (
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
             "when a server starts, so give one for each --method, in their order"
         )
-        raise UsageError(message)
+        raise BadInputError(message)
     if not isinstance(found.base, ServerAddress) and found.base in found.spec:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
-        raise UsageError(message)
+        raise BadInputError(message)
     for arm in campaign.arms:
         if not arm.drafts and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"
-            raise UsageError(message)
+            raise BadInputError(message)
         check_told(endpoint_of(arm, found, campaign), arm.method)
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
-    """Raise `UsageError` where a command tells vLLM to draft in another way than `--method` says.
+    """Raise `BadInputError` where a command makes vLLM draft otherwise than `--method` says.
 
     A drafter that may be of several kinds is what the configuration makes of it.
     """
@@ -133,7 +133,7 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
             return
         message = f"{varied} changes its depth; add controller=NAME to it"
     message = f"--method {method.type}: {message}"
-    raise UsageError(message)
+    raise BadInputError(message)
 
 
 def _written(config: Mapping[str, object]) -> str:

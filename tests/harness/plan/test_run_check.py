@@ -9,7 +9,7 @@ import pytest
 
 from harness.campaign.from_options import with_layers
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.plan import run_check
 from harness.plan.computer import computer_of
@@ -66,7 +66,7 @@ def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
     assert parse("-1") == parse("all") == -1
     for wrong in ("most", "-2", "1.5"):
         with pytest.raises(
-            UsageError, match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or"
+            BadInputError, match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or"
         ):
             parse(wrong)
 

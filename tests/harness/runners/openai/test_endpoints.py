@@ -3,7 +3,7 @@
 import pytest
 
 from harness.campaign.methods import parse as method
-from harness.errors import BadInputError, UsageError
+from harness.errors import BadInputError
 from harness.machine.command_line import join_command, pasted, split_command
 from harness.runners.http.client import ServerAddress
 from harness.runners.openai.endpoints import check_told, parse, with_port, words
@@ -154,7 +154,7 @@ def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:
 def test_a_command_that_drafts_in_another_way_than_asked_is_refused(
     asked: str, told: str, why: str
 ) -> None:
-    with pytest.raises(UsageError, match=f"--method {asked}: ") as raised:
+    with pytest.raises(BadInputError, match=f"--method {asked}: ") as raised:
         check_told(("vllm", "serve", "M", "--speculative-config", told), method(asked))
 
     assert why in str(raised.value)
