@@ -137,7 +137,7 @@ def test_the_headline_is_the_median_over_people_of_each_ones_median() -> None:
 
     # Medians 2.6, 1.2 and 1.6.
     assert "<strong>1.60\u00d7</strong>" in page
-    assert "The median over 3 people of each one\u2019s median, 1.20\u00d7 to 2.60\u00d7" in page
+    assert "3 people of each one\u2019s median; they printed 1.20\u00d7 to 2.60\u00d7." in page
     assert "rebuilt from what the source says" in page
 
 

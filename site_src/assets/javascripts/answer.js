@@ -117,7 +117,7 @@ const origin = ({ words }, row) => {
   const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
   if (row.tier !== "published") return `${sentence(words, bound === null ? "best-of" : "at-least", { bound: times(bound), settings })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
-  return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least, most });
+  return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least: times(row.dots[0]), most: times(row.dots.at(-1)) });
 };
 
 const direct = (data, answer) => {
