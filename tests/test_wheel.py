@@ -165,7 +165,7 @@ def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Pa
     assert "All figures: draftmap show o.json --details" in run.stdout
     assert (valid.returncode, valid.stdout) == (0, "")
     assert json.loads(shown.stdout)["estimates"]
-    assert (unknown.returncode, "No such command 'import'" in unknown.stderr) == (2, True)
+    assert (unknown.returncode, "'import' is no command" in unknown.stderr) == (2, True)
 
 
 @pytest.mark.long
@@ -179,6 +179,13 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     assert run.stderr.startswith("Error: no engine is installed and no llama-server on PATH; ")
     assert "pip install 'draftmap[inprocess]'" in run.stderr
     assert len(run.stderr.splitlines()) == 1
+    builds = ("--base", str(target), "--head", str(target))
+    for words in (("tune",), ("compare", *builds), ("submit", "no.json"), (str(target), "--quick")):
+        done = started(installed, tmp_path, *words)
+        assert done.returncode in (2, 3), (words, done.stdout)
+        assert (done.stderr[:7], done.stderr.count("\n")) == ("Error: ", 1), (words, done.stderr)
+    assert "pip install 'draftmap[inprocess]'" in started(installed, tmp_path).stdout
+    assert started(installed, tmp_path, "plan", str(target)).returncode == 0
     assert doctor.returncode == 3
     assert "Traceback" not in doctor.stdout + doctor.stderr
     assert "pip install 'draftmap[inprocess]'" in doctor.stdout
