@@ -16,8 +16,8 @@ from harness.cli.help import Command
 from harness.errors import NO, MachineError
 from harness.models import compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
-from harness.models.presets import Preset, presets
-from harness.models.resolve import on_disk, resolve
+from harness.models.presets import Preset, presets, usual_draft
+from harness.models.resolve import names, on_disk, resolve
 from harness.plan.overview import ModelEntry, ModelsOverview, overview
 from schemas.codec import encode
 
@@ -45,6 +45,11 @@ def show(found: ModelsOverview, console: Console) -> None:
         f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
         soft_wrap=True,
+    )
+    others = (each for each in names() if each not in presets())
+    console.print(
+        f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {', '.join(others)}.",
+        markup=False,
     )
 
 
@@ -165,14 +170,13 @@ def models(
 @console.reports_errors
 def check(
     *,
-    target: Annotated[str, typer.Argument(help="A GGUF file, a preset or `owner/repo:quant`.")],
+    target: Annotated[str, typer.Argument(help="A GGUF file, a name or `owner/repo:quant`.")],
     draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
 
-    Nothing is fetched and no weights are loaded. Exit codes: 0 yes, 1 no or a wrong path or a
-    broken file, 3 a model that is not on this disk.
+    Nothing is fetched and no weights are loaded. Exit code 1 is no.
     """
     ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
     compared = compatibility.compare(
@@ -191,7 +195,7 @@ def check(
 @console.reports_errors
 def get(
     *,
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A preset or `owner/repo:quant`.")],
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A name or `owner/repo:quant`.")],
     draft: Annotated[
         bool,
         typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
@@ -202,11 +206,8 @@ def get(
     A file that is on this disk is not fetched again. An interrupted download is continued, and
     every file is compared with the hub's SHA-256 before it is used.
     """
-    preset = presets().get(name.lower())
-    names = [name]
-    if draft and preset is not None and preset.draft is not None:
-        names.append(preset.draft)
-    for each in names:
+    usual = usual_draft(name) if draft else None
+    for each in (name, usual.name) if usual else (name,):
         path = on_disk(each)
         if path is not None:
             console.say(f"{each} is already on this disk.")
