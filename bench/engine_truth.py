@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
 from harness.run.execute import RunContext, measure
 from harness.runners.inprocess import open_in_process
 from schemas.method import Method
-from schemas.submission import Snapshot as State
-from tests.harness.campaigns import MACHINE
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
@@ -62,7 +62,7 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
         submission = measure(
             replace(campaign, arms=(baseline, arm)),
             runner=open_in_process,
-            context=RunContext(machine=MACHINE, snapshot=lambda at: State(moment=at)),
+            context=RunContext(machine=machine(), snapshot=Watch().snapshot),
             work_file=Path(folder) / "work.jsonl",
             resume=False,
         )
