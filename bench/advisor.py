@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from bench.advisor_world import World
 from pipeline.data.aggregate import make, prepare, view_queries
-from pipeline.site.advice import AdviceQuery, KnownModel, answer, key
+from pipeline.site.advice import KnownModel, key
 from pipeline.site.pages.knowledge import knowledge
+from tests.pipeline.predictions import AdviceQuery, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
-    Advice,
-    AdviceQuery,
     Configuration,
     Knowledge,
     KnownDevice,
@@ -15,10 +13,10 @@ from pipeline.site.advice import (
     PastError,
     Pool,
     Spread,
-    answer,
     depth_word,
     key,
 )
+from tests.pipeline.predictions import Advice, AdviceQuery, answer
 
 if TYPE_CHECKING:
     import random

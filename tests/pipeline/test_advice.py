@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 import pytest
 import scipy
 
-from pipeline.site.advice import AdviceQuery, answer
 from pipeline.site.pages.knowledge import knowledge
+from tests.pipeline.predictions import AdviceQuery, answer
 from tests.pipeline.random_advice import answers
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.site.advice import Advice, Knowledge
+    from pipeline.site.advice import Knowledge
+    from tests.pipeline.predictions import Advice
     from tests.pipeline.tables import Example
 
 

@@ -8,9 +8,10 @@ import orjson
 import pytest
 
 from estimates.requests import Costs, whole_request
-from pipeline.site.advice import AdviceQuery, Knowledge
+from pipeline.site.advice import Knowledge
 from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
 from tests import scripts
+from tests.pipeline.predictions import AdviceQuery
 from tests.pipeline.random_advice import answers, random_knowledge, random_question
 
 INPUTS = 1000
