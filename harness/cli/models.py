@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -46,11 +47,9 @@ def show(found: ModelsOverview, console: Console) -> None:
         markup=False,
         soft_wrap=True,
     )
-    others = (each for each in names() if each not in presets())
-    console.print(
-        f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {', '.join(others)}.",
-        markup=False,
-    )
+    others = ", ".join(each for each in names() if each not in presets())
+    known = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
+    console.print(fill(known, 80), markup=False, soft_wrap=True)
 
 
 def show_comparison(
