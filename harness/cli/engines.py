@@ -17,7 +17,6 @@ from harness.machine import engines as installed
 from harness.options import option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter
-from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
@@ -135,6 +134,8 @@ class ChosenEngine:
     def server(self) -> str | None:
         """The llama-server that is measured, else the one of this machine."""
         if self.runner == _SERVER:
+            from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
+
             return str(find(self.connection.binary).path)
         return installed.server_program()
 
