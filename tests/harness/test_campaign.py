@@ -221,8 +221,9 @@ def test_a_preset_target_brings_its_draft_and_another_does_not() -> None:
     assert draft_names(Options(target="own.gguf", drafts=("d.gguf",))) == ("d.gguf",)
 
 
-def test_without_a_draft_the_default_methods_do_without_it() -> None:
-    methods = usable_methods(Options(target="own.gguf"), ())
+@pytest.mark.usefixtures("cache_dir")
+def test_without_a_draft_the_default_methods_do_without_it(tmp_path: Path) -> None:
+    methods = usable_methods(Options(target=str(write_gguf(tmp_path / "own.gguf"))), ())
 
     assert methods == (Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),)
 
