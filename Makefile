@@ -36,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm test-mlx check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
-  weights synthetic lock gate comment form send-form chromium clean
+  format weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
+
+format: setup ## Write the fields of docs/format.md from the schema
+	$(RUN) -m tools.format_reference
 
 links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
 	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt
