@@ -67,7 +67,8 @@ export const understand = (data, { card = "", model = "", task = ALL, view: wish
   const isName = likely.length > 0 || odd.some((word) => /\d/.test(word)) || (memory === null && typed.words.length > 0 && !left.size);
   const known = chosen.length || (typed.processor && !odd.some((word) => /\d/.test(word))) || (wanted.length && !model);
   // A text alone may mean a model, too: "lama 3.2".
-  const unknown = known || !isName ? null : likely.length ? likely : alike(model ? devices : [...devices, ...models], card, NEAREST);
+  const namesake = typed.processor ? devices.filter(({ kind }) => kind !== "gpu") : model ? devices : [...devices, ...models];
+  const unknown = known || !isName ? null : likely.length ? likely : alike(namesake, card, NEAREST);
   const about = sizeOf(sizes, wanted, model);
   return {
     processor: chosen.length ? chosen[0].kind !== "gpu" : typed.processor && !found.length,
