@@ -19,9 +19,9 @@ def page() -> str:
     return f"{introduction}{MARK}{''.join(_objects('result', root, root, set()))}"
 
 
-def _objects(name: str, node: Node, root: Node, seen: set[int]) -> Iterator[str]:
+def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]:
     """A table for each kind of object, in the order in which a reader meets them."""
-    seen.add(id(node))
+    seen.add(str(node["properties"]))
     needed = node.get("required", ())
     fields = {key: _whole(value, root) for key, value in node["properties"].items()}
     yield f"\n### {name}\n\n| field | type | meaning |\n| --- | --- | --- |\n"
@@ -30,7 +30,7 @@ def _objects(name: str, node: Node, root: Node, seen: set[int]) -> Iterator[str]
         text = whole.get("description", item.get("description", "")).replace("|", "\\|")
         yield f"| {label} | {_kind(whole, item)} | {text} |\n"
     for key, (_, item) in fields.items():
-        if "properties" in item and id(item) not in seen:
+        if "properties" in item and str(item["properties"]) not in seen:
             yield from _objects(key, item, root, seen)
 
 
