@@ -169,6 +169,7 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
 
 def weighed(page: Page, asked: Asked, address: str) -> Weight:
     """Open a page at the size that the screen has, scroll to its end, and weigh it."""
+    page.goto("about:blank")  # what the page before still asks for is none of this one
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
     _settle(page, asked)

@@ -83,7 +83,7 @@ def test_an_empty_file_a_folder_and_a_huge_file_end_in_one_line_each(tmp_path: P
     said = [call(tmp_path / "empty.json"), call(tmp_path), call(tmp_path / "huge.json")]
 
     assert said == [
-        (1, f"Error: {tmp_path / 'empty.json'}: is empty; the tool wrote nothing into it"),
-        (1, f"Error: {tmp_path} cannot be read: Is a directory; name a file in it"),
-        (1, f"Error: {tmp_path / 'huge.json'}: larger than 64 MiB; give the raw records only"),
+        (2, f"Error: {tmp_path / 'empty.json'}: is empty; the tool wrote nothing into it"),
+        (2, f"Error: {tmp_path} cannot be read: Is a directory; name a file in it"),
+        (2, f"Error: {tmp_path / 'huge.json'}: larger than 64 MiB; give the raw records only"),
     ]

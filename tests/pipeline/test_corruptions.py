@@ -47,17 +47,13 @@ def test_the_gate_names_every_corruption(document: Document, change: Change, nam
 
 
 @NAMED
-def test_validate_and_show_name_every_corruption(
+def test_show_names_every_corruption(
     document: Document, change: Change, name: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "result.json"
     path.write_bytes(changed(document, change))
 
-    validated = CliRunner().invoke(app, ["validate", str(path)])
-    shown = CliRunner().invoke(app, ["show", str(path)])
-
-    assert name in validated.output
-    assert name in shown.output
+    assert name in CliRunner().invoke(app, ["show", str(path)]).output
 
 
 @pytest.mark.parametrize("document", [MEASURED, ON_CPU, IMPORTED, REPEATED])

@@ -174,9 +174,8 @@ def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> Non
     with pytest.raises(RejectedError) as stopped:
         open_database(tmp_path)
 
-    wrong = {finding.file for finding in stopped.value.findings}
+    wrong = {line.partition(": ")[0] for line in str(stopped.value).splitlines()}
     assert wrong == {str(path) for path in broken.values()}
-    assert all(line.startswith(str(tmp_path)) for line in str(stopped.value).splitlines())
 
 
 def test_an_extra_file_is_shown_as_a_preview(tmp_path: Path) -> None:
