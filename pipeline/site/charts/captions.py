@@ -231,12 +231,6 @@ def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -
     return f"{found[:1].upper()}{found[1:]}."
 
 
-def _apart(low: Row, high: Row) -> bool:
-    """Whether the whole interval of one figure lies below that of another."""
-    ends = (low["interval_high"], high["interval_low"])
-    return None not in ends and ends[0] < ends[1]
-
-
 def _speedup(row: Row) -> float:
     return float(row["speedup"])
 
