@@ -1,6 +1,6 @@
 """When to switch speculation off: `assets/switch-off.json`, and a section of pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import duckdb
@@ -10,6 +10,7 @@ from estimates.model import ESTIMATOR
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.site.pages import model
 from pipeline.site.rows import Row, grouped, read
+from schemas.codec import Json, rounded
 
 PATH = "assets/switch-off.json"
 FORMAT, VERSION = "draftmap-switch-off", 1
@@ -28,14 +29,14 @@ NAMES = {
 
 def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
     """The file, described by `schemas/switch_off.v1.schema.json`."""
-    document = {
+    document: Json = {
         "format": FORMAT,
         "version": VERSION,
         "estimator": ESTIMATOR,
         "stated_tokens": STATED_ANSWER_TOKENS,
         "settings": list(map(_setting, settings(read(connection, "switch_off")))),
     }
-    return model.Asset(path=PATH, data=orjson.dumps(document))
+    return model.Asset(path=PATH, data=orjson.dumps(rounded(document, DIGITS)))
 
 
 def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
@@ -86,7 +87,7 @@ def _from(cases: Iterable[tuple[int, str]], usual: int) -> int | None:
     return min(lost, default=None)
 
 
-def _setting(rows: Sequence[Row]) -> Mapping[str, object]:
+def _setting(rows: Sequence[Row]) -> Json:
     first = rows[0]
     return {
         **{NAMES.get(name, name): getattr(first, name) for name in SETTING},
@@ -97,16 +98,16 @@ def _setting(rows: Sequence[Row]) -> Mapping[str, object]:
     }
 
 
-def _case(row: Row) -> Mapping[str, object]:
+def _case(row: Row) -> Json:
     return {
         "task": row.task,
         "streams": row.concurrency,
         "context_tokens": row.context_depth,
-        "speedup": _rounded(row.speedup),
+        "speedup": row.speedup,
         "interval": _pair(row.interval_low, row.interval_high),
-        "request": _rounded(row.stated_request),
+        "request": row.stated_request,
         "request_interval": _pair(row.stated_request_low, row.stated_request_high),
-        "answer_from_tokens": _rounded(row.pays_from_tokens),
+        "answer_from_tokens": row.pays_from_tokens,
         "answer_from_interval": _pair(row.pays_from_low, row.pays_from_high),
         "people": row.contributors,
         "measured_on": f"{row.last_measured:%Y-%m-%d}",
@@ -115,9 +116,5 @@ def _case(row: Row) -> Mapping[str, object]:
     }
 
 
-def _pair(low: float | None, high: float | None) -> list[float | None] | None:
-    return None if low is None and high is None else [_rounded(low), _rounded(high)]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)
+def _pair(low: float | None, high: float | None) -> Json:
+    return None if low is None and high is None else [low, high]
