@@ -3,7 +3,7 @@
 `python -m bench.choices` simulates files of 1, 10 and 50 devices with one model, loads them into
 the tables of the pipeline and asks the queries and functions that pages, files, feeds, the terminal
 and the tuner print from. Many worlds share a database: each has a model, devices and contributors
-of its own. (In a world of one model the badge of everything is that of the model.) `spread` is by
+of its own. (With one model, its badge and the overall badge are the same.) `spread` is by
 how much contributors differ; what speaks of one machine is asked without it. For each place: the
 share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
 interval, in which all claims about one file or one world count as one observation.
@@ -95,7 +95,7 @@ def worlds_from(start: int) -> dict[Kind, Claims]:
     """The claims in `AT_ONCE` worlds of each kind.
 
     Worlds of one and ten devices have files of their own. In those of fifty, the forty others are
-    from the worlds beside, with other differences between contributors.
+    from neighbouring worlds, with new differences between contributors.
     """
     rng = np.random.default_rng((SEED, start))
     files = [device(rng) for _ in range(AT_ONCE * FRESH)]

@@ -210,7 +210,7 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
     Race and certificate together choose between the best arm and its rival. Whether speculation
     helps, and by how much, is decided by the certificate alone: the race's prompts chose its arms
     among all, so their luck favours them. The bounds allow for the choice between the two. `tasks`
-    are those of all prompts; where arms take turns after whole `passes`, they are not told apart.
+    are those of all prompts; where arms take turns after whole `passes`, tasks are not separated.
     """
     if rival is not None and _prefers(race, certificate, rival, best):
         best = rival

@@ -49,7 +49,7 @@ from schemas.codec import encode
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"
-# What a server is told so that it can be measured, with a value and without.
+# Arguments that only measuring needs: those with a value, and flags.
 _MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
 _ALONE = frozenset({"--no-webui", "--metrics"})
 _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}

@@ -17,7 +17,7 @@ def run_line(plan: Plan) -> str:
     """The `run` that measures the recommended setting, by a runner that can.
 
     A run always measures the target alone, too. So where no draft is recommended, the draft that
-    was asked for is measured against it. What the plan has chosen, a run chooses by itself.
+    was asked for is measured against it. The plan's defaults are those of `run`.
     """
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits

@@ -155,9 +155,9 @@ class ProgressDisplay:
             self._print(f"As fast as the warm-up, this takes about {seconds(expected_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show what happened to the campaign `name`; each has a bar of its own.
+        """Show what happened to the campaign `name`; each has its own bar.
 
-        `left_s` is what is left of a whole that has more campaigns than were begun.
+        `left_s` is the time left for all campaigns, also those that have not started.
         """
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
