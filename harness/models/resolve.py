@@ -53,7 +53,8 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 def refuse_unknown(value: str) -> BadInputError:
     """The error for a value that names no model."""
     if Path(value).expanduser().is_dir():
-        return BadInputError(f"{value} is a folder; name the GGUF file in it")
+        message = f"{value} is a folder; name the GGUF file in it, or for safetensors on a Mac use"
+        return BadInputError(f"{message} `run --runner mlx --target {value}`")
     if value.lower().endswith(".gguf"):
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.campaign.from_options import usable_methods
+from harness.campaign.options import Options
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder
 from harness.runners import CONNECT
@@ -12,6 +14,7 @@ from harness.runners.base import Totals
 from harness.runners.mlx import MlxModels
 from harness.runners.mlx.rounds import totals
 from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import RUNNERS
 
 CONFIG = {"model_type": "llama", "quantization": {"group_size": 64, "bits": 4}}
 
@@ -68,6 +71,10 @@ def test_where_mlx_is_missing_the_run_says_what_to_install(
 
     with pytest.raises(MachineError, match=r"not installed; .* pip install 'draftmap\[mlx\]'$"):
         CONNECT["mlx"](ConnectionOptions())
+
+
+def test_a_folder_needs_no_draft_and_is_not_searched_for_a_head(tmp_path: Path) -> None:
+    assert usable_methods(Options(target=str(tmp_path)), (), RUNNERS["mlx"]) == ()
 
 
 def test_a_folder_is_a_model_and_a_gguf_file_is_none(tmp_path: Path) -> None:
