@@ -21,8 +21,8 @@ from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
 from harness.run.record import assemble, trial_of
 from harness.run.stopping import decide
 from harness.runners.base import Failure, TrialRequest
-from harness.runners.fake import FakeSession
 from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
+from tests.harness.fake_runner import FakeSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from harness.run.journal import Fact
     from harness.run.stopping import Ended
     from harness.runners.base import Generation
-    from harness.runners.fake import FakeRig
     from schemas.submission import Submission
+    from tests.harness.fake_runner import FakeRig
 
 
 MACHINE = Machine(

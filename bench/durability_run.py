@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from harness.campaign.plan import plan
 from harness.cli.app import treat_termination_as_ctrl_c
 from harness.run.result_file import write
-from harness.runners.fake import FakeRig, FakeSession
 from tests.harness.campaigns import campaign, run
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign

@@ -14,10 +14,10 @@ from statistics import fmean
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, TrialRequest
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 BASELINE = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
 DRAFT = ArmPlan(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from harness.runners.fake import FakeRig
+    from tests.harness.fake_runner import FakeRig
 
     Trouble = Callable[[FakeRig, random.Random, float], FakeRig]
 

@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 from harness import PROGRAM
 from harness.cli import app as application
 from harness.machine.engines import server_program
+from harness.runners import CONNECT
+from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
@@ -50,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     """What a command prints, with the lines that a shell joins joined."""
     monkeypatch.setenv("DRAFTMAP_CACHE", str(folder / "cache"))
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", ["draftmap", *words])
     done = CliRunner().invoke(application.app, list(words))
@@ -57,12 +60,13 @@ def printed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return re.sub(r" *\\\n *", " ", done.output)
 
 
+ENGINE = ("--runner", "llama-cpp-python")
 MODELS = ("--target", "Big 7B.gguf", "--draft", "Small 1B.gguf")
 COMMANDS = {
     "welcome": (),
-    "run": ("run", "--runner", "fake", *MODELS, *SHORT, "--quick", "--output", "ran.json"),
+    "run": ("run", *ENGINE, *MODELS, *SHORT, "--quick", "--output", "ran.json"),
     "dry run": ("run", "--runner", "llama-server", *MODELS, "--dry-run"),
-    "tune": ("tune", "--runner", "fake", *MODELS, "--max-tokens", "8", "--deepest", "2"),
+    "tune": ("tune", *ENGINE, *MODELS, "--max-tokens", "8", "--deepest", "2"),
     "compare": ("compare", "--base", str(SERVER), "--head", str(SERVER), *MODELS, "--dry-run"),
     "plan": ("plan", "--target", "Big 7B.gguf", "--gpu", "RTX 3060 12 GB", "--ram", "32"),
     "show": ("show", "result.json"),

@@ -16,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.harness.ggufs import write_gguf
+from tests.harness.runners.openai.fake_server import serving
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
@@ -153,10 +154,10 @@ def test_the_container_file_copies_what_the_wheel_is_made_of() -> None:
 
 @pytest.mark.long
 def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Path) -> None:
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-
-    fake = ("--runner", "fake", "--target", str(target), "--output", "o.json")
-    run = started(installed, tmp_path, "run", *fake, *SHORT)
+    method = ("--method", "draft-model:n_max=3", "--draft", "tiny:Q4_0")
+    with serving() as base, serving(depth=3) as other:
+        urls = ("--base-url", base.url, "--spec-base-url", other.url, "--output", "o.json")
+        run = started(installed, tmp_path, "run", *urls, *method, *SHORT)
     valid = started(installed, tmp_path, "validate", "o.json")
     shown = started(installed, tmp_path, "show", "o.json", "--json")
     unknown = started(installed, tmp_path, "import", "--help")

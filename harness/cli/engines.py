@@ -15,7 +15,7 @@ from harness.cli.suitability import require_servers, require_suited
 from harness.errors import BadInputError, HarnessError, MachineError, suggestion
 from harness.machine import engines as installed
 from harness.options import option
-from harness.runners import CONNECT, OFFERED
+from harness.runners import CONNECT
 from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
@@ -30,7 +30,7 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 class EngineOptions(ConnectionOptions):
     runner: str | None = option(
         "What runs the models. "
-        + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())
+        + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items())
         + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
         metavar="RUNNER",
         panel=_SETTINGS,
@@ -77,7 +77,7 @@ class ChosenEngine:
     def kind(self) -> RunnerEntry:
         """What the runner can do. Raises `BadInputError` for an unknown name."""
         if self.runner not in RUNNERS:
-            message = f"unknown runner {self.runner!r}.{suggestion(self.runner, OFFERED)}"
+            message = f"unknown runner {self.runner!r}.{suggestion(self.runner, RUNNERS)}"
             raise BadInputError(message)
         return RUNNERS[self.runner]
 

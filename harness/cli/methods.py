@@ -7,8 +7,8 @@ from rich.text import Text
 
 from harness.campaign.methods import METHODS
 from harness.cli import console
-from harness.runners import OFFERED
 from schemas.codec import Json
+from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.methods import MethodEntry
 
 
@@ -46,4 +46,4 @@ def _as_json(entry: MethodEntry) -> Json:
 
 
 def _runners_of(entry: MethodEntry) -> tuple[str, ...]:
-    return tuple(name for name, kind in OFFERED.items() if entry.id in kind.methods)
+    return tuple(name for name, kind in RUNNERS.items() if entry.id in kind.methods)

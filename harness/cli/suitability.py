@@ -7,10 +7,9 @@ from harness.campaign import axes
 from harness.campaign.arms import needs_draft
 from harness.campaign.options import Options
 from harness.errors import BadInputError
-from harness.runners import OFFERED
 from harness.runners.options import ConnectionOptions
 from schemas.method import DRAFT_MODEL, Method
-from schemas.vocabulary import METHODS, RunnerEntry
+from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
 from schemas.vocabulary.axes import AXES
 
 
@@ -20,7 +19,7 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
         _require_method(method, kind)
     for axis in axes.given(options):
         if runner not in AXES[axis].runners:
-            able = next(name for name in OFFERED if name in AXES[axis].runners)
+            able = next(name for name in RUNNERS if name in AXES[axis].runners)
             flag = f"--{AXES[axis].option}"
             message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
             raise BadInputError(message)
@@ -70,7 +69,7 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
         able = _first(lambda other: lacking in other.methods)
         nearest = METHODS[lacking].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
-        where = "in-process" if able == next(iter(OFFERED)) else f"through {able}"
+        where = "in-process" if able == next(iter(RUNNERS)) else f"through {able}"
         message = f"{lacking} runs {where}: use --runner {able}{instead}"
         raise BadInputError(message)
     limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
@@ -84,4 +83,4 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
 
 def _first(can: Callable[[RunnerEntry], bool]) -> str:
     """The first runner that can do something."""
-    return next(name for name, each in OFFERED.items() if can(each))
+    return next(name for name, each in RUNNERS.items() if can(each))

@@ -5,7 +5,6 @@ from importlib import import_module
 
 from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
-from schemas.vocabulary import RUNNERS
 
 Connect = Callable[[ConnectionOptions], Adapter]
 
@@ -26,6 +25,4 @@ CONNECT: dict[str, Connect] = {
     "llama-server": _of_module("llama_server"),
     "openai": _of_module("openai"),
     "mlx": _of_module("mlx"),
-    "fake": _of_module("fake"),
 }
-OFFERED = {name: entry for name, entry in RUNNERS.items() if entry.offered}

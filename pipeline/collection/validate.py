@@ -150,9 +150,6 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
     if in_date and dated != f"{folder.parent.name}/{folder.name}":
         named = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date"
         found.append(_finding(accepted.source, "canonical-folder", f"{named}; move it"))
-    if accepted.submission.engine.runner == "fake":
-        message = "the runner `fake` invents its figures; measure with a real engine"
-        found.append(_finding(accepted.source, "fake-runner", message, "$.engine.runner"))
     return tuple(found)
 
 

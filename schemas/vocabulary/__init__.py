@@ -59,7 +59,6 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     concurrent: bool = False
     behind_servers: bool = False
     limits_drafts: bool = False
-    offered: bool = True
 
     @property
     def methods(self) -> frozenset[str]:

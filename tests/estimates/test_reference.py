@@ -13,11 +13,11 @@ from estimates.reference import FAIL_BELOW, Reference, check, mismatch, referenc
 from harness.campaign import suite
 from harness.campaign.model import PromptSuite
 from harness.run.execute import measure
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.vocabulary import FIXED_TASKS
 from tests.estimates.campaigns import campaign as trials_of
 from tests.estimates.campaigns import trial
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from pathlib import Path

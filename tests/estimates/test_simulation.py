@@ -17,8 +17,8 @@ from bench.disturbances import QUIET
 from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeSession
 from schemas.submission import Snapshot
+from tests.harness.fake_runner import FakeSession
 
 if TYPE_CHECKING:
     pass

@@ -12,9 +12,9 @@ from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, 
 from harness.models.describe import WeightsFile, describe
 from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Cpu, Machine, Model, OperatingSystem, Snapshot, Submission
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable

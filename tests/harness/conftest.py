@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.files import VARIABLE
+from harness.runners import CONNECT
+from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -20,6 +22,12 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.setenv(VARIABLE, str(path))
     return path
+
+
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake engine in the place of the one in-process."""
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.runners.base import Failure, TrialRequest
-from harness.runners.fake import FakeRig
 from harness.runners.http.session import together
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.fake_runner import FakeRig
 from tests.processes import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -11,11 +11,9 @@ from harness.doctor import engine_checks, examine, machine_checks
 from harness.doctor.check import Check
 from harness.doctor.decode import decode
 from harness.machine.command import death
-from harness.runners import CONNECT
-from harness.runners.fake import FakeRig, FakeSession
-from harness.runners.options import ConnectionOptions
 from schemas.submission import Device, Gpu, Snapshot
 from tests.harness.campaigns import campaign
+from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
 from tests.processes import needs_shell
@@ -77,7 +75,7 @@ def test_an_old_python_fails() -> None:
 
 def test_an_engine_that_works_shows_its_rate() -> None:
     # The fake rig takes 20 ms for a token, with a noise of one percent.
-    check = decode(CONNECT["fake"](ConnectionOptions()).open, campaign(), "take another")
+    check = decode(partial(FakeSession, FakeRig()), campaign(), "take another")
 
     assert check.status == "ok"
     assert float(check.found.partition(" ")[0]) == pytest.approx(50, rel=0.05)

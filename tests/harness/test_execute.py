@@ -14,10 +14,10 @@ from harness.errors import HarnessError, MachineError
 from harness.run.events import TrialEnded, TrialsPlanned
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def test_a_campaign_in_which_every_drafting_arm_failed_does_not_end_with_0(
     assert cache_dir.is_dir()
     failing = {"prompt-lookup-n8": "crashed"}
     broken = Adapter(open=partial(FakeSession, FakeRig(failing_arms=failing)))  # type: ignore[arg-type]
-    monkeypatch.setitem(CONNECT, "fake", lambda _: broken)
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: broken)
     target = write_gguf(tmp_path / "target.gguf")
     (tmp_path / "results").mkdir()
     words = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
@@ -193,8 +193,8 @@ def test_a_campaign_in_which_every_drafting_arm_failed_does_not_end_with_0(
     done = CliRunner().invoke(
         app,
         [
-            *("run", "--runner", "fake", "--target", str(target), "-o", str(tmp_path / "results")),
-            *words,
+            *("run", "--runner", "llama-cpp-python", "--target", str(target)),
+            *("-o", str(tmp_path / "results"), *words),
         ],
     )
 

@@ -31,7 +31,7 @@ from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 from schemas.contract import findings
 from schemas.submission import Gpu
-from tests.harness.ggufs import write_gguf
+from tests.harness.runners.openai.fake_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,17 +180,20 @@ def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:
     assert done.stdout == f"{second.id}  unknown\n"
 
 
-class RunningFleet:
-    """The command, started in a folder with a matrix of eight small models and one that is bad."""
+MODELS = [f"Model-{number}-7B" for number in range(8)]
 
-    def __init__(self, folder: Path) -> None:
+
+class RunningFleet:
+    """The command, started in a folder with a matrix of eight models of a server, and a bad one."""
+
+    def __init__(self, folder: Path, *urls: str) -> None:
         self.folder = folder
-        targets = [str(folder / f"model-{number}.gguf") for number in range(8)]
-        for number, target in enumerate(targets):
-            write_gguf(Path(target), name=f"Model {number} 7B")
-        text = f"targets = {json.dumps([*targets, 'bad.gguf'])}\nattempts = 2\n"
-        options = 'options = { runner = "fake", tasks = "code", blocks = 2 }\n'
-        (folder / "matrix.toml").write_text(text + options, "utf-8")
+        options = dict(zip(("base-url", "spec-base-url"), urls, strict=False))
+        options |= {"runner": "openai", "draft": "tiny:Q4_0", "tasks": "code", "max-tokens": "8"}
+        rows = [f'options.{name} = "{value}"' for name, value in options.items()]
+        rows += [f'target.{name}.served-model = "{name}"' for name in MODELS]
+        lists = f'targets = {json.dumps([*MODELS, "bad"])}\nmethods = ["draft-model:n_max=3"]\n'
+        (folder / "matrix.toml").write_text(lists + "\n".join(("attempts = 2", *rows)), "utf-8")
 
     def start(self, *options: str) -> subprocess.Popen[str]:
         """The process; its lines come on standard error."""
@@ -215,13 +218,17 @@ def workers(fleet: int, target: str) -> Iterator[psutil.Process]:
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
 def test_eight_cells_survive_the_kill_of_a_worker(tmp_path: Path) -> None:
-    trial = RunningFleet(tmp_path)
     killed = []
+    devices = ("--listen", "127.0.0.1:0", "--device", "0", "--device", "cpu")
 
-    with trial.start("--listen", "127.0.0.1:0", "--device", "0", "--device", "cpu") as fleet:
+    with (
+        serving(models=MODELS) as base,
+        serving(models=MODELS, depth=3) as other,
+        RunningFleet(tmp_path, base.url, other.url).start(*devices) as fleet,
+    ):
         for line in fleet.stderr or ():
             if " trials" in line and not killed:
-                killed = [*workers(fleet.pid, line.split(".gguf")[0])]
+                killed = [*workers(fleet.pid, line[: len(MODELS[0])])]
                 killed[0].kill()
         code = fleet.wait()
 
@@ -230,7 +237,7 @@ def test_eight_cells_survive_the_kill_of_a_worker(tmp_path: Path) -> None:
     files = sorted((tmp_path / "results").glob("*.json"))
     assert [findings(path.read_bytes()) for path in files] == [()] * 8
     results = [json.loads(path.read_text("utf-8")) for path in files]
-    assert [each["target"]["name"] for each in results] == [f"Model-{n}-7B" for n in range(8)]
+    assert [each["target"]["name"] for each in results] == MODELS
     for each in results:
         trials = [(one["arm"], one["prompt"], one["block"]) for one in each["trials"]]
         assert len(trials) == len(set(trials)) == each["design"]["planned_trials"]

@@ -15,9 +15,9 @@ from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.events import TrialStarted
 from harness.run.execute import by_blocks
 from harness.run.interleave import NotStartedError, all_fit, interleave
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,12 @@ import pytest
 from harness.campaign.model import ArmPlan, Stopping
 from harness.run.events import Extended, TrialEnded
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.method import NO_SPECULATION
 from schemas.submission import Snapshot
 from tests.harness.campaigns import BASELINE, MACHINE, campaign
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,6 +32,4 @@ def test_for_machines_it_names_the_runners_and_the_usual_sizes() -> None:
     assert listed["prompt-lookup"]["options"] == {"n_max": 8, "ngram_min": 2, "ngram_max": 4}
     assert listed["suffix"]["runners"] == ["llama-server", "openai"]
     assert listed["draft-model"]["options"]["p_min"] is None
-    assert {runner for each in listed.values() for runner in each["runners"]} == (
-        set(RUNNERS) - {"fake"}
-    )
+    assert {runner for each in listed.values() for runner in each["runners"]} == set(RUNNERS)

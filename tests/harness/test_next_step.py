@@ -34,14 +34,14 @@ UNKNOWN = {**NOTHING, "verdict": "too-few-prompts"}
 
 
 @pytest.fixture(autouse=True)
-def given(monkeypatch: pytest.MonkeyPatch) -> None:
+def given(monkeypatch: pytest.MonkeyPatch, fake_engine: None) -> None:  # noqa: ARG001 - in place
     command = "x run --quick --target a.gguf -o r.json --output=r.json --notes it's"
     monkeypatch.setattr(sys, "argv", command.split())
 
 
 def request(tmp_path: Path, *, quick: bool = False) -> RunRequest:
     target = str(write_gguf(tmp_path / "a.gguf"))
-    engine = ChosenEngine(runner="fake", connection=ConnectionOptions())
+    engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
     return RunRequest(options=Options(target=target, quick=quick), engines=(engine,))
 
 

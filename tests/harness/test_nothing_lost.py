@@ -18,11 +18,11 @@ from harness.run import result_file
 from harness.run.events import TrialEnded
 from harness.run.execute import measure
 from harness.runners.base import Failure, Generation, Totals
-from harness.runners.fake import FakeRig
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
+from tests.harness.fake_runner import FakeRig
 from tests.harness.test_round_trip import KNOWN, InProcess
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from harness.campaign.build import build, profile
 from harness.campaign.model import ArmPlan, PromptSuite
 from harness.campaign.options import Options
 from harness.report import words
-from harness.runners.fake import FakeRig
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.fake_runner import FakeRig
 
 if TYPE_CHECKING:
     from pathlib import Path

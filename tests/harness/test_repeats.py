@@ -17,10 +17,10 @@ from harness.campaign.plan import plan
 from harness.report.trust import ended
 from harness.run.events import Extended, TrialEnded, TrialsPlanned
 from harness.run.stopping import decide
-from harness.runners.fake import FakeRig
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import campaign, run
+from tests.harness.fake_runner import FakeRig
 
 if TYPE_CHECKING:
     from collections.abc import Callable

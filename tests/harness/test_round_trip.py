@@ -16,12 +16,12 @@ from harness.campaign.options import Options
 from harness.models.model_file import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeSession
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import MACHINE
+from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.samples import sample
 
 if TYPE_CHECKING:

@@ -198,7 +198,7 @@ def test_no_journal_has_what_a_server_states_in_no_known_form(tmp_path: Path) ->
 @pytest.mark.parametrize("text", NOTES)
 @pytest.mark.usefixtures("cache_dir")
 def test_notes_with_a_secret_are_refused_before_the_first_trial(text: str, tmp_path: Path) -> None:
-    done = call("--runner", "fake", "--notes", text, "-o", str(tmp_path / "out.json"))
+    done = call("--runner", "llama-server", "--notes", text, "-o", str(tmp_path / "out.json"))
 
     assert done.exit_code == 2
     assert "--notes contains a" in done.stderr

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.file_size import trial_bytes
-from harness.runners.fake import FakeRig
 from schemas.codec import canonical_bytes, encode
 from tests.harness.campaigns import run
+from tests.harness.fake_runner import FakeRig
 from tests.harness.test_campaign import campaign
 
 COMMUNITY = Path(__file__).parents[2] / "results" / "community"

@@ -13,9 +13,9 @@ from harness.run.events import Settled
 from harness.run.execute import measure
 from harness.run.steady import settle
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
-from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ import pytest
 
 from harness.campaign.model import Stopping
 from harness.run.stopping import decide
-from harness.runners.fake import FakeRig
 from tests.harness.campaigns import campaign, run
+from tests.harness.fake_runner import FakeRig
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -95,16 +95,6 @@ def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
         submit.accepted(path)
 
 
-def test_a_result_of_the_fake_runner_is_refused(tmp_path: Path) -> None:
-    submission = sample()
-    faked = replace(submission, engine=replace(submission.engine, runner="fake"))
-    path = tmp_path / "fake.json"
-    path.write_bytes(sample_bytes(faked))
-
-    with pytest.raises(RefusedError, match="submit measured results only"):
-        submit.accepted(path)
-
-
 def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
     path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
 

@@ -17,7 +17,6 @@ from harness.campaign.methods import parse
 from harness.cli.app import app
 from harness.run import journal
 from harness.run.events import Event, TrialStarted
-from harness.runners.fake import FakeRig, FakeSession
 from harness.tune import report
 from harness.tune.outcome import Outcome, as_json, why
 from harness.tune.search import SearchOptions, families, split
@@ -25,6 +24,7 @@ from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.campaigns import campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,8 @@ CORE = suite.load("core")
 USUAL = FakeRig(noise=0.005)
 SLOW_DRAFT = FakeRig(noise=0.005, default_acceptance=0.2, extra_width_ms=8.0, draft_token_ms=9.0)
 
-TUNE = ("tune", "--runner", "fake")
+TUNE = ("tune", "--runner", "llama-cpp-python")
+pytestmark = pytest.mark.usefixtures("fake_engine")
 SERVE = ServeLine(words=("llama-server", "-m", "big.gguf"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,13 +112,6 @@ def test_the_same_content_twice_is_rejected_once(tmp_path: Path) -> None:
     (finding,) = validate(discover(tmp_path)).findings
 
     assert (finding.file, finding.rule) == (str(twin), "duplicate")
-
-
-def test_a_made_up_run_is_no_data(tmp_path: Path) -> None:
-    base = small()
-    put(tmp_path, replace(base, engine=replace(base.engine, runner="fake")))
-
-    assert rules_of(tmp_path) == ["fake-runner"]
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
-from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
+from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.processes import all_end
 
 if TYPE_CHECKING:
