@@ -124,7 +124,6 @@ def _votes(rng: np.random.Generator, world: World, contributors: int, machines: 
     error = prompts.std(axis=-1, ddof=1) / math.sqrt(PROMPTS)
     half_width = np.sqrt(np.mean((error * t_quantile(PROMPTS - 1, 0.975)) ** 2, axis=-1))
     logs = world.between * between + np.median(own + prompts.mean(axis=-1), axis=-1)
-    spread = (own + prompts.mean(axis=-1)).std(axis=-1, ddof=1) if machines > 1 else None
     return [
         Vote(
             pool=f"{cell:02}",
@@ -134,7 +133,6 @@ def _votes(rng: np.random.Generator, world: World, contributors: int, machines: 
             prompts=PROMPTS,
             machines=machines,
             files=machines,
-            deviation=None if spread is None else float(spread[cell, person]),
         )
         for cell, person in product(range(CONFIGURATIONS), range(contributors))
     ]

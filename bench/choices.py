@@ -135,7 +135,7 @@ def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
 
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
     """Whether each row of a page's query prints a gain."""
-    return (row.at_least is not None for row in read(connection, query, **given))
+    return (row.verdict == "helps" for row in read(connection, query, **given))
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:

@@ -21,14 +21,12 @@ class Vote(NamedTuple):
     ratio: float
     measure: str = "speedup"
     known: bool = True
-    cell: bool = True
     tier: str = "measured"
     shared: bool = False
     half_width: float | None = None
     prompts: int = 2
     machines: int = 1
     files: int = 1
-    deviation: float | None = None
 
 
 _TYPES = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}

@@ -8,7 +8,7 @@ from estimates.requests import Costs
 from estimates.requests import whole_request as whole_ratio
 from schemas.method import limit
 from schemas.submission import Arm, Submission, Trial
-from schemas.vocabulary import DOUBTS, FIXED_TASKS, say
+from schemas.vocabulary import FIXED_TASKS, no_verdict, say, sentence
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10
@@ -80,7 +80,7 @@ def whole_request(estimate: Estimate) -> str:
         f"tokens on average. For answers of {answers} tokens: {ratios}."
     )
     if pays := estimate.pays_from:
-        text += f" It saves time from about {answer_length(pays)} of answer on."
+        text += f" {sentence('pays-from', length=answer_length(pays))}"
     return text
 
 
@@ -114,9 +114,7 @@ def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
         )
     if estimate.doubt == verdicts.SINGLE_PASS:
         return _why_this_speed(estimate, arm, submission)
-    if found := DOUBTS.get(estimate.doubt or ""):
-        return f"No verdict: {found}."
-    return f"No verdict because of a serious flag, {estimate.doubt}: it is explained below."
+    return no_verdict(estimate.doubt or "")
 
 
 def _why_too_few(estimate: Estimate, submission: Submission) -> str:

@@ -30,7 +30,7 @@ def sentences(best: SettingFigures, summary: Summary) -> str:
         return f"{opening} {best.arm.id}: {_request(best)} What a token takes is not known."
     parts = [opening, *_parts(best, summary)]
     if whole.at_most:
-        parts.append("Answers that timed out count as their time limit: it may be slower.")
+        parts.append(sentence("at-most"))
     return " ".join(filter(None, parts))
 
 
@@ -132,7 +132,7 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
     yield f"{_rates(best)}. But reading the prompt costs it {extra_ms / 1000:.2g} s more:"
     yield f"{answers} {request}."
     if whole.pays_from is not None:
-        yield f"It pays from about {answer_length(whole.pays_from)}."
+        yield sentence("pays-from", length=answer_length(whole.pays_from))
 
 
 def _doubted(best: SettingFigures) -> bool:

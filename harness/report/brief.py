@@ -18,7 +18,7 @@ from harness.report import answer, use, words
 from harness.report.setting import SettingFigures, settings
 from harness.report.use import INDENT, folded
 from schemas.submission import Submission
-from schemas.vocabulary import METHODS, VERDICTS, say
+from schemas.vocabulary import METHODS, VERDICTS, say, sentence
 
 LINES = 24
 _MOST_ROWS, _FEWEST_ROWS = 6, 2
@@ -126,7 +126,7 @@ def _command(best: SettingFigures, submission: Submission, here: use.Here) -> li
         case "unknown" | "nothing":
             heading = "Until it is known, without it:"
         case "no" | "long-answers":
-            heading = "Leave it off:"
+            heading = f"{sentence('off')}:"
     server = submission.engine.name
     if server not in use.ENGINES:
         return [heading, *use.elsewhere(chosen, server)]
@@ -141,7 +141,7 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
     quick = ", a first look" if submission.profile == "quick" else ""
     lines = folded(f"{where}: {prompts}, {blocks}{quick}.")
     if submission.tier == "imported":
-        lines.append("Imported; never averaged with measured results.")
+        lines += folded(f"{sentence('imported')}.")
     if names := [*dict.fromkeys(each.name for each in flags if each.severity != "note")]:
         lines += folded(f"Doubts about these figures: {say.listed(names)}.")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])

@@ -14,10 +14,9 @@ from estimates.ratios import baseline_ratio
 from estimates.repeatability import blocks_run
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
-from schemas.vocabulary import VERDICTS, say
+from schemas.vocabulary import VERDICTS, say, sentence
 
 _INDENT = "  "
-_UNTIMED = "Whole request: prompt time not recorded."
 
 
 def show(submission: Submission, summary: Summary, console: Console) -> None:
@@ -60,7 +59,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
     found = next((each for each in summary.repeatability if each.arm == arm.id), None)
     for text in (
         words.acceptance(whole),
-        whole_request(whole) or (_UNTIMED if (arm.concurrency or 1) == 1 else ""),
+        whole_request(whole) or (sentence("no-prompt-time") if (arm.concurrency or 1) == 1 else ""),
         trust.repeatability(found),
         trust.by_processor(whole),
         trust.predicted(estimates),
@@ -79,7 +78,7 @@ def _header(submission: Submission) -> Iterator[Text]:
     yield _field("engine", f"{named.engine_build}{package}")
     yield _field("target", words.model(submission.target))
     if submission.tier != "measured":
-        yield _field("tier", f"{submission.tier}; never averaged with measured results")
+        yield _field("tier", sentence("imported"))
     yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
     yield _field("suite", f"{suite.id} {suite.version}, {prompts}{limit}")
     if began := trust.began(submission):

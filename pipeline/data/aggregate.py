@@ -107,9 +107,8 @@ def _text(*parts: str) -> str:
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Quantiles by the numbers of prompts, files and contributors that votes have."""
-    query = "select prompts - 1 from vote union select files - 1 from vote"
-    counts = connection.sql(query).fetchall()
+    """Quantiles by the numbers of prompts and contributors that votes have."""
+    counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("incoming_t_quantile", t_quantiles(freedoms))
     sizes = connection.sql(

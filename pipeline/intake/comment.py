@@ -13,7 +13,7 @@ from estimates.model import Interval
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from pipeline.intake.understanding import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
-from schemas.vocabulary import DOUBTS, VERDICTS, say
+from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
@@ -151,7 +151,7 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
         f"{say.count(own.prompts, 'prompt')} in {say.count(own.blocks, 'block')}, {trials}{failed}"
     )
     if own.tier == "imported":
-        yield "- Tier: imported; never averaged with measured results"
+        yield f"- {sentence('imported')}"
     credit = code(own.contributor) if own.contributor else "nobody (anonymous)"
     if own.contributor and author and author.lower() != own.contributor.lower():
         credit += f"; the pull request is by {code(author)}"
@@ -190,14 +190,13 @@ def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
     for row in rows:
         scope = row.task or "all tasks"
         if row.verdict == "uncertain" and row.doubt:
-            because = DOUBTS.get(row.doubt)
-            reason = f"because {because}" if because else f"see the flag {code(row.doubt)}"
-            scopes.setdefault(f"no verdict, {reason}", []).append(scope)
+            doubt = row.doubt if row.doubt in DOUBTS else code(row.doubt)
+            scopes.setdefault(no_verdict(doubt), []).append(scope)
         elif row.verdict == "slower-in-all" and row.pays_from:
-            pays = f"it saves time with answers from about {answer_length(row.pays_from)} on"
+            pays = sentence("pays-from", length=answer_length(row.pays_from))
             scopes.setdefault(pays, []).append(scope)
     if scopes:
-        yield "\n".join(f"- {say.listed(each)}: {reason}" for reason, each in scopes.items())
+        yield "\n".join(f"- {reason} ({say.listed(each)})" for reason, each in scopes.items())
 
 
 def _position(arm: ArmResult, own: Understanding, position: Position) -> str:

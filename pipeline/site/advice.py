@@ -12,17 +12,6 @@ from typing import TypeAlias
 # A measured cell: speedup, both ends of its interval, and its stated request.
 MeasuredHere: TypeAlias = tuple[float, float | None, float | None, float | None]
 
-# Where the two parts of a prediction can come from, the nearest first.
-LEVELS = {
-    "cost-pair": "the same models on this device",
-    "cost-draft": "the same models on other devices through this backend",
-    "cost-device": "models of this size on this device",
-    "cost-memory": "models of this size on devices with as much memory",
-    "cost-backend": "models of this size on other devices through this backend",
-    "yield-pair": "the same models on this task",
-    "yield-method": "other models on this task, same method and depth",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDevice:

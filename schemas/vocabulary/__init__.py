@@ -117,6 +117,11 @@ def sentence(name: str, **words: object) -> str:
     return SENTENCES[name].format(**words)
 
 
+def no_verdict(doubt: str) -> str:
+    """Why a figure has no verdict: one of `DOUBTS`, or the serious flag of this name."""
+    return sentence("no-verdict", doubt=DOUBTS.get(doubt) or f"the serious flag {doubt}")
+
+
 def as_json() -> dict[str, Any]:
     """All words that pages need, as one JSON value; the scripts of the site read it."""
     words: dict[str, Any] = msgspec.to_builtins(
@@ -133,6 +138,7 @@ def as_json() -> dict[str, Any]:
             "runners": RUNNERS,
             "spellings": SPELLINGS,
             "sentences": SENTENCES,
+            "doubts": DOUBTS,
         }
     )
     return words

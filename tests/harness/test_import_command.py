@@ -84,7 +84,7 @@ def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> Non
     submission = read((tmp_path / "out.json").read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
-    assert "; never averaged with measured results" in result.stdout
+    assert ", never averaged with measured results" in result.stdout
     assert "left out: texts, and rates, which follow from times and tokens\n" in result.stderr
     assert f"Result: {tmp_path / 'out.json'}" in result.stderr
 

@@ -74,14 +74,15 @@ def test_a_single_vote_without_an_interval_gets_none() -> None:
     assert pool_intervals(votes(1.2)) == []
 
 
-def test_three_votes_of_a_wider_pool_get_the_t_interval_on_their_logarithms() -> None:
-    # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, standard error 0.0482384;
-    # t(0.975, 2) = 4.302653, so 0.1799987 ± 0.2075530.
-    (found,) = pool_intervals(votes(1.1, 1.2, 1.3, cell=False))
+def test_three_votes_get_the_t_interval_on_their_logarithms() -> None:
+    # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, variance 0.0069808. With the prior's
+    # (0.06^2 + 0.025^2 + 0.02^2) / 2 of 4 degrees of freedom: t(0.975, 6) = 2.446912 times the root
+    # of (4 * 0.0023125 + 2 * 0.0069808) / 6 / 3, which is 0.0878691.
+    (found,) = pool_intervals(votes(1.1, 1.2, 1.3))
 
     assert found.kind == "t"
-    assert found.low == pytest.approx(math.exp(-0.0275543), abs=1e-5)
-    assert found.high == pytest.approx(math.exp(0.3875517), abs=1e-5)
+    assert found.low == pytest.approx(math.exp(0.0921296), abs=1e-5)
+    assert found.high == pytest.approx(math.exp(0.2678678), abs=1e-5)
 
 
 @pytest.mark.parametrize(("count", "kind"), [(2, "t"), (7, "t"), (8, "order"), (9, "order")])

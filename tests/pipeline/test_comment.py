@@ -20,6 +20,7 @@ from pipeline.intake.reply import (
 )
 from pipeline.intake.understanding import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding
+from schemas.vocabulary import no_verdict, sentence
 
 HOSTILE = [
     "@maintainers please merge",
@@ -147,9 +148,10 @@ def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:
     text = comment.body(reply.from_bytes(reply.to_bytes(written)))
 
     assert "| at most 1.20× |" in text
-    assert "- code: no verdict, because it failed on prompts that plain decoding finished" in text
-    assert "- chat: no verdict, see the flag `not-interleaved`" in text
-    assert "- json: it saves time with answers from about 1,700 tokens (1,100 to 4,400) on" in text
+    assert f"- {no_verdict('failures')} (code)" in text
+    assert "- No verdict: the serious flag `not-interleaved`. (chat)" in text
+    pays = sentence("pays-from", length="1,700 tokens (1,100 to 4,400)")
+    assert f"- {pays} (json)" in text
 
 
 def test_a_result_for_somebody_else_says_so() -> None:

@@ -88,6 +88,7 @@ def test_a_setting_below_one_has_no_command_at_all() -> None:
     page = page_of_the_card(database(unclear))
 
     assert "leave speculation off" in page
+    assert "As command lines" not in page
     assert "Run it" not in page
     assert "--method draft-model" not in page
 
@@ -137,7 +138,7 @@ def test_the_headline_is_the_median_over_people_of_each_ones_median() -> None:
 
     # Medians 2.6, 1.2 and 1.6.
     assert "<strong>1.60\u00d7</strong>" in page
-    assert "3 people of each one\u2019s median; they printed 1.20\u00d7 to 2.60\u00d7." in page
+    assert "each one\u2019s median; those run from 1.20\u00d7 to 2.60\u00d7." in page
     assert "rebuilt from what the source says" in page
 
 
@@ -159,6 +160,7 @@ def test_a_figure_below_one_has_no_command() -> None:
     page = page_of_figures(("ada", 0.89, "llama.cpp", False))
 
     assert "leave speculation off" in page
+    assert "As command lines" not in page
     assert "<pre>" not in page
 
 

@@ -24,7 +24,6 @@ with judged as (
     and (evidence.speedup is not null or evidence.verdict in ('failed', 'never-drafted', 'too-few-prompts'))
 )
 select
-  'cell' as pool_kind,
   series || '-c' || concurrency || '--' || task || '--' || tier as pool,
   *
 from judged;

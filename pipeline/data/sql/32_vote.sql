@@ -5,8 +5,7 @@
 -- up a machine, not an account. `known`: maintainers have looked at who it is.
 -- A vote is the median over its machines of the median over their files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
--- answered the same prompts, so that more of them do not narrow it; `deviation` is the standard
--- deviation of their figures, as a logarithm.
+-- answered the same prompts, so that more of them do not narrow it.
 create table vote as
 with cast_votes as (
   select * exclude (voter), coalesce(lower(contributor), 'anonymous') as voter
@@ -26,10 +25,8 @@ measured as (
 ),
 by_machine as (
   select
-    pool_kind, pool, measure, tier, voter, machine,
+    pool, measure, tier, voter, machine,
     count(*) as files,
-    sum(ln(ratio)) as summed,
-    sum(ln(ratio) ** 2) as summed_squares,
     min(prompts) as prompts,
     min(task) as task,
     avg((ln(high / low) / 2) ** 2) as squared,
@@ -49,7 +46,6 @@ by_voter as (
     pool,
     measure,
     voter,
-    pool_kind = 'cell' as cell,
     tier,
     min(task) = 'all' as shared,
     count(*) as machines,
@@ -57,11 +53,6 @@ by_voter as (
     min(prompts) as prompts,
     median(ratio) as ratio,
     sqrt(avg(squared)) as half_width,
-    if(
-      sum(files) > 1,
-      sqrt(greatest(0, sum(summed_squares) - sum(summed) ** 2 / sum(files)) / (sum(files) - 1)),
-      null
-    ) as deviation,
     median(baseline_tps) as baseline_tps,
     median(tokens_per_round) as tokens_per_round,
     median(acceptance_rate) as acceptance_rate,
@@ -69,7 +60,7 @@ by_voter as (
     median(fire_rate) as fire_rate,
     median(predicted_speedup) as predicted_speedup
   from by_machine
-  group by pool_kind, pool, measure, tier, voter
+  group by pool, measure, tier, voter
 )
 select by_voter.*, coalesce(contributor.known, false) and voter <> 'anonymous' as known
 from by_voter

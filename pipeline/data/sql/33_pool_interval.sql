@@ -24,7 +24,6 @@ pooled as (
     pool,
     measure,
     voters,
-    any_value(cell) as cell,
     any_value(tier) as tier,
     count(*) as votes,
     favg(figure) as centre,
@@ -35,9 +34,7 @@ pooled as (
       0.06 ** 2 + 0.025 ** 2 * median_variance(machines) + 0.02 ** 2 * median_variance(files)
     ) / 2 as prior,
     sqrt(favg(half_width ** 2)) as half_width,
-    bool_and(shared and cell) as same_tasks,
-    any_value(files) as files,
-    any_value(deviation) as deviation,
+    bool_and(shared) as same_tasks,
     list(figure order by figure) as figures
   from voted
   group by pool, measure, voters
@@ -46,7 +43,7 @@ pooled as (
 several as (
   select pool, measure, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
   from pooled
-  where cell and votes > 1 and voters = 'all'
+  where votes > 1 and voters = 'all'
 ),
 tiers as (
   select tier, measure, fsum(squares) as squares, sum(freedom)::bigint as freedom
@@ -103,20 +100,12 @@ reached as (
       when votes < 8 then 't'
       else 'order'
     end as interval_kind,
-    -- Of one vote: contributors, its own interval, and the devices and models of a pool over cells.
-    sqrt(
-      t_reach(freedom) ** 2 * between
-        + half_width ** 2
-        + if(cell or deviation is null, 0, t_reach(files - 1) ** 2 * deviation ** 2 / files)
-    ) as alone,
+    -- Of one vote: contributors, and its own interval.
+    sqrt(t_reach(freedom) ** 2 * between + half_width ** 2) as alone,
     -- Of several: what they differ by, and what more contributors do not narrow, as all ran the same.
     sqrt(
-      if(
-        cell,
-        t_reach(freedom + votes - 1) ** 2
-          * (freedom * (between + noise) + (votes - 1) * variance) / (freedom + votes - 1),
-        t_reach(votes - 1) ** 2 * variance
-      ) / votes
+      t_reach(freedom + votes - 1) ** 2
+        * (freedom * (between + noise) + (votes - 1) * variance) / (freedom + votes - 1) / votes
         + if(same_tasks, coalesce(half_width, 0) ** 2, 0)
     ) as together
   from pooled

@@ -29,7 +29,6 @@ with voted as (
 counted as (
   select
     pool,
-    any_value(pool_kind) as pool_kind,
     len(list(distinct submission order by submission)) as submissions,
     count(distinct submission) filter (profile = 'quick') as quick_submissions,
     count(distinct submission) filter (preview) as preview_submissions,
@@ -50,6 +49,7 @@ counted as (
     count(*) filter (is_firm(verdict)) as firm,
     any_value(verdict) filter (is_firm(verdict)) as firm_verdict,
     bool_or(verdict = 'uncertain') as uncertain,
+    min(doubt) filter (verdict = 'uncertain') as doubt,
     coalesce(
       bool_and(
         coalesce(clearly_below(whole_request_low, whole_request_high), false)
@@ -63,7 +63,7 @@ counted as (
 by_build as (
   select pool, median(ln(speedup)) as figure
   from pool_member
-  where pool_kind = 'cell' and is_firm(verdict) and speedup > 0 and engine_build is not null
+  where is_firm(verdict) and speedup > 0 and engine_build is not null
   group by pool, engine_build
 ),
 builds as (
@@ -92,7 +92,6 @@ verdicts as (
 judged as (
   select
     counted.pool,
-    counted.pool_kind,
     voted.speedup,
     own.interval_low,
     own.interval_high,
@@ -115,7 +114,7 @@ judged as (
     end as verdict,
     known.shown as known_verdict,
     coalesce(voted.votes, 0) as votes,
-    counted.* exclude (pool, pool_kind, never_drafted, too_few, firm, firm_verdict, uncertain),
+    counted.* exclude (pool, never_drafted, too_few, firm, firm_verdict, uncertain),
     voted.baseline_tps,
     voted.baseline_tps * voted.speedup as tps,
     voted.tokens_per_round,
@@ -132,4 +131,4 @@ select
   is_signed(verdict) and coalesce(known_verdict = verdict, false) as confirmed,
   mark_of(verdict, confirmed) as mark
 from judged
-order by pool_kind, pool;
+order by pool;

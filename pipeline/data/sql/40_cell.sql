@@ -28,10 +28,9 @@ with described as (
     any_value(conditions order by submission) as conditions,
     any_value(suite_label order by submission) as suite_label
   from pool_member
-  where pool_kind = 'cell'
   group by pool
 )
-select pool as cell, described.* exclude (pool), pool.* exclude (pool, pool_kind)
+select pool as cell, described.* exclude (pool), pool.* exclude (pool)
 from described
 join pool using (pool)
 order by cell;

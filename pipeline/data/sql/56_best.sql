@@ -1,7 +1,7 @@
 -- One row is one claim: what is printed somewhere as the best of several. `place` is who picks, `scope`
 -- what it picks among, and `choices` how many settings were looked at, which run from `least` to
--- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.choices`), and
--- `at_least` is the figure to print: the lower bound rounded down, where it is a clear gain.
+-- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.choices`): of a clear
+-- gain, pages print the lower bound.
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
 -- unless it hurts or a whole request with it is clearly slower; one that another engine beats without
 -- speculation is picked last. Tiers have claims of their own;
@@ -114,9 +114,6 @@ select
   chosen.least,
   chosen.most,
   chosen.recommended,
-  if(
-    chosen.verdict = 'helps', floor(chosen.interval_low * 100 + 1e-9) / 100, null
-  ) as at_least,
   mark_of(chosen.verdict, chosen.confirmed) as mark,
   whole.* exclude (kind, shown, suite_label, slower_request, tier) replace (
     chosen.interval_low as interval_low,

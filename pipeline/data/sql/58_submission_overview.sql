@@ -67,8 +67,7 @@ select
   best.speedup as best_speedup,
   best.interval_low as best_interval_low,
   best.interval_high as best_interval_high,
-  best.stated_request as best_request,
-  best.at_least
+  best.stated_request as best_request
 from setup
 join submission using (submission)
 left join trials using (submission)

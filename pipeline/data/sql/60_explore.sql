@@ -13,7 +13,6 @@ with members as (
     identity.loading
   from pool_member
   join identity using (submission)
-  where pool_kind = 'cell'
 ),
 newest as (
   select

@@ -30,7 +30,7 @@ measured as (
     draft_bytes
   from pool_member
   left join read using (submission, arm)
-  where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
+  where tier = 'measured' and task <> 'all' and concurrency = 1
     and conditions is null and varied_by is null
     and engine_name = 'llama.cpp' and speedup > 0 and tokens_per_round > 0 and round_cost > 0
     and trust_in(verdict, doubt) > 0

@@ -10,8 +10,7 @@ with built as (
     speedup, interval_low, interval_high, stated_request, stated_request_low, stated_request_high, verdict,
     baseline_tps, tps, submission, arm, measured_from
   from pool_member
-  where pool_kind = 'cell' and task = 'all' and tier = 'measured'
-    and speedup is not null
+  where task = 'all' and tier = 'measured' and speedup is not null
 ),
 newest as (
   select *

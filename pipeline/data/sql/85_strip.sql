@@ -140,7 +140,7 @@ own as (
     best.engine_label, best.target_label, best.quantisation, best.parameters, best.active_parameters,
     best.size_class, best.size_order, best.method, best.method_label, best.depth, best.draft_label,
     best.own_tasks, best.speedup, best.interval_low, best.interval_high, best.stated_request,
-    best.verdict, best.mark, best.at_least, best.recommended, best.choices, best.other_engine,
+    best.verdict, best.doubt, best.mark, best.recommended, best.choices, best.other_engine,
     best.other_tps,
     setup.submission, setup.engine_build as build, setup.measured_from::date::varchar as day
   from best

@@ -19,11 +19,9 @@ from markupsafe import Markup
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.data.formats import guarded
 from pipeline.site import charts
-from pipeline.site.advice import LEVELS
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
-from pipeline.site.rows import Row
 from schemas import vocabulary
 from schemas.vocabulary import say
 
@@ -126,18 +124,14 @@ def environment() -> Environment:
     )
     built.filters |= _filters()
     built.globals |= {
-        "helps_above": vocabulary.HELPS_ABOVE,
-        "hurts_below": vocabulary.HURTS_BELOW,
         "interval": say.interval,
         "sentence": vocabulary.sentence,
         "verdicts": vocabulary.VERDICTS,
-        "doubts": vocabulary.DOUBTS,
+        "no_verdict": vocabulary.no_verdict,
         "methods": tuple(vocabulary.METHODS.values()),
         "own_tasks": vocabulary.OWN_TASKS,
         "stated_tokens": STATED_ANSWER_TOKENS,
         "commands": commands,
-        "fixed_tasks": vocabulary.FIXED_TASKS,
-        "levels_of": LEVELS,
         "table_rows": TABLE_ROWS,
         "vocabulary_path": vocabulary_file().path,
     }
@@ -149,8 +143,6 @@ def _filters() -> dict[str, Callable[..., object]]:
         "ratio": say.times,
         "number": say.number,
         "rate": say.rate,
-        "request_words": request_words,
-        "interval_kind": interval_kind,
         "percent": say.percent,
         "count": say.count,
         "best_of": say.best_of,
@@ -208,19 +200,6 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
-
-
-def interval_kind(row: Row) -> str:
-    """What the interval of a square is about: that of a suite's own tasks is from one file."""
-    own = row.tier == "imported" and row.task == "all"
-    return vocabulary.sentence("this-machine" if own else "another-machine")
-
-
-def request_words(row: Row) -> str:
-    """The stated request of a figure, in words."""
-    if row.stated_request is None:
-        return "prompt time not recorded"
-    return f"with {STATED_ANSWER_TOKENS} tokens of answer {say.times(row.stated_request)} in all"
 
 
 def coded(text: str) -> Markup:

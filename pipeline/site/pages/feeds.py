@@ -75,9 +75,9 @@ def _gains(connection: duckdb.DuckDBPyConnection, place: str) -> dict[str, float
     """What the surest measured setting of each scope gains at least, if it clearly does."""
     found = read(connection, "surest_gain", place=place)
     return {
-        row.scope: row.at_least
+        row.scope: row.interval_low
         for row in found
-        if row.tier == "measured" and row.at_least is not None
+        if row.tier == "measured" and row.verdict == "helps"
     }
 
 
@@ -115,8 +115,8 @@ def _best(row: Row) -> str:
     if row.best_speedup is None:
         return "no speedup over all tasks"
     chosen = say.best_of(row.choices)
-    if row.at_least is not None:
-        gain = f"at least {say.times(row.at_least)}"
+    if row.best_verdict == "helps":
+        gain = f"at least {say.times(row.best_interval_low)}"
         return f"{row.best_method_label}: {gain} over all tasks, {chosen}"
     found = say.speedup(row.best_speedup, row.best_interval_low, row.best_interval_high)
     verdict = VERDICTS[row.best_verdict].word

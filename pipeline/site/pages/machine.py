@@ -37,7 +37,7 @@ ROUNDED = (
 STRIP_COLUMNS = (
     *("device", "model", "task", "scope", "aside", "tier", "tier_order", "backend", "method"),
     *("depth", "setting", "quantisation", "speedup", "interval_low", "interval_high"),
-    *("stated_request", "verdict", "mark", "at_least", "recommended", "least", "most", "people"),
+    *("stated_request", "verdict", "doubt", "mark", "recommended", "least", "most", "people"),
     *("figures", "choices", "differs", "own_tasks", "tasks", "backends", "quantisations"),
     *("drafts", "source", "contributor", "evidence", "day", "build", "needs_gib", "draft_gib"),
     *("other_engine", "other_tps", "dots", "other_dots"),

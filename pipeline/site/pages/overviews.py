@@ -13,7 +13,7 @@ from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment, figure, render
 
 # Kinds of cells that are set to the right, and their headings too.
-FIGURES = {"tally", "whole", "number", "gb", "ratio", "rate", "request", "speedup", "change"}
+FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from estimates.explain import ANSWER_LENGTHS, answer_length, costs_of
 from estimates.model import AnswerLength
 from estimates.requests import whole_request
 from pipeline.site.rows import Row
-from schemas.vocabulary import say
+from schemas.vocabulary import say, sentence
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
@@ -43,7 +43,7 @@ def _request_sentence(row: Row) -> str:
         "too, if there is one."
     )
     if row.pays_from_tokens is not None:
-        text += f" With such prompts the arm saves time from about {pays_from(row)} of answer on."
+        text += f" {sentence('pays-from', length=pays_from(row))}"
     return text
 
 

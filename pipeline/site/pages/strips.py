@@ -67,7 +67,7 @@ def rank(row: Row) -> float:
     if row.verdict is None:
         return float(row.speedup)
     tone = VERDICTS[row.verdict].tile
-    return float({"gain": row.at_least or 1.0, "loss": row.speedup}.get(tone, 1.0))
+    return float({"gain": row.interval_low, "loss": row.speedup}.get(tone, 1.0))
 
 
 def by_model(rows: Iterable[Row]) -> tuple[list[Group], int]:
@@ -174,8 +174,8 @@ def strip(row: Row) -> Strip:
 
 def figure(row: Row) -> str:
     """The number of a row: of a clear gain its lower bound, which allows for the choice."""
-    if row.at_least is not None:
-        return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.at_least)}"
+    if row.verdict == "helps":
+        return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.differs else ""
     return f"{sign}{say.times(row.speedup)}"
 

@@ -6,7 +6,7 @@ import { judged } from "./arithmetic.js";
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
-import { count, interval, number, percent, rate, sentence, times, withArticle } from "./say.js";
+import { count, interval, listed, number, percent, rate, sentence, times, withArticle } from "./say.js";
 import { enlarged, some } from "./strips.js";
 
 const ALL = "all";
@@ -111,11 +111,11 @@ const heading = (data, question) => {
 
 // Where a figure comes from: how many people, what they found, what may be claimed.
 const origin = ({ words }, row) => {
-  const { people, figures, choices, at_least: bound } = row;
+  const { people, figures, choices, interval_low: bound } = row;
   const [least, most] = [times(row.least), times(row.most)];
   const settings = choices === 1 ? "one setting" : count(choices ?? 0, "setting");
   const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
-  if (row.tier !== "published") return `${sentence(words, bound === null ? "best-of" : "at-least", { bound: times(bound), settings })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
+  if (row.tier !== "published") return `${sentence(words, row.verdict === "helps" ? "at-least" : "best-of", { bound: times(bound), settings })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
   return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least: times(row.dots[0]), most: times(row.dots.at(-1)) });
 };
@@ -123,15 +123,19 @@ const origin = ({ words }, row) => {
 const direct = (data, answer) => {
   const { found: row, question } = answer;
   const { words } = data;
+  const { length } = row.quantisations;
+  const weights = length > 1 ? `, ${length} quantisations` : length ? `, ${row.quantisations[0]}` : "";
   const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { tokens: REQUEST_TOKENS, ratio: times(row.stated_request) });
+  const doubt = row.verdict === "uncertain" && row.doubt;
   const more = [
+    doubt ? sentence(words, "no-verdict", { doubt: words.doubts[doubt] ?? `the serious flag ${doubt}` }) : "",
     row.differs ? sentence(words, "differs") : "",
     answer.exact ? "" : sentence(words, "nearest-model", { asked: modelWords(question), model: row.model.label }),
     question.task !== ALL && row.task !== question.task ? sentence(words, "other-task") : "",
   ];
   return [
     enlarged(data, row),
-    el("p", "", `${row.setting.label} through ${row.backend}${row.quantisation ? `, ${row.quantisation}` : ""}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
+    el("p", "", `${row.setting.label} through ${listed(row.backends)}${weights}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
     costs(data, answer),
   ];
 };
@@ -250,8 +254,8 @@ const body = (data, answer) => {
   const others = close.length && (found || refused || prediction) ? folded("The nearest other figures", nearest(data, question, close)) : null;
   if (refused) return [el("p", "dm-advice__figure", el("strong", "", verdict(room).words)), ...strange(data, question), ...roomWords(data, room, { title: false }), others, more(data, answer)];
   const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
-  const listed = others || !close.length ? null : nearest(data, question, close);
-  return [...strange(data, question), ...first, listed, ...lines(data, answer), ...(room ? roomWords(data, room, { found }) : []), limit(data, answer), others, more(data, answer)];
+  const inSight = others || !close.length ? null : nearest(data, question, close);
+  return [...strange(data, question), ...first, inSight, ...lines(data, answer), ...(room ? roomWords(data, room, { found }) : []), limit(data, answer), others, more(data, answer)];
 };
 
 export const draw = (data, answer) => {

@@ -27,7 +27,7 @@ const position = (ratio) => (Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / 
 const tone = ({ verdicts }, { verdict }) => (verdict ? verdicts[verdict].tile : "bare");
 
 // Of a clear gain the lower bound, which allows for the choice.
-export const figure = (row) => (row.at_least !== null ? `≥ ${times(row.at_least)}` : `${row.differs ? "≈ " : ""}${times(row.speedup)}`);
+export const figure = (row) => (row.verdict === "helps" ? `≥ ${times(row.interval_low)}` : `${row.differs ? "≈ " : ""}${times(row.speedup)}`);
 
 export const plot = (row) => {
   const [low, high] = row.interval_low === null ? [row.least, row.most] : [row.interval_low, row.interval_high];
@@ -67,7 +67,7 @@ export const enlarged = (data, row) => el("div", "dm-ranked dm-ranked--one", row
 export const some = (data, rows) => el("div", "dm-ranked", rowsList(data, rows, "both"));
 
 // ---- groups -----------------------------------------------------------------------------------
-const rank = (all, row) => (row.verdict === null ? row.speedup : { gain: row.at_least ?? 1, loss: row.speedup }[tone(all, row)] ?? 1);
+const rank = (all, row) => (row.verdict === null ? row.speedup : { gain: row.interval_low, loss: row.speedup }[tone(all, row)] ?? 1);
 const byName = (name) => (a, b) => (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0);
 const ranked = (all, rows) => [...rows].sort((a, b) => rank(all, b) - rank(all, a) || byName((row) => row.device.label)(a, b) || byName((row) => row.model.label)(a, b));
 

@@ -1,6 +1,5 @@
 -- One row is one cell whose evidence does not share backend, task, depth, concurrency, conditions or suite.
 select pool
 from pool_member
-where pool_kind = 'cell'
 group by pool
 having count(distinct (backend, task, depth, concurrency, method, coalesce(conditions, ''), coalesce(suite_label, ''))) > 1;
