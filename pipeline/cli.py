@@ -110,7 +110,6 @@ def build_command(
 
 @app.command("picture")
 def picture_command(
-    names: Annotated[list[str], typer.Argument(help="Charts, for example: map tasks.")],
     *,
     results: Annotated[
         Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
@@ -119,13 +118,13 @@ def picture_command(
         Path, typer.Option(help="Folder for the pictures.", metavar="FOLDER")
     ] = PICTURES,
 ) -> None:
-    """Draw charts as SVG files, for light and for dark pages."""
+    """Draw the picture of the README as SVG files, for light and for dark pages."""
     from pipeline.site.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
 
     try:
         require_results(results)
         require_writable(output)
-        written = draw_pictures(names, results=results, output=output)
+        written = draw_pictures(results, output)
     except PipelineError as error:
         raise _stopped(error) from error
     for path in written:

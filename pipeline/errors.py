@@ -42,9 +42,3 @@ class CheckFailedError(PipelineError):
             "The loaded data contradict themselves. Please report this with the lines below.\n"
             + "\n".join(lines)
         )
-
-
-class UnknownChartError(PipelineError):
-    """No chart has the name that was asked for."""
-
-    exit_code = 2

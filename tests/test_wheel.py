@@ -21,13 +21,15 @@ from tests.harness.runners.openai.fake_server import serving
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
-# What only the pipeline reads, and a suite that a checkout has.
+# What only the pipeline and the importers read, and a suite that a checkout has.
 NOT_INSTALLED = (
     "core-1.toml",
     "lifecycle.v1.schema.json",
     "metrics.toml",
     "published.v1.schema.json",
+    "server_log.toml",
     "sources.v1.schema.json",
+    "switch_off.v1.schema.json",
     "verdict.v1.schema.json",
 )
 MIB = 1024 * 1024

@@ -16,15 +16,9 @@ from harness.importers.json_object import MS_PER_S, JsonObject
 from harness.importers.methods import method_of
 from harness.importers.names import finish_of, target_facts
 from harness.importers.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
-from schemas.vocabulary import SERVER_LOG
+from schemas.vocabulary.documents import document
 
-_JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
-    re.compile(SERVER_LOG[name])
-    for name in ("json", "prompt", "answer", "drafts", "statistics", "slot")
-)
-_ENCODED, _DECODED, _SUMS = (
-    re.compile(SERVER_LOG[name]) for name in ("encoded", "decoded", "sums")
-)
+_LINES = {name: re.compile(pattern) for name, pattern in document("server_log").items()}
 _SAME = (
     "send each server the same prompts in the same order, without the prompt cache, and give those "
     "lines only"
@@ -87,10 +81,10 @@ def _completed(arm: str, number: int, request: Record) -> Record:
 
 def _is_log(file: Given) -> bool:
     found = text(file)
-    if is_stream(file) or _JSON.match(found) is None:
+    if is_stream(file) or _LINES["json"].match(found) is None:
         return not is_stream(file)
     # The lines of a log, each wrapped in JSON by a container or by `--log-format json`.
-    return '"predicted_n"' not in found and _ANSWER.search(found) is not None
+    return '"predicted_n"' not in found and _LINES["answer"].search(found) is not None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,25 +102,25 @@ def _logged(file: Given) -> list[Record]:
 
     Lines of several slots may alternate; a line that names no task belongs to the one before it.
     """
-    if _DECODED.search(text(file)):
+    if _LINES["decoded"].search(text(file)):
         return list(_speculated(file))
     found: list[_Printed] = []
     tasks: dict[str, _Printed] = {}
     early: dict[str, re.Match[str]] = {}
     task = ""
     for number, line in enumerate(text(file).splitlines(), start=1):
-        task = match[0] if (match := _SLOT.search(line)) else task
+        task = match[0] if (match := _LINES["slot"].search(line)) else task
         printed = tasks.get(task)
-        if prompt := _PROMPT.search(line):
+        if prompt := _LINES["prompt"].search(line):
             drafts = early.pop(task, None)
             printed = tasks[task] = _Printed(line=number, prompt=prompt, drafts=drafts)
             found.append(printed)
-        elif answer := _ANSWER.search(line):
+        elif answer := _LINES["answer"].search(line):
             if printed is None:
                 printed = tasks[task] = _Printed(line=number, drafts=early.pop(task, None))
                 found.append(printed)
             printed.line, printed.answer = number, answer
-        elif drafts := _DRAFTS.search(line):
+        elif drafts := _LINES["drafts"].search(line):
             if printed and printed.drafts is None:
                 printed.drafts = drafts
             else:  # printed before the times of its request
@@ -138,8 +132,8 @@ def _speculated(file: Given) -> Iterator[Record]:
     """One request for each `decoded` line. Its time begins before the first token: a step more."""
     encoded, *parts = re.split(r"(?=\bdecoded)", text(file))
     for part in parts:
-        answer, prompt = _DECODED.search(part), _ENCODED.search(encoded)
-        sums = {each["name"]: int(each["value"]) for each in _SUMS.finditer(part)}
+        answer, prompt = _LINES["decoded"].search(part), _LINES["encoded"].search(encoded)
+        sums = {each["name"]: int(each["value"]) for each in _LINES["sums"].finditer(part)}
         if answer:
             yield Record(
                 arm=BASELINE,
@@ -211,7 +205,7 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
     known: dict[str, str] = {}
     for arm, file in pairs:
         # A log has a line of statistics for each type of a chain.
-        lines = _STATISTICS.finditer(text(file)) if _is_log(file) else ()
+        lines = _LINES["statistics"].finditer(text(file)) if _is_log(file) else ()
         if method := method_of(dict.fromkeys(match["kind"] for match in lines)):
             known[arm] = method
     return known

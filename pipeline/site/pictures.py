@@ -1,20 +1,15 @@
-"""Draw the head of the strips and charts as pictures for a README, for light and for dark pages."""
+"""Draw the head of the strips as the picture of the README, for light and for dark pages."""
 
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-import duckdb
-
 from pipeline.data.database import open_database
-from pipeline.errors import UnknownChartError
-from pipeline.site.charts import definitions, draw
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages import strips
 from pipeline.site.rows import read
 
-MAP = "map"
 ROWS = 12
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 260, 480, 775
 STYLE = Path(__file__).resolve().parents[2] / "site_src" / "assets" / "stylesheets" / "draftmap.css"
@@ -22,33 +17,15 @@ SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
 COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
 
-def draw_pictures(names: Sequence[str], *, results: Path, output: Path) -> tuple[Path, ...]:
-    """Write `<name>-light.svg` and `<name>-dark.svg` for the map or a chart each; their paths.
-
-    Raises `UnknownChartError` for a name that is no chart, and what `open_database` raises.
-    """
-    known = (MAP, *definitions())
-    for name in names:
-        if name not in known:
-            message = f"There is no chart {name!r}. Name some of: {', '.join(sorted(known))}."
-            raise UnknownChartError(message)
+def draw_pictures(results: Path, output: Path) -> tuple[Path, ...]:
+    """Write `map-light.svg` and `map-dark.svg`; their paths. Raises what `open_database` raises."""
     output.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
     with open_database(results) as connection:
-        for name in names:
-            for scheme, svg in _pictures(connection, name).items():
-                path = output / f"{name}-{scheme}.svg"
-                path.write_text(svg, encoding="utf-8")
-                written.append(path)
-    return tuple(written)
-
-
-def _pictures(connection: duckdb.DuckDBPyConnection, name: str) -> dict[Scheme, str]:
-    if name != MAP:
-        chart = draw(connection, name)
-        return {"light": chart.svg, "dark": chart.svg_dark}
-    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
-    return {scheme: _head(groups[:1], _colours(scheme)) for scheme in SCHEMES}
+        groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+    paths = {scheme: output / f"map-{scheme}.svg" for scheme in SCHEMES}
+    for scheme, path in paths.items():
+        path.write_text(_head(groups[:1], _colours(scheme)), encoding="utf-8")
+    return tuple(paths.values())
 
 
 def _head(groups: Sequence[strips.Group], ink: dict[str, str]) -> str:

@@ -162,8 +162,6 @@ SIZES = entries(SizeClass, "sizes", document("sizes"))
 RUNNERS = entries(RunnerEntry, "runners", _runners)
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
-# Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
-SERVER_LOG: Mapping[str, str] = document("server_log")
 # The names of models by how else they are written; `aliases.toml` explains the keys.
 MODEL_NAMES: Mapping[str, str] = document("aliases")["models"]
 SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

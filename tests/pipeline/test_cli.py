@@ -101,26 +101,6 @@ def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None
     assert not (tmp_path / "site").exists()
 
 
-def test_a_picture_is_drawn_for_light_and_for_dark_pages(tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    put(results, sample(tasks=("code",), blocks=1))
-
-    done = pipeline("picture", "map", "--results", results, "--output", tmp_path / "pictures")
-
-    names = [Path(line).name for line in done.stdout.split()]
-    assert names == ["map-light.svg", "map-dark.svg"]
-    light, dark = ((tmp_path / "pictures" / name).read_text() for name in names)
-    assert light.startswith("<svg")
-    assert light != dark
-
-
-def test_an_unknown_picture_is_a_usage_error_that_names_the_charts(tmp_path: Path) -> None:
-    done = pipeline("picture", "mona-lisa", "--output", tmp_path)
-
-    assert done.exit_code == 2
-    assert "There is no chart 'mona-lisa'. Name some of: backends, break_even" in done.stderr
-
-
 def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> None:
     done = pipeline("build", "--results", tmp_path / "resutls", "--output", tmp_path / "site")
 

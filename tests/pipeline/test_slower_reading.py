@@ -10,10 +10,11 @@ import pytest
 from harness.errors import BadInputError
 from harness.importers import llama_server
 from harness.importers.files import Given
-from schemas.vocabulary import SERVER_LOG
+from schemas.vocabulary.documents import document
 from tests import scripts
 
 ROOT = Path(__file__).parents[2]
+SERVER_LOG = document("server_log")
 CAPTURES = ROOT / "tests" / "captures"
 IMPORTS = CAPTURES / "imports"
 EXAMPLES = ROOT / "site_src" / "assets" / "examples"
@@ -125,7 +126,7 @@ const answer = ({ patterns, texts }) => {
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    given = {"patterns": dict(SERVER_LOG), "texts": list(TEXTS.values())}
+    given = {"patterns": SERVER_LOG, "texts": list(TEXTS.values())}
     return dict(zip(TEXTS, scripts.run(tmp_path_factory.mktemp("read"), READ, given), strict=True))
 
 
@@ -201,7 +202,7 @@ def test_counters_of_other_servers_are_read(tmp_path: Path) -> None:
     vllm = """{"metrics": {"speculative_decoding": {"num_spec_steps": 4,
       "num_draft_tokens": 12, "num_accepted_draft_tokens": 5}}}"""
     texts = [page.read_text("utf-8"), sglang, vllm, f"[{vllm}, {vllm}]"]
-    given = {"patterns": dict(SERVER_LOG), "texts": texts}
+    given = {"patterns": SERVER_LOG, "texts": texts}
 
     found = [each["found"]["counters"] for each in scripts.run(tmp_path, READ, given)]
 
@@ -224,7 +225,7 @@ def test_text_that_is_no_log_gives_nothing_and_no_error(tmp_path: Path) -> None:
         '{"a": "<img src=x>"}',
         "eval time =",
     ]
-    given = {"patterns": dict(SERVER_LOG), "texts": texts}
+    given = {"patterns": SERVER_LOG, "texts": texts}
 
     assert [each["requests"] for each in scripts.run(tmp_path, READ, given)] == [[]] * len(texts)
     with pytest.raises(BadInputError):

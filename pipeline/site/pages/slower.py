@@ -15,6 +15,7 @@ from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
 from pipeline.site.rows import Row, grouped, read
 from schemas import vocabulary
+from schemas.vocabulary import documents
 
 FOLDER = "assets/examples"
 MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
@@ -51,7 +52,7 @@ def reasons() -> dict[str, Any]:
 def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     """The patterns, bounds and words that the scripts use."""
     return {
-        "patterns": dict(vocabulary.SERVER_LOG),
+        "patterns": documents.document("server_log"),
         "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
         "helps_above": vocabulary.HELPS_ABOVE,
         "hurts_below": vocabulary.HURTS_BELOW,
