@@ -21,10 +21,9 @@ from harness.models.presets import Preset, presets, usual_draft
 from harness.models.resolve import names, on_disk, resolve
 from harness.plan.overview import ModelEntry, ModelsOverview, overview
 from schemas.codec import encode
+from schemas.vocabulary import say
 
 _MB = 1_000_000
-_MB_PER_GB = 1000
-_TWO_DIGITS = 10
 _UNKNOWN = "?"
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
@@ -125,24 +124,16 @@ def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
 
 def _needs(needed_bytes: int | None, draft: Preset | None) -> str:
     about = "~" if draft is not None and draft.head else ""
-    return about + _amount(needed_bytes / _MB) if needed_bytes else _UNKNOWN
+    return about + say.size(needed_bytes) if needed_bytes else _UNKNOWN
 
 
 def _size(entry: ModelEntry) -> str:
     if entry.file_bytes is not None:
-        return _amount(entry.file_bytes / _MB)
+        return say.size(entry.file_bytes)
     if entry.preset.size_mb is None:
         return _UNKNOWN
     about = "~" if entry.preset.size_from in ("elsewhere", "computed") else ""
-    return about + _amount(entry.preset.size_mb)
-
-
-def _amount(size_mb: float) -> str:
-    """Three digits: 88 MB, 4.92 GB, 19.9 GB."""
-    if size_mb < _MB_PER_GB:
-        return f"{size_mb:.0f} MB"
-    size_gb = size_mb / _MB_PER_GB
-    return f"{size_gb:.2f} GB" if size_gb < _TWO_DIGITS else f"{size_gb:.1f} GB"
+    return about + say.size(entry.preset.size_mb * _MB)
 
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)

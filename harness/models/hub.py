@@ -9,14 +9,12 @@ from harness.errors import BadInputError
 from harness.models.describe import WeightsFile
 from harness.models.hub_names import choose, complete
 from harness.models.hub_names import reference as parts_of
+from schemas.vocabulary.say import size
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
 
     from harness.models.hub_client import Hub
-
-_MB = 1_000_000
-_GB = 1_000_000_000
 
 
 def default_client() -> "Hub":
@@ -65,11 +63,5 @@ def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -
 def _described(files: "Sequence[RepoSibling]") -> str:
     known = [file.size for file in files if file.size is not None]
     parts = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    size = f" ({_amount(sum(known))})" if len(known) == len(files) else ""
-    return f"{files[0].rfilename}{parts}{size}"
-
-
-def _amount(size_bytes: int) -> str:
-    if size_bytes < _MB:
-        return f"{size_bytes / 1000:.0f} kB"
-    return f"{size_bytes / _MB:.0f} MB" if size_bytes < _GB else f"{size_bytes / _GB:.2f} GB"
+    total = f" ({size(sum(known))})" if len(known) == len(files) else ""
+    return f"{files[0].rfilename}{parts}{total}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from estimates.model import ESTIMATOR
 from pipeline.data.aggregate import row_meaning, view_queries
-from schemas.vocabulary.metrics import metrics
+from pipeline.data.metrics import metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from estimates.model import ESTIMATOR
 from pipeline.data.datapackage import LICENCE, ExportedFile, data_package
 from pipeline.data.formats import FORMATS, Format, as_json, as_parquet
-from schemas.vocabulary.metrics import metrics
+from pipeline.data.metrics import metrics
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {

@@ -31,11 +31,19 @@ def about(value: float) -> str:
     return f"{float(f'{value:.2g}'):,.0f}"
 
 
+def size(size_bytes: float) -> str:
+    """A size in its unit, gigabytes with three digits: `350 kB`, `88 MB`, `4.92 GB`, `19.9 GB`."""
+    kb, mb, gb = (size_bytes / each for each in (1e3, 1e6, 1e9))
+    if gb >= 1:
+        return f"{_three_digits(gb)} GB"
+    return f"{mb:.0f} MB" if mb >= 1 else f"{kb:.0f} kB"
+
+
 def rate(tokens_per_s: float | None) -> str:
     """Three significant digits, so that two printed rates divide to their speedup: `28.2`."""
     if tokens_per_s is None:
         return UNKNOWN
-    return f"{tokens_per_s:,.{max(0, 2 - math.floor(math.log10(tokens_per_s)))}f}"
+    return _three_digits(tokens_per_s)
 
 
 def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:
@@ -84,3 +92,7 @@ def listed(names: Sequence[str]) -> str:
 def reason(name: str | None) -> str:
     """Why something failed, in words: `out-of-memory` is `out of memory`."""
     return (name or "other").replace("-", " ")
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(value)))}f}"

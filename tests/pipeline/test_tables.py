@@ -13,8 +13,8 @@ from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
 from pipeline.data.datapackage import views
 from pipeline.data.load import schema_structure
+from pipeline.data.metrics import metrics
 from pipeline.errors import CheckFailedError
-from schemas.vocabulary.metrics import metrics
 from tests.pipeline.tables import campaign, database, one, rows, whole_database
 
 if TYPE_CHECKING:

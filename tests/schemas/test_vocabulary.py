@@ -10,6 +10,7 @@ import pytest
 
 from estimates.model import Verdict
 from harness.runners import CONNECT
+from pipeline.data.metrics import metrics
 from schemas import validator
 from schemas.submission import Task
 from schemas.vocabulary import (
@@ -25,7 +26,6 @@ from schemas.vocabulary import (
     read_entry,
     size_class,
 )
-from schemas.vocabulary.metrics import metrics
 
 if TYPE_CHECKING:
     from typing import Any
