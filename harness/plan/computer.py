@@ -7,7 +7,7 @@ import psutil
 
 from estimates.identity import cpu_label
 from estimates.plan.model import MIB, Memory
-from estimates.plan.placement import SYSTEM_MIB, free_of
+from estimates.plan.placement import SHARED_SHARE, SYSTEM_MIB, free_of, is_named_as_shared
 from estimates.plan.speed import MachineSpeed
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from harness.errors import BadInputError
@@ -20,6 +20,10 @@ from schemas.vocabulary import COMMON_DEVICES
 
 _GIB = 1024.0
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*G(?:i?B)\b", re.IGNORECASE)
+# "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
+_BARE_SIZE = re.compile(
+    r"((?:\bm\d|\d{3,4}).*\s(?:6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512))$", re.IGNORECASE
+)
 _CORES = re.compile(r"(\d+)\s*(?:cores?|c)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
@@ -28,11 +32,6 @@ _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_MIB = 16384.0
 # A graphics unit that lists less uses a part of main memory.
 _OWN_MEMORY_MIB = 2048
-# Graphics that share main memory, by normalised name, and how much of it systems let them have.
-_SHARING = re.compile(
-    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+)\b.*|arc( 1\d\d\w)?|"
-)
-_SHARED = 0.75
 # These are slower than the processor that they are part of.
 _NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _ASSUMED_GIB = 8  # of a card whose memory is not known
@@ -104,7 +103,7 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
     """Whether a graphics unit uses main memory, by its name where it lists none of its own."""
     if own_mib is not None:
         return own_mib < _OWN_MEMORY_MIB
-    return _SHARING.fullmatch(normalised(without_size(name))) is not None
+    return is_named_as_shared(normalised(without_size(name)))
 
 
 def bandwidth_of(name: str) -> float | None:
@@ -127,7 +126,8 @@ def without_size(name: str) -> str:
 
 
 def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], Memory, int | None]:
-    names = [name for name in options.gpus if name.lower() != "none"]
+    named = (name.strip() for name in options.gpus if name.lower() != "none")
+    names = [_BARE_SIZE.sub(r"\1 GB", name) for name in named]
     if not options.gpus and options.vram:
         names = [f"card with {options.vram:g} GiB"]
     cards = tuple(card for name in names for card in _named(name, options))
@@ -156,7 +156,7 @@ def _sharing(
         host = replace(host, free_mib=max(0.0, float(size[1]) * _GIB - SYSTEM_MIB))
     rate = options.bandwidth or bandwidth_gb_per_s(bare) or bandwidth_gb_per_s(f"apple {bare}")
     rate = rate or host.bandwidth_gb_per_s
-    most = _SHARED * (host.free_mib + SYSTEM_MIB)
+    most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if options.free is None else options.free
     card = Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
     return (card,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)

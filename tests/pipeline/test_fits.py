@@ -46,6 +46,7 @@ def wish(rng: random.Random, file: dict[str, Any]) -> dict[str, Any]:
         "memory": rng.choice((1, 2, 6, 8, 11, 12, 16, 24, 48, 96)),
         "ram": rng.choice((8, 32, 128)),
         "bandwidth": rng.choice((None, 272.0, 1008.0)),
+        "shared": rng.choice((None, None, "Apple M2")),
     }
 
 
@@ -63,11 +64,16 @@ def case_of(asked: dict[str, Any], file: dict[str, Any]) -> Case:
     )
     entry = next(each for each in file["models"] if each["id"] == shape.name)
     small = shape_of(entry["draft"]) if asked["draft"] == "model" and entry["draft"] else None
+    host_mib, free_mib = asked["ram"] * 1024 - 2048.0, free_of(asked["memory"] * 1024)
+    if asked.get("shared"):
+        host_mib = asked["memory"] * 1024 - 2048.0
+        free_mib = min(host_mib, asked["memory"] * 1024 * 0.75)
     return Case(
         target=facts,
         setting=setting,
-        devices=(Memory(name="card", free_mib=free_of(asked["memory"] * 1024)),),
-        host=Memory(name="host", free_mib=asked["ram"] * 1024 - 2048.0),
+        devices=(Memory(name="card", free_mib=free_mib),),
+        host=Memory(name="host", free_mib=host_mib),
+        unified=bool(asked.get("shared")),
         uses_head=head,
         draft=small
         and Draft(facts=facts_of(small, quantisation_of("Q8_0"), with_head=small.head_layers > 0)),
@@ -157,7 +163,8 @@ def test_the_page_prints_the_command_of_harness_plan(
 def test_what_drafts_would_gain_is_marked_as_assumed(tmp_path: Path, file: dict[str, Any]) -> None:
     program = """
     import { alternatives, modelOf } from "./plan.js";
-    const answer = ({ file }) => alternatives(file, modelOf(file, "qwen3-8b"), 12).listed;
+    const wish = { memory: 12 };
+    const answer = ({ file }) => alternatives(file, modelOf(file, "qwen3-8b"), wish).listed;
     """
 
     listed = run(tmp_path, program, {"file": file})

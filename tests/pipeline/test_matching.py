@@ -150,7 +150,6 @@ def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, 
         ("epyc", "135M", "measured", "EPYC 2 threads"),
         ("laptop, CPU only", "", "measured", "EPYC 2 threads"),
         ("no GPU", "7B", "imported", "Apple M3 Max 14 threads"),
-        ("Ryzen 7 7840U", "3B", "imported", "Core i7-8700 12 threads"),
         ("CPU Ryzen 7700X, GPU RTX 3090", "27B", "published", "RTX 3090 24 GB"),
         ("Ryzen 5 5600X + 3090", "27B", "published", "RTX 3090 24 GB"),
     ],
@@ -196,6 +195,25 @@ def test_an_unknown_card_is_named_with_the_names_that_are_like_it(
     assert answer["unknown"] == ["RTX 4070", "RTX 4070 Ti", "RTX 4060"]
 
 
+def test_an_unknown_processor_is_named_and_the_nearest_ones_are_beside_it(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": "Ryzen 7 7840U", "model": "3B"}])["replies"]
+
+    assert answer["found"] is None
+    assert answer["close"][0][:2] == ["imported", "Core i7-8700 12 threads"]
+
+
+def test_an_import_without_a_verdict_is_measured_before_it_is_used(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": "RTX 5060 Ti", "model": "14B"}])["replies"]
+
+    assert answer["found"][0] == "imported"  # 1.24x [1.15, 1.33], not interleaved
+    assert answer["commands"]["use"] is None
+    assert "--method draft-model:n_max=5" in answer["commands"]["measure"]
+
+
 def test_a_card_that_nobody_measured_gets_its_kin_its_limit_and_a_command(
     tmp_path: Path, file: dict[str, Any]
 ) -> None:
@@ -220,7 +238,7 @@ def test_memory_and_size_alone_are_answered_by_the_nearest_figure_of_that_size(
     assert answer["close"][0][0] == "imported"
     assert answer["close"][0][2] == "Qwen2.5-Coder-14B-Instruct"
     assert answer["limits"]["fit"] == "yes"
-    assert answer["commands"]["use"].startswith("llama-server -m Qwen2.5-Coder-14B-Instruct")
+    assert answer["commands"]["use"] is None  # no verdict there: measure it first
 
 
 def test_a_name_that_states_its_memory_is_asked_for_no_other(

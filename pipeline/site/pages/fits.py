@@ -110,6 +110,7 @@ def rules() -> Mapping[str, object]:
         "taken_share": placement.TAKEN_SHARE,
         "taken": placement.TAKEN_MIB,
         "system": placement.SYSTEM_MIB,
+        "shared_share": placement.SHARED_SHARE,
         "step": placement.CONTEXT_STEP,
         "longest": placement.LONGEST_CONTEXT,
         "ubatch": Setting().ubatch,

@@ -5,13 +5,14 @@
 import { judged } from "./arithmetic.js";
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
-import { asks, decode, reply, understand } from "./reply.js";
+import { asks, decode, placeOf, reply, understand } from "./reply.js";
 import { count, interval, listed, number, percent, rate, sentence, times, withArticle } from "./say.js";
 import { enlarged, some } from "./strips.js";
 
 const ALL = "all";
 const GAIN = 1.05; // an alternative that is worth a line
 const REQUEST_TOKENS = 256;
+const UNSTATED = "not stated"; // the backend of some published figures
 
 const read = async (url) => {
   const answer = await fetch(url);
@@ -54,7 +55,7 @@ const planned = async (data, question, answered) => {
   // The name of the answer stays; the shape may be that of a model that is built alike.
   const own = [...models, answered].find((each) => each?.plan === model.id);
   const instead = own || known || !parse(data.rules, typed.model).words.length ? null : typed.model;
-  return { file, instead, shape: own && own.label !== model.label ? model.label : null, ...plan(file, own ? { ...model, label: own.label } : model, { memory, bandwidth }) };
+  return { file, instead, shape: own && own.label !== model.label ? model.label : null, ...plan(file, own ? { ...model, label: own.label } : model, { ...placeOf(question), bandwidth }) };
 };
 
 // ---- parts ------------------------------------------------------------------------------------
@@ -113,9 +114,9 @@ const heading = (data, question) => {
 const origin = ({ words }, row) => {
   const { people, figures, choices, interval_low: bound } = row;
   const [least, most] = [times(row.least), times(row.most)];
-  const settings = choices === 1 ? "one setting" : count(choices ?? 0, "setting");
+  const choice = choices > 1 ? sentence(words, "choice", { settings: count(choices, "setting") }) : "";
   const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
-  if (row.tier !== "published") return `${sentence(words, row.verdict === "helps" ? "at-least" : "best-of", { bound: times(bound), settings })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
+  if (row.tier !== "published") return `${sentence(words, row.verdict === "helps" ? "at-least" : "no-gain", { bound: times(bound), choice, kind })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
   return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least: times(row.dots[0]), most: times(row.dots.at(-1)) });
 };
@@ -124,6 +125,8 @@ const direct = (data, answer) => {
   const { found: row, question } = answer;
   const { words } = data;
   const { length } = row.quantisations;
+  const backends = row.backends.filter((each) => each !== UNSTATED);
+  const through = backends.length ? ` through ${listed(backends)}` : "";
   const weights = length > 1 ? `, ${length} quantisations` : length ? `, ${row.quantisations[0]}` : "";
   const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { tokens: REQUEST_TOKENS, ratio: times(row.stated_request) });
   const doubt = row.verdict === "uncertain" && row.doubt;
@@ -135,7 +138,7 @@ const direct = (data, answer) => {
   ];
   return [
     enlarged(data, row),
-    el("p", "", `${row.setting.label} through ${listed(row.backends)}${weights}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
+    el("p", "", `${row.setting.label}${through}${weights}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
     costs(data, answer),
   ];
 };
@@ -183,14 +186,14 @@ const folded = (words, ...children) => el("details", "dm-more", el("summary", ""
 const roomWords = (data, room, { title = true, found = null } = {}) => {
   const { kind, words, text } = verdict(room);
   const { asked: wish, contextMax, file, instead, model, shape } = room;
-  const query = `?${new URLSearchParams({ card: `${wish.memory} GB`, model: model.id })}`;
+  const query = `?${new URLSearchParams({ card: [wish.shared, `${wish.memory} GB`].filter(Boolean).join(" "), model: model.id })}`;
   const line = el("p", "dm-small dm-advice__limit", title ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : shape ? ` (It is planned with the shape of ${shape}.)` : "");
   line.append(` That is with ${number(wish.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest that fits is ${number(contextMax, 0)}. ` : ". ");
-  const biggest = kind === "no" ? largest(file, { memory: wish.memory }) : null;
+  const biggest = kind === "no" ? largest(file, wish) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
   line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"), ".");
   const off = file.own_error ? [folded("How far off the planner has been", el("p", "dm-small", `${file.own_error}.`))] : [];
-  const better = found ? [] : alternatives(file, model, wish.memory).listed.filter(({ ratio }) => ratio >= GAIN);
+  const better = found ? [] : alternatives(file, model, wish).listed.filter(({ ratio }) => ratio >= GAIN);
   if (!better.length) return [line, ...off];
   const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));
   return [line, ...off, folded("What else the same memory could do, predicted", el("ul", "dm-advice__links", ...items))];

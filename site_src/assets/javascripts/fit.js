@@ -26,12 +26,12 @@ const el = (tag, name, ...children) => {
 // The memory that a text means, and the card's bandwidth where it names one that is known.
 const cardOf = async (page, text) => {
   const rules = (await page.words).spellings;
-  if (MEMORY_ONLY.test(text)) return { memory: memoryOf(rules, text), bandwidth: null, label: null };
+  if (MEMORY_ONLY.test(text)) return { memory: memoryOf(rules, text), bandwidth: null, label: null, shared: null };
   page.machine ??= read(page.place.machine);
   const { devices } = await page.machine;
   const found = devicesFor(rules, devices, text).filter(isCard)[0]?.device;
   const said = parse(rules, text).memory;
-  return { memory: said ?? found?.memory ?? memoryOf(rules, text), bandwidth: found?.bandwidth ?? null, label: found?.label ?? null };
+  return { memory: said ?? found?.memory ?? memoryOf(rules, text), bandwidth: found?.bandwidth ?? null, label: found?.label ?? null, shared: found?.shared ? found.label : null };
 };
 
 const wishOf = (form) => ({
@@ -115,7 +115,7 @@ const facts = (file, found, card) => {
 };
 
 const others = (file, found) => {
-  const { memory, listed } = alternatives(file, found.model, found.asked.memory);
+  const { memory, listed } = alternatives(file, found.model, found.asked);
   if (!listed.length) return null;
   const items = listed.map(({ words, ratio, range }) => el("li", "", el("strong", "", times(ratio)), ` ${range}${words}`));
   return el("div", "", el("h3", "", "What else the same memory could do"), el("p", "dm-small dm-soft", `Predicted times of the plain speed of ${found.model.label} in ${file.usual.quantisation} at ${number(file.usual.context, 0)} tokens on ${memory} GB at 400 GB/s; nobody has measured these here.`), el("ul", "dm-fit__others", ...items));
@@ -152,7 +152,7 @@ const update = async (page, form) => {
   if (turn !== page.turn) return;
   const wish = wishOf(form);
   if (!card.memory) page.out.replaceChildren(el("p", "dm-advice", card.label ? `How much memory does your ${card.label} have? Add it, such as “${form.elements.card.value.trim()} 12 GB”.` : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB."));
-  else page.out.replaceChildren(draw(file, plan(file, modelOf(file, wish.model), { ...wish, memory: card.memory, bandwidth: card.bandwidth }), card));
+  else page.out.replaceChildren(draw(file, plan(file, modelOf(file, wish.model), { ...wish, ...(card.shared ? { ram: card.memory } : {}), memory: card.memory, shared: card.shared, bandwidth: card.bandwidth }), card));
   page.out.dataset.state = "answered";
 };
 

@@ -73,7 +73,7 @@
     const turn = ++page.turn;
     form.dataset.state = "asked"; // what is shown still answers the question before
     try {
-      const { answer, data } = await load(page.place);
+      const { answer, data } = await page.ready();
       const found = await answer.answerTo(data, { card, model, task, view: viewOf(page) });
       if (page.turn !== turn) return; // more was typed meanwhile
       out.replaceChildren(answer.draw(data, found));

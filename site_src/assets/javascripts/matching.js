@@ -101,6 +101,9 @@ const memoryIn = (rules, pattern, state) => {
 const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/; // of one chip there are several sizes
 const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
 
+// "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
+const BARE_MEMORY = /(?:\bm\d|\d{3,4}).*\s(6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512)\s*$/;
+
 // Text as memory in gigabytes, size in parameters, and the words that are left.
 export const parse = (rules, text) => {
   const pattern = patterns(rules);
@@ -111,6 +114,8 @@ export const parse = (rules, text) => {
   take(state, CORES);
   const active = take(state, pattern.active);
   const size = sizeOf(rules, pattern, state);
+  const bare = memory === null && size === null ? state.text.match(BARE_MEMORY) : null;
+  if (bare) state.text = state.text.slice(0, -bare[1].length);
   const words = state.text
     .replace(pattern.after, " $1 x ")
     .replace(pattern.count, "$1 x ")
@@ -121,7 +126,7 @@ export const parse = (rules, text) => {
     .flatMap((word) => apart(pattern, word))
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]));
   const processor = words.some((word) => rules.processor_words.includes(word)) && !words.includes("gpu");
-  return { memory, size, active: active ? Number(active[1]) * BILLION : null, cores: threads || processor, processor, words };
+  return { memory: bare ? Number(bare[1]) : memory, size, active: active ? Number(active[1]) * BILLION : null, cores: threads || processor, processor, words };
 };
 
 const telling = (rules, words) => words.filter((word) => !rules.makers.includes(word));
@@ -201,9 +206,9 @@ export const devicesFor = (rules, devices, text) => {
   }
   const named = telling(rules, asNamed(known, typed));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
-  // Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
+  // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
-  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
+  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1) && !rules.variants.includes(word))) return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
   const mobile = asked.includes("q") ? asked.filter((word) => !["max", "q"].includes(word)).concat("laptop") : [];
   const all = [asked, mobile].map((each) => (each.length ? fitting(each) : [])).find((each) => each.length) ?? [];
@@ -221,7 +226,9 @@ export const together = (rules, devices, typed) => {
   const at = typed.words.indexOf("x");
   const cards = Number(typed.words[at - 1]);
   if (at < 1 || !(cards > 1)) return null;
-  const [one] = devicesFor(rules, devices, { ...typed, memory: null, words: typed.words.toSpliced(at - 1, 2) }).filter(isCard);
+  const words = typed.words.toSpliced(at - 1, 2);
+  const singular = words.map((word) => word.replace(/(?<=\d)s$/, "")); // "two 4090s"
+  const [one] = [words, singular].flatMap((each) => devicesFor(rules, devices, { ...typed, memory: null, words: each }).filter(isCard));
   if (!one) return null;
   const { id, label, memory, bandwidth } = one.device;
   const each = memory ?? typed.memory;
@@ -272,7 +279,7 @@ export const classOf = (sizes, size) => {
 // The models that a text names, the likeliest first, and its size if it has one.
 export const modelsFor = (rules, models, text) => {
   const { words, size } = typeof text === "string" ? parse(rules, text) : text;
-  const asked = letters(words).filter((word) => !["model", "instruct"].includes(word));
+  const asked = letters(words).filter((word) => !["model", "instruct", "it"].includes(word));
   const found = [];
   for (const model of asked.length ? models : []) {
     const named = parse(rules, model.label);

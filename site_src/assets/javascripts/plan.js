@@ -24,9 +24,10 @@ const own = (model) => model.layers.length - model.head;
 // What a token reads: of a mixture of experts those that it uses, of the embedding one row.
 export const activeParameters = (model) => (model.matrix + kindsOf(model).slice(0, own(model)).reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) * MIB;
 
-// What a card and main memory have free before a model is loaded.
-const freeOf = ({ rules }, gib) => Math.max(0, gib * 1024 * (1 - rules.taken_share) - rules.taken);
+// What a card and main memory have free before a model is loaded; of one memory for both (`shared` names
+// the device) graphics may use a part.
 const hostFreeOf = ({ rules }, gib) => gib * 1024 - rules.system;
+const freeOf = (file, { memory, shared }) => (shared ? Math.min(hostFreeOf(file, memory), memory * 1024 * file.rules.shared_share) : Math.max(0, memory * 1024 * (1 - file.rules.taken_share) - file.rules.taken));
 
 // Buffers on the card and in main memory, in MiB by kind.
 const place = (file, model, { bits, context, kv, copies, head }, layers, experts) => {
@@ -88,12 +89,12 @@ const project = (file, model, asked, layers, experts) => {
     addDraft(device, lies.device);
     addDraft(host, lies.host);
   }
-  const free = freeOf(file, asked.memory);
-  const hostFree = hostFreeOf(file, asked.ram);
+  const free = freeOf(file, asked);
+  const hostFree = hostFreeOf(file, asked.shared ? asked.memory : asked.ram);
   const models = draft ? [model, draft] : [model];
   const onDevice = total(device) + Math.max(file.rules.margin, allowance(file, models, device, true));
   const onHost = total(host) + allowance(file, models, host, layers === 0);
-  return { layers, experts, device, host, free, hostFree, deviceFits: !total(device) || onDevice <= free, hostFits: onHost <= hostFree };
+  return { layers, experts, device, host, free, hostFree, deviceFits: !total(device) || onDevice <= free, hostFits: onHost + (asked.shared ? total(device) : 0) <= hostFree };
 };
 
 // The least number of a range that fits, where a larger one always does if a smaller one does.
@@ -175,7 +176,7 @@ const planLine = (model, asked) => {
   if (asked.kv !== "f16") words.push(`--kv-type ${asked.kv}`);
   if (asked.draft === "head" && model.head) words.push("--draft mtp");
   if (asked.draft === "model" && model.draft) words.push(`--draft ${model.draft}:Q8_0`);
-  words.push(`--vram ${asked.memory} --ram ${asked.ram}`);
+  words.push(asked.shared ? `--gpu "${asked.shared} ${asked.memory} GB"` : `--vram ${asked.memory} --ram ${asked.ram}`);
   if (asked.bandwidth) words.push(`--bandwidth ${asked.bandwidth}`);
   return words.join(" ");
 };
@@ -206,7 +207,8 @@ export const largest = (file, wish) => {
 };
 
 // What else the same memory could hold, for the usual setting and the next smaller usual memory.
-export const alternatives = (file, model, memory) => {
+export const alternatives = (file, model, asked) => {
+  const memory = asked.shared ? asked.memory * file.rules.shared_share : asked.memory;
   const at = file.memories.findLastIndex((each) => each <= memory);
   const listed = at < 0 ? [] : file.alternatives[model.id][at];
   const range = (low, high) => (low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, acceptance assumed) `);
@@ -220,14 +222,15 @@ export const verdict = (found) => {
   const { model, layers, whole, experts, device, host, free, hostFree, asked } = found;
   const spare = free - total(device);
   const name = `${model.label} in ${asked.quantisation}`;
+  const there = asked.shared ? "in the part of its memory that graphics may use" : "on the card";
   if (!found.fits) {
-    const short = found.hostFits ? `needs ${gib(total(device))} on the card, which has ${gib(free)} free` : `needs ${gib(total(host))} of main memory beside the card, and ${gib(Math.max(0, hostFree))} are free`;
+    const short = found.hostFits ? `needs ${gib(total(device))} ${there}, which has ${gib(free)} free` : `needs ${gib(total(host))} of main memory beside the card, and ${gib(Math.max(0, hostFree))} are free`;
     return { kind: "no", words: "✕ Does not fit", text: `${name} ${short}.` };
   }
-  if (layers === whole && !experts) return { kind: "yes", words: "✓ Fits", text: `${name}: all ${whole} layers lie on the card, and ${gib(spare)} stay free.` };
-  if (layers === whole) return { kind: "part", words: "◐ Fits in part", text: `${name}: all ${whole} layers lie on the card, but the experts of ${experts} of them stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less than layers would.` };
+  if (layers === whole && !experts) return { kind: "yes", words: "✓ Fits", text: `${name}: all ${whole} layers lie ${there}, and ${gib(spare)} of that stay free.` };
+  if (layers === whole) return { kind: "part", words: "◐ Fits in part", text: `${name}: all ${whole} layers lie ${there}, but the experts of ${experts} of them stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less than layers would.` };
   if (!layers) return { kind: "no", words: "✕ Does not fit on this card", text: `${name} runs from main memory alone: nothing of it fits beside its buffers.` };
-  return { kind: "part", words: "◐ Fits in part", text: `${name}: ${layers} of ${whole} layers lie on the card, the rest in main memory; ${SLOW}.` };
+  return { kind: "part", words: "◐ Fits in part", text: `${name}: ${layers} of ${whole} layers lie ${there}, the rest in main memory; ${SLOW}.` };
 };
 
 // The model of the file that a question means: by its name, else one of its kind of about its size.

@@ -64,7 +64,7 @@ export const understand = (data, { card = "", model = "", task = ALL, view: wish
   const likely = chosen.length ? [] : found.slice(0, NEAREST).map(({ device }) => device);
   // A name that is no device's is named, with the names that are written most like it.
   const odd = left.words.filter((word) => !Object.hasOwn(data.words.tasks, word));
-  const isName = likely.length > 0 || odd.some((word) => /\d/.test(word)) || (memory === null && typed.words.length > 0 && !left.size);
+  const isName = likely.length > 0 || odd.some((word) => /\d/.test(word)) || (memory === null && typed.words.length > 0 && !left.size) || (Boolean(model) && Boolean(left.size)); // "780M" is no model here
   const known = chosen.length || (typed.processor && !odd.some((word) => /\d/.test(word))) || (wanted.length && !model);
   // A text alone may mean a model, too: "lama 3.2".
   const namesake = typed.processor ? devices.filter(({ kind }) => kind !== "gpu") : model ? devices : [...devices, ...models];
@@ -98,8 +98,8 @@ export const asks = (question) => question.processor || question.devices.length 
 const onMachine = (question) => {
   const ids = new Set(question.devices.map((device) => device.id));
   if (ids.size) return (row) => ids.has(row.device.id);
-  if (question.processor) return (row) => row.device.kind !== "gpu";
   if (question.unknown) return () => false;
+  if (question.processor) return (row) => row.device.kind !== "gpu";
   if (question.memory !== null) return (row) => row.device.kind === "gpu" && row.device.memory === question.memory;
   return () => !question.typed.card || question.models.length > 0 || question.size !== null;
 };
@@ -133,6 +133,7 @@ const strips = (data, { task, view: wish }) => [...(task === ALL ? [] : view(dat
 // No reason to use a setting: not surely faster per token, or slower with the prompt read. A published
 // figure has no bounds.
 const loses = (row) => row.recommended === false || (row.interval_low ?? (row.tier === "published" ? row.speedup : 0)) <= 1;
+const isUnclear = (row) => row.tier !== "published" && row.verdict !== "helps";
 
 // ---- what to expect ---------------------------------------------------------------------------
 // Whether a device has a figure for this way of drafting, size of model and task: then nothing is predicted.
@@ -220,15 +221,21 @@ export const limits = (data, question) => {
   };
 };
 
+// Where a model would lie: on a card, or in the one memory that a device shares with its computer.
+export const placeOf = ({ devices, memory }) => (devices[0]?.shared ? { memory, shared: devices[0].label } : { memory });
+
 // What drafting takes of a memory: weights, and how much shorter the longest context becomes.
-export const costOf = (data, plans, row, memory) => {
+export const costOf = (data, plans, row, question) => {
+  const place = placeOf(question);
+  const { memory } = place;
   const kind = data.words.methods[row.method]?.draft;
   if (kind === "none") return { kind };
   const model = plans && modelOf(plans, row.model.plan);
-  const quantisation = plans?.quantisations[row.quantisation] ? row.quantisation : plans?.usual.quantisation;
-  const planned = (wish) => plan(plans, model, { quantisation, memory, ...wish });
-  // Lengths of context can be compared while all layers are on the card.
-  const lengths = (before, after) => (after.layers === after.whole && after.experts === 0 ? { before: before.contextMax, after: after.contextMax } : {});
+  const known = Boolean(plans?.quantisations[row.quantisation]);
+  const quantisation = known ? row.quantisation : plans?.usual.quantisation;
+  const planned = (wish) => plan(plans, model, { quantisation, ...place, ...wish });
+  // Lengths of context can be compared while all layers are on the card, of weights whose size is known.
+  const lengths = (before, after) => (known && after.layers === after.whole && after.experts === 0 ? { before: before.contextMax, after: after.contextMax } : {});
   if (kind === "built-in" && model?.head && memory !== null) {
     const [before, after] = [planned({}), planned({ draft: "head" })];
     return { kind, gib: (total(after.device) + total(after.host) - total(before.device) - total(before.host)) / 1024, ...lengths(before, after) };
@@ -257,6 +264,7 @@ const reasonAgainst = (data, question, row) => {
   if (!fitsMemory(question, row)) return "memory";
   if (row.other_tps !== null) return "plain";
   if (loses(row)) return "slower";
+  if (isUnclear(row)) return "unclear";
   return row.setting.use ? null : "engine";
 };
 
@@ -268,7 +276,7 @@ export const commands = (data, question, row) => {
   const name = nameOf(own ? (models[0]?.label ?? typed.model) : row.model.label);
   const file = own ? name : nameOf(`${row.model.label} ${row.quantisation ?? ""}`);
   const filled = (line) => line.replace(TARGET, (_, ending) => (ending ? file + ending : name));
-  const measure = why === null || why === "engine" ? row.setting.measure : data.measure;
+  const measure = ["engine", "unclear", null].includes(why) ? row.setting.measure : data.measure;
   return { use: why ? null : filled(row.setting.use), note: why ? null : row.setting.note, why, measure: filled(measure) + task };
 };
 
@@ -281,6 +289,6 @@ export const reply = (data, known, asked, plans = null) => {
   const close = nearest(data, question, found);
   const shown = found ?? close.find((row) => !reasonAgainst(data, question, row)) ?? close[0] ?? null;
   const exact = Boolean(found) && (question.models.length ? isNamed(question, found.model) : fitsSize(question.size, found.model.parameters));
-  const cost = found && costOf(data, plans, found, question.memory);
+  const cost = found && costOf(data, plans, found, question);
   return { question, found, exact, prediction, close, cost, limits: limits(data, question), commands: commands(data, question, shown), shown };
 };

@@ -49,6 +49,17 @@ def test_what_lies_on_the_device_of_one_memory_takes_room_of_the_host() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "free_gib"), [("m3 max 64", 48), ("framework desktop 128gb", 96), ("m2 air 16 gb", 12)]
+)
+def test_graphics_may_use_three_quarters_of_the_memory_that_a_name_states(
+    name: str, free_gib: int
+) -> None:
+    (device,) = computer_of(ComputerOptions(gpus=(name,))).devices
+
+    assert device.free_mib == free_gib * 1024
+
+
+@pytest.mark.parametrize(
     ("name", "shares"),
     [("Radeon 780M", True), ("AMD Radeon 8060S Graphics", True), ("Intel Arc 140V GPU", True),
      ("AMD Radeon(TM) Graphics", True), ("Arc A770", False), ("GTX 860M", False),
