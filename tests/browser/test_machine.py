@@ -132,7 +132,8 @@ def test_the_best_setting_of_a_card_is_a_line_for_its_server(page: Page) -> None
     copy.click()
     expect(copy).to_have_text("Copied")
     line = page.evaluate("navigator.clipboard.readText()")
-    assert line.startswith("llama-server -m Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf -md ")
+    start = "python -m harness run --target Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf --draft "
+    assert line.startswith(start)
 
 
 def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base: str) -> None:

@@ -219,7 +219,7 @@ def test_the_break_even_counts_what_cannot_win() -> None:
 
     assert draw(connection, "break_even").takeaway == (
         "1 of 2 cells yield more tokens a round than the round costs;"
-        " in 1 of them a round costs more than even a fully accepted draft returns."
+        " in 1 of the 2 a round costs more than even a fully accepted draft returns."
     )
 
 

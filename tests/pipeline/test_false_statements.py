@@ -87,7 +87,7 @@ def test_a_setting_below_one_has_no_command_at_all() -> None:
 
     page = page_of_the_card(database(unclear))
 
-    assert "leave speculation off" in page
+    assert "none is clearly faster. Leave speculation off." in page
     assert "As command lines" not in page
     assert "Run it" not in page
     assert "--method draft-model" not in page

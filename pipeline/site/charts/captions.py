@@ -167,8 +167,8 @@ def break_even(rows: list[Row]) -> str:
     lost = sum(bool(row["cannot_win"]) for row in rows)
     return (
         f"{won} of {count(len(rows), 'cell')} yield more tokens a round than the round"
-        f" costs; in {lost or 'none'} of them a round costs more than even a fully accepted draft"
-        " returns."
+        f" costs; in {lost or 'none'} of the {len(rows)} a round costs more than even a fully"
+        " accepted draft returns."
         f"{_part(rows, 'cells')}"
     )
 

@@ -100,7 +100,8 @@ const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
 const sizeWords = ({ parameters, from, below }) => (parameters ? withArticle(`${sizeOf(parameters)} model`) : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
 const modelWords = ({ models, size, typed, bySize }) => (bySize || !typed.model ? (models[0]?.label ?? (size ? sizeWords(size) : "")) : typed.model);
 const cardWords = ({ devices, memory, typed, unknown, processor }) => (devices[0]?.label ?? (unknown ? typed.card : processor ? "a processor" : memory === null ? "" : `a card with ${memory} GB`));
-const asked = (question) => [modelWords(question), cardWords(question)].filter(Boolean).join(" on ");
+const viewWords = ({ methods }, { method, backend, tier }) => [method && `with ${methods[method].label}`, backend && `through ${backend}`, tier && `(${tier} figures only)`];
+const asked = (words, question) => [[modelWords(question), cardWords(question)].filter(Boolean).join(" on ") || "this", ...viewWords(words, question.view)].filter(Boolean).join(" ");
 
 // What was asked, in the visitor's own words and in the site's.
 const heading = (data, question) => {
@@ -164,7 +165,7 @@ const predicted = ({ words }, { prediction }) => {
   return [el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`), " ", el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`), " ", el("span", "dm-verdict dm-tier dm-tier--predicted", "predicted")), el("p", "", said.filter(Boolean).join(" "))];
 };
 
-const without = ({ words }, { question, close }) => [el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))), el("p", "", sentence(words, "none-for", { asked: asked(question) || "this" }), close.length ? ` ${sentence(words, "nearest")}` : "")];
+const without = ({ words }, { question, close }) => [el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))), el("p", "", sentence(words, "none-for", { asked: asked(words, question) }), close.length ? ` ${sentence(words, "nearest")}` : "")];
 
 // What was typed and is not known is named, with the names that are like it.
 const strange = ({ words }, { unknown, unnamed, typed }) => [

@@ -261,7 +261,7 @@ const reasonAgainst = (data, question, row) => {
   const { models, size, typed } = question;
   const named = models.length > 0 || parse(data.rules, typed.model).words.length > 0;
   if (!row || (named && !isNamed(question, row.model)) || (size && !aboutAsLarge(question, row.model)) || !sameKind(question, row.model)) return "model";
-  if (!fitsMemory(question, row)) return "memory";
+  if (!fitsMemory(question, row) || question.unknown || (question.processor && row.device.kind === "gpu")) return "memory";
   if (row.other_tps !== null) return "plain";
   if (loses(row)) return "slower";
   if (isUnclear(row)) return "unclear";
