@@ -47,7 +47,7 @@ ERROR_RATE, FAIL_BELOW = 0.02, 0.99
 _WITHIN = 0.9  # two one-sided tests of 95 % each
 WIDE = 0.05
 FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
-# What is closer a client on a busy machine cannot tell apart: sockets and scheduling take as long.
+# A client on a busy machine sees no smaller difference: sockets and scheduling take as long.
 CLIENT_GRAIN_MS = 3.0
 PRECISE = 0.02  # a comparison may end once every interval is so narrow, as a share of the ratio
 
@@ -265,7 +265,7 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """The change of a figure; what is printed of head divides to it."""
+        """The change of a figure; `head` is `base * ratio`, so that the printed figures divide."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction

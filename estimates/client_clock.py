@@ -23,7 +23,7 @@ from schemas.vocabulary.flags import FLAGS
 ONLY_REQUESTS = "whole-requests-only"
 # Until an answer begins, two requests differ by as much.
 _SLACK_MS = 10.0
-# What is left of a request may be nothing, or less where two differ.
+# What remains of a request may be zero, or negative if two requests differ.
 _SHORTEST_MS = 1.0
 # Answers of which that is a larger share are too short for a client's clock.
 _SHORT = 0.5

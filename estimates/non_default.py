@@ -36,7 +36,7 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """What is not usual about these settings."""
+    """The settings among these that are not the usual ones."""
     values = ((axis, axis.unusual(settings)) for axis in AXES.values())
     unusual = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in unusual if axis.identity for flag in axis.flags(value)]

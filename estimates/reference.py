@@ -41,7 +41,7 @@ class TaskReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What must be the same to be compared, and by arm and task what is compared."""
+    """The facts that two runs must share to be compared, and the figures by arm and task."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
     version: Literal[1] = 1
@@ -100,7 +100,7 @@ def mismatch(reference: Reference, now: Reference) -> str | None:
 
 
 def check(reference: Reference, now: Reference, fail_below: float) -> tuple[TaskCheck, ...]:
-    """Every arm and task of a reference that fits the run."""
+    """Compare every arm and task with a reference that fits the run."""
     return tuple(
         _checked(arm, task, expected, now.arms[arm][task], fail_below)
         for arm, tasks in reference.arms.items()

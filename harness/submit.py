@@ -181,7 +181,7 @@ def _has(reference: str, checkout: Path) -> bool:
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a program did; one that is missing, or never ends, has failed."""
+    """The result of a program; a missing or hanging program counts as failed."""
     words = list(command)
     try:
         # git and gh with words of our own and a file name in canonical form.

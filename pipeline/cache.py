@@ -51,7 +51,7 @@ class Cache:
         return value
 
     def prune(self) -> None:
-        """Remove the entries that nobody asked for since this object was created."""
+        """Remove the entries that were not used since this object was created."""
         for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
             path.unlink()
 

@@ -19,7 +19,7 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
     """The document in today's format, or what is wrong with it in its own. Never raises.
 
     It is judged by the fields of its own version, so that a message names those that it may have;
-    one that `is_valid` is not judged again. What is no older version is left for today's schema.
+    one that `is_valid` is not judged again. A document of no older version is returned as it is.
     """
     version = document.get("version") if isinstance(document, dict) else None
     is_older = type(version) is int and version in range(1, VERSION)

@@ -48,7 +48,7 @@ def from_text(text: str) -> bytes | None:
 def unpacked(packed: bytes) -> bytes:
     """Compressed bytes as they were, at most as many as a result may have.
 
-    Raises `UnreadableTextError` for what is damaged or larger.
+    Raises `UnreadableTextError` for damaged or larger data.
     """
     try:
         reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)

@@ -94,7 +94,7 @@ def found(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """The text without invisible letters; full-width ones and the like as those that they mean."""
+    """The text without invisible letters; full-width letters and the like become plain ones."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(JOINERS))
 
 

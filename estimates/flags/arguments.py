@@ -32,7 +32,7 @@ def arguments_differ(evidence: FlagEvidence) -> Seen | None:
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments that should be the baseline's; without value those that are switches."""
+    """The arguments that the baseline should have too, by name; a switch has an empty value."""
     found: dict[str, str] = {}
     name = ""
     for word in argv:

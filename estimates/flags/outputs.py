@@ -105,7 +105,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
-    """With several requests at once an output differs from the one that was written concurrent."""
+    """With several requests at once, an output differs from the one that was written alone."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

@@ -66,7 +66,7 @@ class PlanOption:
     def promise(self) -> int:
         """How far it is known to gain: 3 measured, 2 probably, 1 perhaps, 0 not at all.
 
-        Drafts from the text gain where an answer repeats its prompt, which nobody knows beforehand.
+        Whether drafts from the text gain depends on how much an answer repeats its prompt.
         """
         gain, speculation = self.gain, self.speculation
         if gain is None or speculation is None or not self.fits or gain.loses:

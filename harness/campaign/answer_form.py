@@ -125,7 +125,7 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 
 
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
-    """The value that begins here, and where it ends; one that was cut off is closed."""
+    """The value that begins here, and where it ends; a value that was cut off is closed."""
     closing: list[str] = []
     whole = ("", start)  # what would close the value, and the place up to which it then counts
     for token in _TOKEN.finditer(text, start):

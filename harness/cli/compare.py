@@ -209,7 +209,7 @@ def _is_precise(so_far: Mapping[str, Submission]) -> bool:
 
 
 def _defaults(options: Options, blocks: int) -> Options:
-    """What is measured where it was not chosen; the budget holds for both builds together."""
+    """The options with the defaults of a comparison; the budget is for both builds together."""
     if options.precision is not None:
         message = "a comparison ends by --budget or --blocks; leave out --precision"
         raise BadInputError(message)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 _NARROWEST = 80
 
 
-# What stands for the signs of the report where an encoding lacks them, as Windows' cp1252 does.
+# Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
 _PLAIN = {
     "█": "#",
     "△": "+",

@@ -21,7 +21,7 @@ from schemas.vocabulary import METHODS, say
 
 
 def of_the_month(options: Options) -> Options:
-    """The options of the run: what was given stays, a missing target is one that fits."""
+    """The options of the run: those given, and a target that fits if none was named."""
     run = month()
     short = replace(
         options,

@@ -49,7 +49,7 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
 
 
 def again(*more: str, without: str = "") -> str:
-    """The command line of this program with further options, and without one that has no value.
+    """The command line of this run with `more` options, and without the switch `without`.
 
     A command that does not resume leaves its result alone, so that it names no output.
     """
@@ -67,7 +67,7 @@ def as_run(method: Method) -> str:
 
 
 def _given(words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]) -> Iterator[str]:
-    """The words without these options: those that stand alone, and those with a value."""
+    """The words without these options: `alone` are switches, `valued` take a value."""
     given = iter(words)
     for word in given:
         if word in valued:

@@ -88,7 +88,7 @@ class RunRequest:
     result: ResultOptions = ResultOptions()
 
     def check(self) -> None:
-        """Raise `HarnessError` for what is wrong whatever the models are."""
+        """Raise `HarnessError` for options that are wrong whatever the models are."""
         self.result.check()
         self.engines[0].require_suited(self.options)
         if len(self.engines) > 1:

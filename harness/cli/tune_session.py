@@ -227,7 +227,7 @@ class TuneRequest(RunRequest):
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """The words of a server without what is for a measurement alone, or as it is anyway."""
+    """A server's words without those that only a measurement needs or that are the default."""
     left_out = {*_MEASURING, *(() if settings.threads else ("-t", "-tb"))}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
     given = iter(words)

@@ -82,7 +82,7 @@ def write_floats(source: Path, destination: Path, quantisation: str) -> None:
 
 
 def _place(tensor: str) -> tuple[int, str]:
-    """Where llama.cpp writes a tensor: what is in no layer first, then layer by layer."""
+    """Sort key in llama.cpp's order: tensors outside of layers, then layer by layer."""
     layer = re.match(r"blk\.(\d+)\.", tensor)
     return (int(layer[1]) if layer else -1, tensor)
 

@@ -14,7 +14,7 @@ _ANY_OF = {
     name: "|".join(sorted(map(re.escape, words), key=len, reverse=True))
     for name, words in (("families", SPELLINGS.families), ("variants", SPELLINGS.variants))
 }
-# "rtx4060tisuper" is "rtx 4060 ti super"; what is no name of a card stays one word.
+# "rtx4060tisuper" is "rtx 4060 ti super"; other words are left as they are.
 _GLUED = re.compile(
     rf"((?:{_ANY_OF['families']})*)([a-z]{{0,2}}\d+[a-z]?)((?:{_ANY_OF['variants']})*)"
 )

@@ -182,7 +182,7 @@ def _named(name: str, options: ComputerOptions) -> list[Memory]:
 
 
 def _usual_size(known: str) -> float | None:
-    """The size of a card that is sold in several, of which people mostly have one."""
+    """The memory in GiB that most cards of this name have, if it is sold with several."""
     sizes = {
         each.memory_gib
         for label, each in COMMON_DEVICES.items()

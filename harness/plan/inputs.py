@@ -79,7 +79,7 @@ def plan_inputs(
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
 
-    # What is said about the draft is not said about what else could draft.
+    # Depth and acceptance describe the named draft, not the other ways of drafting.
     depth, acceptance = (None, None) if models.draft else (load.depth, speed.acceptance)
 
     def usual_of(source: DraftSource) -> Speculation:

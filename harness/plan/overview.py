@@ -47,7 +47,7 @@ def needed_bytes(
 ) -> int | None:
     """Bytes of all buffers in this memory; with the file's size where it is on disk.
 
-    Of a head that is a file of its own only about.
+    Only approximate for a head in a file of its own.
     """
     facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     if facts is None or facts.weights_error is None:
@@ -113,7 +113,7 @@ def assess(memory: MachineMemory, context_tokens: int, *, client: "Hub") -> Mode
 
 
 def _by_fit(entry: ModelEntry) -> tuple[bool, int]:
-    """What fits first, then what does not, last what is not known; the table's order in each."""
+    """Sort key: fits, does not fit, unknown; within each, the order of the table."""
     return entry.fits is None, _FITTING.index(entry.fits) if entry.fits else 0
 
 

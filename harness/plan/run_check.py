@@ -26,8 +26,8 @@ _MAKER = re.compile(r"^tiny|[^a-z].*")
 def require_room(names: Sequence[str], context: int) -> None:
     """Raise `HarnessError` when a target and a draft, named but not fetched, can never run here.
 
-    Only what the tables know is judged, against the whole memory of this machine and not what is
-    free of it now. A model without an entry passes.
+    Models without an entry in the tables pass. The rest is compared with the machine's whole
+    memory, not with what is free now.
     """
     rig = machine()
     host = Memory(name="main memory", free_mib=float(rig.ram_mib or 1e9))

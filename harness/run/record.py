@@ -221,7 +221,7 @@ def _design(
 def _settings(
     stated: submission.Settings, trials: Sequence[journal.TrialFact]
 ) -> submission.Settings:
-    """The settings; a model that nobody can ask not to think is known to think by its answers."""
+    """The settings; a model that thinks although it was not asked to shows it in its answers."""
     thinks = stated.thinking or any(fact.trial.reasoning_tokens for fact in trials)
     return replace(stated, thinking=True) if thinks else stated
 

@@ -16,7 +16,7 @@ from schemas.submission import Submission
 
 
 def without_contradictions(files: Validated) -> tuple[Validated, Found]:
-    """The files without those that contradict others, and the findings on those."""
+    """The files that do not contradict others, and the findings on those that do."""
     left_out: list[Finding] = []
     while found := list(_contradictions(files)):
         left_out += found
@@ -30,7 +30,7 @@ def without_contradictions(files: Validated) -> tuple[Validated, Found]:
 
 
 def _contradictions(files: Validated) -> Iterator[Finding]:
-    """What is wrong between the files of the whole collection. Previews are ignored."""
+    """Contradictions between files of the whole collection. Previews are ignored."""
     members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
     sound: dict[str, Submission] = {}

@@ -59,7 +59,7 @@ def validate(sources: Iterable[Source]) -> Validated:
 
 
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """What `validate` finds in files of the corpus, one after the other: none is kept."""
+    """The findings of `validate` in files of the corpus; only one file is in memory at a time."""
     first_by_digest: dict[str, Source] = {}
     for source in sources:
         result = checked(source)

@@ -52,7 +52,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    """Create one table; those that it is made of are there."""
+    """Create one table; its source tables exist already."""
     if name in BEFORE:
         BEFORE[name](connection)
     connection.execute(query)

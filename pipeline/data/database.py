@@ -111,7 +111,7 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: validate.Validated) -> validate.Validated:
-    """The files without those that contradict others; each of those is logged and left out.
+    """The files that do not contradict others; those that do are logged and left out.
 
     Two pull requests that pass the gate one by one may contradict each other once both are merged.
     That must not stop the build of everybody else's results. Anything else that is wrong does.

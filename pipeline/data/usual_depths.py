@@ -40,8 +40,8 @@ def usual_depths(figures: Iterable[Tried]) -> pa.Table:
 def usual_depth(tried: Sequence[Tried]) -> int:
     """The depth that gains most, after removing what each unit gains at any depth.
 
-    Of depths as good, within the least that anyone would notice, the one that most people tried.
-    A row's own maximum would be the luckiest of its figures; this choice is made from all of them.
+    Among depths whose gains differ by less than anyone would notice, the one that most people
+    tried. A row's own maximum would favour lucky figures; this choice uses the figures of all rows.
     """
     tried = _compared(tried)
     depths = sorted({each.depth for each in tried})

@@ -65,7 +65,7 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready. One that ends, takes too long or is interrupted is ended.
+        """Wait until the server is ready, and end it if it fails, takes too long or is interrupted.
 
         `ask` sends it a request, and raises as a client does until it is ready.
         """
@@ -103,7 +103,7 @@ class ServerProcess:
             _end_tree(self.pid)
 
     def _died_while_loading(self) -> Failure:
-        """Why it ended before it was ready. One that is killed while loading lacked memory."""
+        """Why it ended before it was ready; if it was killed, it ran out of memory."""
         killed = os.name == "posix" and self._process.returncode == -signal.SIGKILL
         return failure_in_log(
             self.log(), otherwise="out-of-memory" if killed else "crashed", what=self._ended()

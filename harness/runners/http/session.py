@@ -123,7 +123,7 @@ class ServerSession(ABC, Generic[ServerT]):
     def generate_together(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
-        """Run generations of one arm in one block; one that fails fails alone."""
+        """Run generations of one arm in one block; a failed one does not end the others."""
         found = self._ready(requests[0]) if requests else None
 
         def answer(request: TrialRequest) -> Generation | Failure:

@@ -81,7 +81,7 @@ class ScriptDrafter:
         self._owed = 0.0
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The baseline's next tokens, and wrong ones after those that are to be accepted."""
+        """The baseline's next tokens up to the accepted length, then wrong ones."""
         right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
         self._owed += self._per_round
         accepted = min(int(self._owed + _ROUNDING), len(right))

@@ -53,7 +53,7 @@ class MlxModels:
         return self.draft(name)
 
     def draft(self, name: str) -> ModelFile:
-        """A model by its name, fetched if need be. Raises `HarnessError` where it is none."""
+        """A model by its name, fetched if need be. Raises `HarnessError` if there is none."""
         path = Path(name).expanduser()
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):

@@ -106,7 +106,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """The name as given; where that is the server's own name for it, the source that it states."""
+    """The given name; if it is only the server's alias, the source that the server states."""
     if served is None:
         return name or ""
     source = served.root or served.id

@@ -37,13 +37,13 @@ class SpeedupAxis:
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """Round numbers, as few as tell the reader where he is."""
+        """Round numbers, as few as show the scale."""
         within = [tuple(t for t in each if self.low <= t <= self.high) for each in TICKS]
         return next((each for each in within if len(each) >= LEAST_TICKS), within[-1])
 
 
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
-    """An axis that shows every speedup, always 1, and of an interval what lies within ten times.
+    """An axis that shows all speedups and 1; intervals are cut at a factor of ten.
 
     Beyond ten times either way the words say no more than that (`<0.1`, `>10`), nor does the axis:
     one interval without evidence would squeeze all others together.

@@ -32,7 +32,7 @@ def tasks(rows: list[Row]) -> str:
 
 
 def methods(rows: list[Row]) -> str:
-    """What is usual with the methods that most pairs of device and model have."""
+    """The usual speedup of the methods that most pairs of device and model have."""
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
     return "; ".join(_usual(group) for group in groups or _groups(rows, "line_label")[:1]) + "."
 

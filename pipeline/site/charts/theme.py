@@ -47,7 +47,7 @@ _INK: dict[Scheme, tuple[str, str]] = {
 }
 
 
-# What a chart stands on, for words on top of lines; as --dm-card in draftmap.css.
+# The background behind words on top of lines; --dm-card in draftmap.css.
 _CARD: dict[Scheme, str] = {"light": "#ffffff", "dark": "#18202a"}
 
 

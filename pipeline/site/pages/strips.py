@@ -59,7 +59,7 @@ def usual(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest first; what has no clear verdict is as good as none."""
+    """The fastest first; a row whose verdict is not clear counts as 1."""
     return sorted(rows, key=lambda row: (-rank(row), row.device_label, row.target_label))
 
 
@@ -181,7 +181,7 @@ def figure(row: Row) -> str:
 
 
 def words(row: Row) -> tuple[str | None, ...]:
-    """What stands below the setting: interval and verdict, or range and people, and the tier."""
+    """The words below the setting: interval and verdict, or range and people, and the tier."""
     tasks = [each for each in row.tasks if each != "all"]
     named = f"{say.listed(tasks)} only" if tasks else None
     weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None
@@ -211,7 +211,7 @@ def axis() -> list[tuple[str, float]]:
 
 
 def position(ratio: float) -> float:
-    """Percent along the axis; what is beyond an end lies on it."""
+    """Percent along the axis; values beyond an end are drawn at that end."""
     share = math.log(max(ratio, 1e-9) / LOW) / math.log(HIGH / LOW)
     return round(min(max(share, 0.0), 1.0) * 100, 1)
 
@@ -223,7 +223,7 @@ def other_dots(row: Row) -> list[list[float]]:
 
 
 def some(dots: Sequence[float]) -> list[float]:
-    """So many of ordered dots as can be told apart, with the first and the last."""
+    """As many of the ordered dots as can be told apart, with the first and the last."""
     steps = MOST_DOTS - 1
     if len(dots) <= MOST_DOTS:
         return list(dots)

@@ -63,7 +63,7 @@ class Evidence:
 
     @property
     def curve(self) -> Curve | None:
-        """The verification curve; one point is none."""
+        """The verification curve; `None` for a single point."""
         pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
         return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
 
@@ -71,7 +71,7 @@ class Evidence:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """What is at the address of each submission: a page, or of very many a short form."""
+    """The page of each submission; in a large collection, a short form of some."""
     listed = connection.table("submission").order("measured_until desc, submission")
     names = [name for (name,) in listed.select("submission").fetchall()]
     own = with_own_page(connection, most_pages)
@@ -110,7 +110,7 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence
 
 
 def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
-    """What is known about each of these submissions; so many rows are read at a time."""
+    """What is known about each of these submissions, read in batches."""
     of = attrgetter("submission")
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
