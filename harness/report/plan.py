@@ -88,7 +88,7 @@ def _advice(plan: Plan, rate: str) -> str:
     """What to switch on, and how sure that is; or that nothing helps."""
     gain, what = plan.speedup, plan.drafting
     if gain is None:
-        return f"Nothing helps here: leave it switched off, {rate}{_where(plan.asked)}."
+        return f"No gain is expected here: leave it switched off, {rate}{_where(plan.asked)}."
     figures = f"{say.speedup(gain.estimate, gain.low, gain.high)} {_basis(gain)}"
     figures += f", {rate} instead of {plan.alone.tps.estimate:.1f}"
     if plan.asked.speculation and plan.asked.speculation.source == "text" and gain.assumes:

@@ -76,7 +76,7 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
     asked = campaign(printed)
     best = found["recommended"]
     if best is None:
-        assert "Nothing helps here" in printed
+        assert "No gain is expected here" in printed
         return
     arms = {arm["id"]: arm["method"] for arm in asked["arms"]}
     same = [each for each in arms.values() if each["type"] == best["method"]]
@@ -94,7 +94,7 @@ def test_a_plan_claims_no_gain_where_measured_cells_say_otherwise() -> None:
 
     # Measured there: 0.85 from the text and 0.60 with the draft.
     assert found["recommended"] is None
-    assert "Nothing helps here: leave it switched off" in printed
+    assert "No gain is expected here: leave it switched off" in printed
     assert "Not the draft smollm2-135m:q4_1: 0.60" in printed
     assert "Not n-gram drafts, no model: 0.85" in printed
 
