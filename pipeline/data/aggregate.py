@@ -18,17 +18,6 @@ from schemas import vocabulary
 MOST_FREEDOM = 6 + 4 + 20 + 1
 # From so many votes on, the interval of a pool is that of a median.
 MANY_VOTES = 8
-# Tables that only others are made of: two fifths of the memory of all.
-DROP_STEPS = """
-drop table submission_document;
-drop table pool_member;
-drop table candidate;
-drop table build_series;
-drop table build_prompt;
-drop table strip_figure;
-drop table advice_member;
-drop table advice_left_out;
-"""
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
@@ -39,10 +28,6 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
-
-
-def drop_steps(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute(DROP_STEPS)
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:

@@ -16,7 +16,6 @@ import duckdb
 import vl_convert
 
 from pipeline.cache import Cache
-from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError
@@ -95,7 +94,6 @@ def write_source(
     require_own(docs)
     known = Cache(cache)
     connection = open_database(results, extra, cache=known, jobs=jobs)
-    drop_steps(connection)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
     shutil.copytree(FIGURES, docs / "proofs")

@@ -14,9 +14,9 @@ from schemas.vocabulary import VERDICTS, say
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
-MOST_DOTS = 24  # of one kind in one row
+MOST_DOTS = 16  # of one kind in one row
 # Of a group so many rows are in sight, and so many of all groups; a page has no more than the last.
-OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS = 40, 80, 200
+OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS = 40, 80, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 -- One row is one setting on one task through two backends of one device: the speedup through the
--- first over the speedup through the second.
+-- first over the speedup through the second. Of more than 50 on a line an even part by digest, so that
+-- the chart stays readable and light.
 select
   concat_ws(' · ', device_label, first_backend || ' ÷ ' || second_backend, tier) as line_label,
   device_label, first_backend, second_backend, target_label, method_label, depth,
@@ -9,4 +10,5 @@ from backend_pair
 where task <> 'all'
 window line as (partition by device, first_backend, second_backend, tier)
 qualify dots >= 3
+  and row_number() over (line order by md5(concat_ws('|', target, method, depth, task)), speedup_ratio) <= 50
 order by dots desc, line_label, target, method, depth, task;

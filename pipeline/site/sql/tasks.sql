@@ -1,5 +1,6 @@
 -- One row is one setting on one task, of the settings with three tasks or more: its speedup there
--- over the mean of its own tasks (of logarithms), so that machines and models do not matter.
+-- over the mean of its own tasks (of logarithms), so that machines and models do not matter. Of more
+-- than 50 on a line an even part by digest, so that the chart stays readable and light.
 with figure as (
   select tier, setup as setting, device_label, target_label, method_label, depth, task, speedup
   from explore
@@ -24,5 +25,5 @@ select
   median(relative) over line as typical, count(*) over line as dots
 from compared
 window line as (partition by task, tier)
-qualify dots >= 3
+qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 50
 order by list_position(['measured', 'imported', 'published'], tier), typical desc, task, setting;

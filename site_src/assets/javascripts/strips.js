@@ -7,7 +7,7 @@ import { view } from "./reply.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis
 // Of a group so many rows are in sight, and so many of all groups; a page has no more than the last.
-const [OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS] = [40, 80, 200];
+const [OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS] = [40, 80, 100];
 
 const el = (tag, name, ...children) => {
   const node = document.createElement(tag);
