@@ -95,7 +95,7 @@ class AcceptedSubmission:
     summary: bytes
 
 
-# Of tables; more goes to disk. What a step needs beyond it and Python's own come on top: the build of
+# Of tables; more goes to disk. What a step needs beyond it and Python's own come on top: a build of
 # 10,000 files takes 2.0 GB.
 MOST_MEMORY = "1600MB"
 FILES_AT_ONCE = 64  # whose text is in memory

@@ -160,7 +160,9 @@ def dataset(
         "keywords": list(KEYWORDS),
         "variableMeasured": list(MEASURED),
         "measurementTechnique": "paired trials in interleaved blocks, interval on log ratios",
-        "distribution": [_download(file, site) for file in files if file.table],
+        "distribution": [
+            _download(each, site) for each in files if each.table and each.role != "part"
+        ],
     }
     if first and last:
         value |= {"temporalCoverage": f"{first}/{last}", "dateModified": last, "version": last}

@@ -9,7 +9,6 @@ import duckdb
 from pipeline.site.rows import grouped, read
 
 UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
-MOST = 200  # results that do not count, of a large collection
 WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
 
 
@@ -20,7 +19,7 @@ def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
         "sources": read(connection, "sources"),
         "measured": read(connection, "measured_so_far")[0],
         "rest": grouped(read(connection, "published_rest"), attrgetter("source")),
-        "uncounted": [row for row in read(connection, "standing") if not row.counted][:MOST],
+        "uncounted": [row for row in read(connection, "standing") if not row.counted],
         "printed": grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
         "in_words": in_words,
     }
