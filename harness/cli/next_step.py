@@ -18,7 +18,6 @@ from harness.report import words
 from harness.report.setting import settings
 from harness.tune.search import SearchOptions
 from schemas.method import Method
-from schemas.submission import Submission
 
 _RESUME, _QUICK = "--resume", "--quick"
 _OUTPUT = ("--output", "-o")
@@ -27,8 +26,11 @@ _OUTPUT = ("--output", "-o")
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
     """What to run next, and for how long; `None` where the result is an answer."""
     submission = measured.submission
-    design, spent_s = submission.design, _spent_s(submission)
-    done = len(submission.trials)
+    design, done = submission.design, len(submission.trials)
+    began, ended = map(
+        datetime.fromisoformat, (submission.measured_from, submission.measured_until)
+    )
+    spent_s = (ended - began).total_seconds()
     left_s = spent_s * (design.planned_trials - done) / max(1, done)
     best = next(iter(settings(submission, measured.summary)), None)
     if design.ended == "interrupted":
@@ -78,11 +80,6 @@ def _given(words: Sequence[str], *, alone: Collection[str], valued: Sequence[str
 
 def _said(command: str, seconds: float) -> str:
     return f"Next, about {words.seconds(seconds)}: {command}"
-
-
-def _spent_s(submission: Submission) -> float:
-    began, ended = submission.measured_from, submission.measured_until
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
 
 
 def _tokens(campaign: Campaign) -> int:

@@ -151,15 +151,14 @@ def builds(rows: list[Row]) -> str:
     if not steps:
         return f"No speedup clearly differs from that of the first or best build, in {settings}."
     slower = [row for row in steps if row["step_label"] == "slower"]
-    worst = min(slower or steps, key=lambda row: row["speedup_change"])
+    found = f"{count(len(steps), 'change')} detected in {settings}"
+    if not slower:
+        return f"{found}, none of them slower."
+    worst = min(slower, key=lambda row: row["speedup_change"])
     return (
-        f"{count(len(steps), 'change')} detected in {settings}, {len(slower) or 'none'} of them"
-        f" slower{_at_worst(worst) if slower else ''}."
+        f"{found}, {len(slower)} of them slower: at worst {times(worst['speedup_change'])} with"
+        f" {worst['engine_build']}."
     )
-
-
-def _at_worst(row: Row) -> str:
-    return f": at worst {times(row['speedup_change'])} with {row['engine_build']}"
 
 
 def break_even(rows: list[Row]) -> str:

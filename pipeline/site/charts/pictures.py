@@ -80,7 +80,9 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
         alt.param(
             name=name,
             value="any",
-            bind=alt.binding_select(options=_options(rows, column), name=words),
+            bind=alt.binding_select(
+                options=["any", *sorted({row[column] for row in rows} - {"any"})], name=words
+            ),
         )
         for name, (column, words) in chosen.items()
     ]
@@ -107,10 +109,6 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
     picture = marks.layered([squares, figures], height=len(devices) * SQUARE_PX + EDGE_PX)
     return picture.add_params(*selects)
-
-
-def _options(rows: list[theme.Row], column: str) -> list[str]:
-    return ["any", *sorted({row[column] for row in rows} - {"any"})]
 
 
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
