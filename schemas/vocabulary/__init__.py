@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from schemas.submission import Task
 from schemas.vocabulary.documents import document, entries, read_entry
+from schemas.vocabulary.flags import FLAGS
 from schemas.vocabulary.methods import METHODS as METHODS
 
 
@@ -118,8 +119,9 @@ def sentence(name: str, **words: object) -> str:
 
 
 def no_verdict(doubt: str) -> str:
-    """Why a figure has no verdict: one of `DOUBTS`, or the serious flag of this name."""
-    return sentence("no-verdict", doubt=DOUBTS.get(doubt) or f"the serious flag {doubt}")
+    """Why a figure has no verdict, by its doubt or serious flag."""
+    reason = DOUBTS.get(doubt, doubt)
+    return sentence("no-verdict", doubt=f"{reason[:1].upper()}{reason[1:]}")
 
 
 def as_json() -> dict[str, Any]:
@@ -151,7 +153,9 @@ HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
 CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
-DOUBTS: Mapping[str, str] = _verdicts.pop("doubts")
+DOUBTS: Mapping[str, str] = _verdicts.pop("doubts") | {
+    each.id: each.explanation().rstrip(".") for each in FLAGS.values() if each.severity == "serious"
+}
 DEFAULT_RUNNER: str = _runners.pop("default")
 SENTENCES: Mapping[str, str] = document("sentences")
 

@@ -83,7 +83,7 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
 
     assert (found.verdict, found.doubt) == ("uncertain", "few-prompts-fire")
     assert reason(found, submission) == (
-        "No verdict: it hardly drafted on most of these prompts, so others may differ."
+        "No verdict. It hardly drafted on most of these prompts, so others may differ."
     )
 
 

@@ -44,6 +44,18 @@ def paragraph(lines: list[str], start: str) -> str:
     return " ".join(line.strip() for line in lines[began:ended])
 
 
+def test_an_arm_that_never_drafted_is_no_choice() -> None:
+    (path,) = (each for each in RESULTS if each.stem.endswith("27e1ba79"))
+    submission = read(path.read_bytes())
+    assert isinstance(submission, Submission)
+
+    lines = brief_of(submission, summarize(submission))
+
+    # The other arm is the only setting, so that its interval is the one of its page.
+    assert lines[0].startswith("1.24\u00d7 (1.15\u20131.33), but no verdict")
+    assert "the best of" not in " ".join(lines)
+
+
 @pytest.mark.parametrize("path", RESULTS, ids=[path.stem[-8:] for path in RESULTS])
 def test_every_result_of_the_repository_fits_on_a_small_screen(path: Path) -> None:
     submission = read(path.read_bytes())

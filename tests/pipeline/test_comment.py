@@ -149,7 +149,7 @@ def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:
 
     assert "| at most 1.20× |" in text
     assert f"- {no_verdict('failures')} (code)" in text
-    assert "- No verdict: the serious flag `not-interleaved`. (chat)" in text
+    assert "- No verdict. Arms ran one after another, or in an unknown order" in text
     pays = sentence("pays-from", length="1,700 tokens (1,100 to 4,400)")
     assert f"- {pays} (json)" in text
 

@@ -15,7 +15,10 @@ def whole_map(rows: list[Row]) -> str:
     """How many squares are above 1, with any backend and task."""
     shown = [row for row in rows if (row["backend"], row["task_label"]) == ("any", "any")]
     above = sum(row["speedup"] > 1 for row in shown)
-    return f"Usually above 1× on {above} of {count(len(shown), 'pair')} of device and model size."  # noqa: RUF001 - the multiplication sign is meant
+    pairs = f"{count(len(shown), 'pair')} of device and model size"
+    if len(shown) < FEWEST:
+        return f"{pairs}: too few to say what is usual."
+    return f"Usually above 1× on {above} of {pairs}."  # noqa: RUF001 - the multiplication sign is meant
 
 
 def tasks(rows: list[Row]) -> str:
@@ -34,7 +37,9 @@ def tasks(rows: list[Row]) -> str:
 def methods(rows: list[Row]) -> str:
     """The usual speedup of the methods that most pairs of device and model have."""
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
-    return "; ".join(_usual(group) for group in groups or _groups(rows, "line_label")[:1]) + "."
+    if not groups:
+        return "No method has enough pairs of device and model to say what is usual."
+    return f"{'; '.join(map(_usual, groups))}."
 
 
 def _usual(group: list[Row]) -> str:

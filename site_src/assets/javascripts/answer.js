@@ -12,6 +12,7 @@ import { enlarged, some } from "./strips.js";
 const ALL = "all";
 const GAIN = 1.05; // an alternative that is worth a line
 const REQUEST_TOKENS = 256;
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const UNSTATED = "not stated"; // the backend of some published figures
 
 const read = async (url) => {
@@ -132,7 +133,7 @@ const direct = (data, answer) => {
   const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { tokens: REQUEST_TOKENS, ratio: times(row.stated_request) });
   const doubt = row.verdict === "uncertain" && row.doubt;
   const more = [
-    doubt ? sentence(words, "no-verdict", { doubt: words.doubts[doubt] ?? `the serious flag ${doubt}` }) : "",
+    doubt ? sentence(words, "no-verdict", { doubt: capital(words.doubts[doubt] ?? doubt) }) : "",
     row.differs ? sentence(words, "differs") : "",
     answer.exact ? "" : sentence(words, "nearest-model", { asked: modelWords(question), model: row.model.label }),
     question.task !== ALL && row.task !== question.task ? sentence(words, "other-task") : "",
@@ -189,7 +190,7 @@ const roomWords = (data, room, { title = true, found = null } = {}) => {
   const { asked: wish, contextMax, file, instead, model, shape } = room;
   const query = `?${new URLSearchParams({ card: [wish.shared, `${wish.memory} GB`].filter(Boolean).join(" "), model: model.id })}`;
   const line = el("p", "dm-small dm-advice__limit", title ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : shape ? ` (It is planned with the shape of ${shape}.)` : "");
-  line.append(` That is with ${number(wish.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest that fits is ${number(contextMax, 0)}. ` : ". ");
+  line.append(` That is with ${number(wish.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the memory has room for ${number(contextMax, 0)}. ` : ". ");
   const biggest = kind === "no" ? largest(file, wish) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
   line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"), ".");
