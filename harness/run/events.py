@@ -9,10 +9,15 @@ from harness.runners.base import Failure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialsPlanned:
-    """The plan is fixed: at least `total` trials; `done` of them are in the work file already."""
+    """The plan is fixed: at least `total` trials; `done` of them are in the work file already.
+
+    Where an engine `restarts`, it does so for every arm and block.
+    """
 
     total: int
     done: int = 0
+    prompts: int = 1
+    restarts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +76,14 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEnded:
-    """A trial of the plan ended: with its decode rate in tokens/s, or with a failure."""
+    """A trial of the plan ended: with its decode rate in tokens/s, or with a failure.
+
+    `again_s` is the part of its time that every further block takes, too.
+    """
 
     trial: PlannedTrial
     tps: float | None = None
+    again_s: float | None = None
     failure: Failure | None = None
 
 

@@ -310,7 +310,11 @@ class _Run:
         self._failures_in_a_row[item.arm] = 0
         self._journal.add(fact)
         ms = decode_ms_per_token(trial)
-        self._observe(events.TrialEnded(trial=item, tps=1000 / ms if ms else None))
+        # In this process the state of a prompt is cached; a server processes it every time.
+        again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
+        again_s = again_ms / 1000 if answered.started_ms is None else None
+        tps = 1000 / ms if ms else None
+        self._observe(events.TrialEnded(trial=item, tps=tps, again_s=again_s))
 
     def _record_failure(self, item: PlannedTrial, failure: base.Failure, order: int) -> None:
         self._failures_in_a_row[item.arm] += 1

@@ -103,7 +103,7 @@ class StopController:
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self._campaign.blocks - self._campaign.least_blocks)
         done = len(self._trials)
-        self._observe(events.TrialsPlanned(total=done + max(undone - beyond, 0), done=done))
+        self._planned(done + max(undone - beyond, 0), done)
 
     def early(self, block: int, left: Blocks) -> Early | None:
         """Why the campaign ends before this block. A started block is always finished."""
@@ -138,8 +138,15 @@ class StopController:
             self._journal.add(DroppedFact(arm=arm))
         if decision.drop:
             done, left = len(self._trials), self._per_block * (self._campaign.blocks - block)
-            self._observe(events.TrialsPlanned(total=done + left, done=done))
+            self._planned(done + left, done)
         return decision.enough
+
+    def _planned(self, total: int, done: int) -> None:
+        prompts = len(self._campaign.suite.prompts)
+        restarts = self._campaign.interleaved == "block"
+        self._observe(
+            events.TrialsPlanned(total=total, done=done, prompts=prompts, restarts=restarts)
+        )
 
     @property
     def _trials(self) -> list[Trial]:

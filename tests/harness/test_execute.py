@@ -150,7 +150,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> No
 
     submission = run(campaign(), work_file, resume=True, observe=seen.append)
 
-    assert seen[0] == TrialsPlanned(total=12, done=after + 1)
+    assert seen[0] == TrialsPlanned(total=12, done=after + 1, prompts=2)
     keys = [(trial.arm, trial.prompt, trial.block) for trial in submission.trials]
     assert len(keys) == len(set(keys)) == 12
     assert submission.design.resumed == 1

@@ -87,18 +87,30 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
         for event in those:
             remaining.observe("", event)
 
-    happens(events.TrialsPlanned(total=20))
+    happens(events.TrialsPlanned(total=20, prompts=5, restarts=True))
     happens(events.WarmedUp(arm="baseline", token_s=0.1), after_s=30)
-    happens(events.WarmedUp(arm="draft-model-n4", token_s=0.2), events.Probing(), after_s=30)
+    happens(events.WarmedUp(arm="draft-model-n4", token_s=0.4), events.Probing(), after_s=30)
     assert remaining.seconds() is None
-    # Its server starts with the trial, and the warm-up says that the other takes twice as long.
+    # A server started for four seconds, as three more will; the other arm's warm-up took four times
+    # as long, of which the square root counts.
     happens(events.TrialStarted(trial=TRIAL), after_s=4)
-    happens(events.TrialEnded(trial=TRIAL), after_s=6)
-    assert (remaining.trials, remaining.seconds()) == ((1, 20), 9 * 10 + 10 * 20)
-    happens(events.TrialEnded(trial=TRIAL), after_s=2)  # a mean of six
-    happens(events.TrialEnded(trial=draft), after_s=30)
-    # 8 x 6 + 9 x 30 = 318, but after 102 s of 400 there are 298 left.
+    happens(events.TrialEnded(trial=TRIAL, again_s=6), after_s=6)
+    assert (remaining.trials, remaining.seconds()) == ((1, 20), 9 * 6 + 10 * 12 + 3 * 4)
+    happens(events.TrialEnded(trial=TRIAL), after_s=2)  # a mean of four
+    happens(events.TrialEnded(trial=draft, again_s=30), after_s=30)
+    # 8 x 4 + 9 x 30 + 3 x 2 = 308, but after 102 s of 400 there are 298 left.
     assert remaining.seconds() == 298
+
+
+def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:
+    now_s = iter((0, 0, 30, 30))
+    remaining = RemainingTime(clock=lambda: next(now_s))
+    remaining.observe("", events.TrialsPlanned(total=6, prompts=2))
+
+    remaining.observe("", events.TrialEnded(trial=TRIAL, again_s=10))
+
+    # Five answers of 10 s, and 20 s for the other prompt: not 5 x 30 s.
+    assert remaining.seconds() == 70
 
 
 def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
