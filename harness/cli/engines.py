@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.campaign.build import at_depth
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -112,6 +111,8 @@ class ChosenEngine:
 
         Raises `HarnessError`, with the name in front, if the engine cannot run it.
         """
+        from harness.campaign.build import at_depth  # noqa: PLC0415 - slow to import
+
         campaign = at_depth(campaign, self.depth)
         try:
             self.commands(campaign)

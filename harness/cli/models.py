@@ -1,140 +1,16 @@
 """`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
 
-from collections.abc import Sequence
-from itertools import zip_longest
 from pathlib import Path
-from textwrap import fill
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.cli.help import Command
 from harness.errors import NO, MachineError
-from harness.models import compatibility
-from harness.models.gguf_header import vocabulary_and_tokens
-from harness.models.presets import Preset, presets, usual_draft
-from harness.models.resolve import names, on_disk, resolve
-from harness.plan.overview import ModelEntry, ModelsOverview, overview
+from harness.models.presets import usual_draft
 from schemas.codec import encode
-from schemas.vocabulary import say
-
-_MB = 1_000_000
-_UNKNOWN = "?"
-_NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
-
-
-def show(found: ModelsOverview, console: Console) -> None:
-    _print(_models(found), console, below=["", *map(_below, found.models)])
-    console.print()
-    _print(_pairs(found), console)
-    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
-        console.print(": ".join(note), markup=False, soft_wrap=True)
-    console.print()
-    memory = found.memory
-    console.print(
-        f"fits: all buffers of a context of {found.context_tokens} tokens in the "
-        f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
-        "tight: more than 90 % of it. ~: not from that repository itself; of a head, with\n"
-        "layers like its target's. ?: unknown.\n"
-        f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
-        f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
-        markup=False,
-        soft_wrap=True,
-    )
-    others = ", ".join(each for each in names() if each not in presets())
-    known = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
-    console.print(fill(known, 80), markup=False, soft_wrap=True)
-
-
-def show_comparison(
-    target: str, draft: str, compared: compatibility.Compatibility, console: Console
-) -> None:
-    word = "Yes" if compared.fits else "No"
-    verb = "can" if compared.fits else "cannot"
-    console.print(
-        f"{word}: {draft} {verb} draft for {target}.", markup=False, style="bold", soft_wrap=True
-    )
-    for point in compared.points:
-        mark, style = ("ok", "green") if point.holds else ("NO", "red")
-        console.print(f"  [{style}]{mark}[/] {_NAMES[point.name]:<6} ", end="")
-        console.print(point.found, markup=False, soft_wrap=True)
-    if not compared.differing:
-        return
-    more = compared.differing
-    console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")
-    for each in compared.differences:
-        text = f"    {each.token}: target {each.target!r}, draft {each.draft!r}"
-        console.print(text, markup=False, soft_wrap=True)
-
-
-def _models(found: ModelsOverview) -> Table:
-    table = _table("model", "quant", "size", "needs", "here", "licence", "fits")
-    for entry in found.models:
-        preset = entry.preset
-        table.add_row(
-            preset.name,
-            preset.quantisation,
-            _size(entry),
-            _needs(entry.needed_bytes, preset),
-            "yes" if entry.on_disk else "",
-            preset.licence or _UNKNOWN,
-            entry.fits or _UNKNOWN,
-        )
-    return table
-
-
-def _below(entry: ModelEntry) -> str:
-    """Where a model comes from, and how it drafts without a smaller model."""
-    method = entry.preset.method
-    return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
-
-
-def _pairs(found: ModelsOverview) -> Table:
-    table = _table("target", "draft", "tokenizer", "needs", "fits")
-    for each in found.pairs:
-        pair = each.pair
-        needs = _needs(each.needed_bytes, presets().get(pair.draft))
-        word = "ok" if pair.fits else "no"
-        table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
-    for heading in headings:
-        numeric = heading in ("size", "needs")
-        table.add_column(heading, no_wrap=True, justify="right" if numeric else "left")
-    return table
-
-
-def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
-    """The table without the blanks that fill its last column, with more below its lines."""
-    with console.capture() as captured:
-        console.print(table)
-    for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):
-        console.out(line.rstrip(), highlight=False)
-        if more:
-            console.out(f" {more}", highlight=False)
-
-
-def _needs(needed_bytes: int | None, draft: Preset | None) -> str:
-    about = "~" if draft is not None and draft.head else ""
-    return about + say.size(needed_bytes) if needed_bytes else _UNKNOWN
-
-
-def _size(entry: ModelEntry) -> str:
-    if entry.file_bytes is not None:
-        return say.size(entry.file_bytes)
-    if entry.preset.size_mb is None:
-        return _UNKNOWN
-    about = "~" if entry.preset.size_from in ("elsewhere", "computed") else ""
-    return about + say.size(entry.preset.size_mb * _MB)
-
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 
@@ -149,6 +25,9 @@ def models(
     """Shows for each whether it is on this disk and fits the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
+    from harness.plan.overview import overview  # noqa: PLC0415 - slow to import
+    from harness.report.models import show  # noqa: PLC0415 - slow to import
+
     found = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
         console.print_json(encode(found))
@@ -168,8 +47,12 @@ def check(
 
     Nothing is fetched and no weights are loaded. Exit code 1 is no.
     """
+    from harness.models.compatibility import compare  # noqa: PLC0415 - slow to import
+    from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
+    from harness.report.models import show_comparison  # noqa: PLC0415 - slow to import
+
     ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
-    compared = compatibility.compare(
+    compared = compare(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
     if json:
@@ -196,6 +79,8 @@ def get(
     A file that is on this disk is not fetched again. An interrupted download is continued, and
     every file is compared with the hub's SHA-256 before it is used.
     """
+    from harness.models.resolve import on_disk, resolve  # noqa: PLC0415 - slow to import
+
     usual = usual_draft(name) if draft else None
     for each in (name, usual.name) if usual else (name,):
         path = on_disk(each)
@@ -206,6 +91,8 @@ def get(
 
 def _required(name: str) -> Path:
     """The file of a model. Raises `MachineError` with the command that fetches it."""
+    from harness.models.resolve import on_disk  # noqa: PLC0415 - slow to import
+
     path = on_disk(name)
     if path is None:
         message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"

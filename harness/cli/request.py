@@ -4,15 +4,16 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli.engines import ChosenEngine
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
-from harness.run import result_file as results
-from schemas import private, strict
-from schemas.submission import Submission
+
+if TYPE_CHECKING:
+    from harness.campaign.model import Campaign
+    from schemas.submission import Submission
 
 _RESULT = "Result"
 
@@ -72,6 +73,8 @@ class ResultOptions:
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters"
             raise BadInputError(message)
+        from schemas import private, strict  # noqa: PLC0415 - slow to import
+
         refused = strict.load(json.dumps({"notes": self.notes}).encode())
         if isinstance(refused, tuple):
             message = f"--notes {refused[0].message}"
@@ -89,18 +92,22 @@ class RunRequest:
 
     def check(self) -> None:
         """Raise `HarnessError` for options that are wrong whatever the models are."""
+        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
         self.result.check()
         self.engines[0].require_suited(self.options)
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
 
-    def write(self, submission: Submission) -> Path:
+    def write(self, submission: "Submission") -> Path:
+        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
         given = self.result
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
         return results.write(submission, given.output)
 
-    def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
+    def campaigns(self, *, fetch: bool) -> "dict[str, Campaign]":
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].campaign(self.options, fetch=fetch)
         return {each.name: each.on(first) for each in self.engines}

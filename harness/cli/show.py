@@ -6,13 +6,10 @@ from typing import Annotated
 
 import typer
 
-from estimates.summary import summarize
 from harness.cli import console
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.machine.engines import server_program
-from harness.report import brief
-from harness.report.use import Here
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
@@ -27,6 +24,10 @@ def show(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
+    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
+    from harness.report import brief  # noqa: PLC0415 - slow to import
+    from harness.report.use import Here  # noqa: PLC0415 - slow to import
+
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
         more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""

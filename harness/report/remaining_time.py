@@ -85,8 +85,8 @@ class RemainingTime:
         passed_s = self._clock() - self._last_s
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:
-            case events.TrialStarted() | events.WarmingUp():
-                return  # the time until a trial begins is a part of it
+            case events.TrialStarted() if campaign.prompts_s:
+                return  # the time since the last trial is a part of this one
             case events.TrialsPlanned():
                 campaign.total, campaign.done = event.total, event.done
                 campaign.prompts, campaign.restarts = event.prompts, event.restarts

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from estimates.summary import summarize
 from harness.cli import console
 from harness.cli.options import offers_fields
 from harness.cli.request import CONTRIBUTOR, JSON, check_contributor
@@ -18,7 +17,6 @@ from harness.importers.facts import KEYS, parse_map
 from harness.importers.files import arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import REQUIRED, offered, option
-from harness.report import brief
 from harness.run import result_file as results
 from schemas.codec import encode
 from schemas.submission import Origin, Submission
@@ -115,6 +113,9 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
 
 
 def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
+    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
+    from harness.report import brief  # noqa: PLC0415 - slow to import
+
     for line in done.left_out:
         console.say(f"left out: {line}")
     if any(each.origin and each.origin.licence is None for each in done.submissions):

@@ -1,0 +1,127 @@
+"""Shows which models have a name, are here and fit, and whether one can draft for another."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from textwrap import fill
+
+from rich.console import Console
+from rich.table import Table
+
+from harness import PROGRAM
+from harness.models import compatibility
+from harness.models.presets import Preset, presets
+from harness.models.resolve import names
+from harness.plan.overview import ModelEntry, ModelsOverview
+from schemas.vocabulary import say
+
+_MB = 1_000_000
+_UNKNOWN = "?"
+_NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
+
+
+def show(found: ModelsOverview, console: Console) -> None:
+    _print(_models(found), console, below=["", *map(_below, found.models)])
+    console.print()
+    _print(_pairs(found), console)
+    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
+        console.print(": ".join(note), markup=False, soft_wrap=True)
+    console.print()
+    memory = found.memory
+    console.print(
+        f"fits: all buffers of a context of {found.context_tokens} tokens in the "
+        f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
+        "tight: more than 90 % of it. ~: not from that repository itself; of a head, with\n"
+        "layers like its target's. ?: unknown.\n"
+        f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
+        f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
+        markup=False,
+        soft_wrap=True,
+    )
+    others = ", ".join(each for each in names() if each not in presets())
+    known = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
+    console.print(fill(known, 80), markup=False, soft_wrap=True)
+
+
+def show_comparison(
+    target: str, draft: str, compared: compatibility.Compatibility, console: Console
+) -> None:
+    word = "Yes" if compared.fits else "No"
+    verb = "can" if compared.fits else "cannot"
+    console.print(
+        f"{word}: {draft} {verb} draft for {target}.", markup=False, style="bold", soft_wrap=True
+    )
+    for point in compared.points:
+        mark, style = ("ok", "green") if point.holds else ("NO", "red")
+        console.print(f"  [{style}]{mark}[/] {_NAMES[point.name]:<6} ", end="")
+        console.print(point.found, markup=False, soft_wrap=True)
+    if not compared.differing:
+        return
+    more = compared.differing
+    console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")
+    for each in compared.differences:
+        text = f"    {each.token}: target {each.target!r}, draft {each.draft!r}"
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def _models(found: ModelsOverview) -> Table:
+    table = _table("model", "quant", "size", "needs", "here", "licence", "fits")
+    for entry in found.models:
+        preset = entry.preset
+        table.add_row(
+            preset.name,
+            preset.quantisation,
+            _size(entry),
+            _needs(entry.needed_bytes, preset),
+            "yes" if entry.on_disk else "",
+            preset.licence or _UNKNOWN,
+            entry.fits or _UNKNOWN,
+        )
+    return table
+
+
+def _below(entry: ModelEntry) -> str:
+    """Where a model comes from, and how it drafts without a smaller model."""
+    method = entry.preset.method
+    return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
+
+
+def _pairs(found: ModelsOverview) -> Table:
+    table = _table("target", "draft", "tokenizer", "needs", "fits")
+    for each in found.pairs:
+        pair = each.pair
+        needs = _needs(each.needed_bytes, presets().get(pair.draft))
+        word = "ok" if pair.fits else "no"
+        table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
+    return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
+    for heading in headings:
+        numeric = heading in ("size", "needs")
+        table.add_column(heading, no_wrap=True, justify="right" if numeric else "left")
+    return table
+
+
+def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
+    """The table without the blanks that fill its last column, with more below its lines."""
+    with console.capture() as captured:
+        console.print(table)
+    for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):
+        console.out(line.rstrip(), highlight=False)
+        if more:
+            console.out(f" {more}", highlight=False)
+
+
+def _needs(needed_bytes: int | None, draft: Preset | None) -> str:
+    about = "~" if draft is not None and draft.head else ""
+    return about + say.size(needed_bytes) if needed_bytes else _UNKNOWN
+
+
+def _size(entry: ModelEntry) -> str:
+    if entry.file_bytes is not None:
+        return say.size(entry.file_bytes)
+    if entry.preset.size_mb is None:
+        return _UNKNOWN
+    about = "~" if entry.preset.size_from in ("elsewhere", "computed") else ""
+    return about + say.size(entry.preset.size_mb * _MB)
