@@ -84,7 +84,6 @@ class Options(Axes):
         metavar="TASKS",
         parse=comma_separated,
         default=(),
-        usual=True,
     )
     prompts: tuple[str, ...] = _measured(
         "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",

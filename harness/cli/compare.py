@@ -19,10 +19,7 @@ from harness.errors import (
     NOT_MEASURED,
     BadInputError,
 )
-from harness.files import written
 from harness.options import option
-from harness.run import result_file
-from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Submission
 
@@ -108,6 +105,8 @@ class Builds:
         if given := connection.given_for_servers():
             message = f"{given[0]} is for --base-command and --head-command"
             raise BadInputError(message)
+        from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
+
         try:
             find(path)
         except BadInputError as error:
@@ -165,6 +164,7 @@ def compare(
     """
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
     from harness.cli.next_step import again  # noqa: PLC0415 - slow to import
+    from harness.run import result_file  # noqa: PLC0415 - slow to import
 
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
@@ -229,6 +229,7 @@ def _defaults(options: Options, blocks: int) -> Options:
 def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> str:
     """Print the comparison; returns its verdict."""
     from estimates import builds as estimates  # noqa: PLC0415 - slow to import
+    from harness.files import written  # noqa: PLC0415 - slow to import
     from harness.report import builds as report  # noqa: PLC0415 - slow to import
 
     bound = builds.fail_below or estimates.FAIL_BELOW

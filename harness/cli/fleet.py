@@ -1,6 +1,5 @@
 """`draftmap fleet`: measure a matrix of targets, methods and backends over many machines."""
 
-import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +14,6 @@ from harness.cli.help import Command
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import ResultOptions
 from harness.errors import MachineError
-from harness.fleet.device import owned_device, owned_devices, require_able
-from harness.fleet.matrix import read
 from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.report.words import seconds as duration
 from schemas.vocabulary.say import count
@@ -57,6 +54,11 @@ def run(
 
     Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
     """
+    import asyncio  # noqa: PLC0415 - slow to import
+
+    from harness.fleet.device import owned_devices, require_able  # noqa: PLC0415 - slow to import
+    from harness.fleet.matrix import read  # noqa: PLC0415 - slow to import
+
     kinds = (Options, EngineOptions, ResultOptions)
     cells = read(path, {name.removeprefix("--") for kind in kinds for name in option_names(kind)})
     missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
@@ -92,6 +94,10 @@ def run(
 @offers_fields
 def worker(options: WorkerOptions) -> None:
     """Measure cells on one device of this machine, one at a time, for a scheduler."""
+    import asyncio  # noqa: PLC0415 - slow to import
+
+    from harness.fleet.device import owned_device  # noqa: PLC0415 - slow to import
+
     _require_distributed()
     from harness.fleet import connections  # noqa: PLC0415 - an optional package
     from harness.fleet.worker import serve  # noqa: PLC0415 - an optional package

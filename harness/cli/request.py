@@ -47,7 +47,6 @@ class ResultOptions:
         "Continue an interrupted run; repeat its other options.",
         panel="How it runs",
         default=False,
-        usual=True,
     )
     dry_run: bool = option(
         "Print the plan and how long it takes.", panel="How it runs", default=False, usual=True

@@ -113,6 +113,10 @@ class RemainingTime:
         if not timed:
             return None
         scale = fmean(trial_s / token_s**_ROUGH for trial_s, token_s in timed)
-        rest_s = sum(part_s for each in self._campaigns.values() for part_s in each.parts_s(scale))
-        within_s = self._ends_s - self._clock()
-        return min(rest_s, within_s) if within_s > 0 else rest_s
+        campaigns = self._campaigns.values()
+        rest_s = sum(part_s for each in campaigns for part_s in each.parts_s(scale))
+        # At the limit no block is started; the one that runs is finished.
+        block = sum(-each.done % (each.prompts * len(each.arms) or 1) for each in campaigns)
+        done, total = self.trials
+        block_s = rest_s * min(1.0, block / max(1, total - done))
+        return min(rest_s, max(block_s, self._ends_s - self._clock()))

@@ -27,8 +27,8 @@ class ConnectionOptions(Timeouts):
     binary: str | None = None
     plain_alone: bool = False  # whether a server without speculation may be the only one
     base_url: str | None = option(
-        "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
-        "key, if it needs one, is read from DRAFTMAP_API_KEY.",
+        "A server on this machine without speculation, such as http://127.0.0.1:8000; "
+        "--spec-base-url is the one with it. An API key is read from DRAFTMAP_API_KEY.",
         metavar="URL",
         panel=_SERVERS,
         usual=True,
@@ -39,7 +39,6 @@ class ConnectionOptions(Timeouts):
         metavar="URL",
         panel=_SERVERS,
         default=(),
-        usual=True,
     )
     server_command: str | None = option(
         "Instead of --base-url: a command that starts the server, restarted for every block, "

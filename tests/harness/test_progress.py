@@ -100,6 +100,8 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
     happens(events.TrialEnded(trial=draft, again_s=30), after_s=30)
     # 8 x 4 + 9 x 30 + 3 x 2 = 308, but after 102 s of 400 there are 298 left.
     assert remaining.seconds() == 298
+    now_s = 450
+    assert remaining.seconds() == 308 * (7 / 17)  # the block that runs is finished
 
 
 def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,15 @@ from harness.cli.options import offers_fields
 from harness.cli.request import CONTRIBUTOR, JSON, check_contributor
 from harness.errors import BadInputError, suggestion
 from harness.importers import IMPORTERS
-from harness.importers.assemble import Imported, assemble
 from harness.importers.facts import KEYS, parse_map
 from harness.importers.files import arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import REQUIRED, offered, option
-from harness.run import result_file as results
 from schemas.codec import encode
 from schemas.submission import Origin, Submission
+
+if TYPE_CHECKING:
+    from harness.importers.assemble import Imported
 
 _NO_LICENCE = (
     "No licence: these records may be shared only as their author allows. Look for the licence of "
@@ -89,6 +90,8 @@ def import_(
     options: ImportOptions,
 ) -> None:
     """Read the records, write the results, print the reports."""
+    from harness.importers.assemble import assemble  # noqa: PLC0415 - slow to import
+
     options.check()
     given_files = [given(path, arm) for arm, path in map(arm_and_path, files)]
     origin = Origin(
@@ -103,6 +106,8 @@ def import_(
 
 
 def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
+    from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
     is_file = output is not None and output.suffix == ".json" and not output.is_dir()
     if is_file and len(submissions) > 1:
         message = f"{len(submissions)} results do not fit into {output}; name a directory"
@@ -112,7 +117,7 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
     return [results.write(each, output) for each in submissions]
 
 
-def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
+def _report(done: "Imported", paths: list[Path], *, as_json: bool) -> None:
     from estimates.summary import summarize  # noqa: PLC0415 - slow to import
     from harness.report import brief  # noqa: PLC0415 - slow to import
 
