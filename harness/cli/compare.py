@@ -197,6 +197,7 @@ def compare(
     elif verdict == "unclear":
         longer = f"{budget_s / 30:g}"
         more = ("--blocks", str(2 * options.blocks)) if options.blocks else ()
+        more = ("--resume",) if "budget-spent" in ended else more
         console.say(f"Next, at most {longer} min: {again('--budget', longer, *more)}")
     if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
         raise typer.Exit(code)

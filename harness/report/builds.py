@@ -31,10 +31,7 @@ _NARROWER = (
     "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
     "a quieter machine."
 )
-_LONGER_RUN = (
-    f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}. Continue with --resume and more "
-    "--budget."
-)
+_LONGER_RUN = f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
     "Change: head over base, with its interval over blocks; those of times and R are right "
