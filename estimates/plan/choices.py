@@ -29,6 +29,11 @@ class PlannedModel:
     server_name: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether a server can load it by its name: it is on this disk or on the hub."""
+        return self.path is not None or self.server_name.startswith("-hf ")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
@@ -42,6 +47,11 @@ class PlanOption:
     target: PlannedModel
     draft: PlannedModel | None
     gain: SpeedEstimate | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the command names files that are on this disk or on the hub."""
+        return all(each.is_here for each in (self.target, self.draft) if each is not None)
 
     @property
     def command(self) -> str:
@@ -142,7 +152,7 @@ class Plan:
             "speedup": _estimate(self.speedup) if self.speedup else None,
             "recommended": self._recommended(),
             "alternatives": [_alternative(each) for each in self.alternatives],
-            "command": self.best.command,
+            "command": self.best.command if self.best.is_here else None,
             "warnings": list(self.warnings),
         }
 
@@ -175,5 +185,5 @@ def _alternative(choice: PlanOption) -> Json:
         "changes": choice.label,
         "tps": round(choice.tps.estimate, 2),
         "fits": choice.fits,
-        "command": choice.command,
+        "command": choice.command if choice.is_here else None,
     }

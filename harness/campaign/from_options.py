@@ -15,7 +15,7 @@ from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, usual_draft
-from harness.models.resolve import own_head, planned, resolve
+from harness.models.resolve import on_disk, own_head, planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
@@ -42,6 +42,8 @@ def campaign_from(
     names = draft_names(options, runner)
     methods = usable_methods(options, names, runner)
     if served is None:
+        for name in names:
+            on_disk(name)  # refuses an unknown one before a target is fetched
         require_room((options.target or DEFAULT_TARGET, *names), _context(options))
 
     def model(name: str) -> ModelFile:
@@ -50,7 +52,7 @@ def campaign_from(
 
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)
-    if not names and not any(map(takes_draft, methods)) and not runner.behind_servers:
+    if not names and not options.methods and not runner.behind_servers:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
     campaign = campaigns.build(

@@ -6,6 +6,8 @@ seconds to import, and `--help` needs none of them.
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from harness import INSTALLED, PROGRAM, __version__
@@ -39,7 +42,7 @@ if INSTALLED:  # a wheel has no importers: what they make goes into the folder o
     del _COMMANDS["import"]
 
 
-_SIMILAR = 0.45
+_SIMILAR = 0.6
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
@@ -54,6 +57,14 @@ class _Commands(TyperGroup):
         for name in _COMMANDS:
             self.add_command(TyperCommand(name))
 
+    def parse_args(self, context: Any, words: list[str]) -> list[str]:  # noqa: ANN401 - as typer calls it
+        with _in_one_line():
+            return super().parse_args(context, words)
+
+    def invoke(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        with _in_one_line():
+            return super().invoke(context)
+
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
         """Those of the program itself."""
         return _prepared(super().get_params, context)
@@ -66,6 +77,19 @@ class _Commands(TyperGroup):
         """The whole first line of each, which typer would cut."""
         with formatter.section("Commands"):
             formatter.write_dl([*_COMMANDS.items()])
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Let a mistake in the command line be one line, where typer prints the usage above it."""
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except UsageError as error:
+        hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
+        told = error.format_message().removesuffix(".")
+        raise UsageError(told if ";" in told else f"{told}{hint}") from error
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries

@@ -98,6 +98,17 @@ class Builds:
             for name in names
         )
 
+    def check(self) -> None:
+        """Raise `BadInputError` where the table cannot be written."""
+        if self.markdown is None:
+            return
+        if self.markdown.is_dir():
+            message = f"{self.markdown} is a folder; name a file in it with --markdown"
+            raise BadInputError(message)
+        from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
+
+        require_writable(self.markdown.parent)
+
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
         if path is None:
             message = f"name the build: --{name} BINARY, or --{name}-command COMMAND"
@@ -164,10 +175,8 @@ def compare(
     """
     from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
     from harness.cli.next_step import again  # noqa: PLC0415 - slow to import
-    from harness.run import result_file  # noqa: PLC0415 - slow to import
 
-    if builds.markdown is not None:
-        result_file.require_writable(builds.markdown.parent)
+    builds.check()
     budget_s = 60 * (options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES))
     defaults = _defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS)
     engines = builds.engines(options, connection)
@@ -195,10 +204,9 @@ def compare(
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {again('--resume')}")
     elif verdict == "unclear":
-        longer = f"{budget_s / 30:g}"
-        more = ("--blocks", str(2 * options.blocks)) if options.blocks else ()
-        more = ("--resume",) if "budget-spent" in ended else more
-        console.say(f"Next, at most {longer} min: {again('--budget', longer, *more)}")
+        longer, blocks = f"{budget_s / 30:g}", 2 * (options.blocks or BLOCKS)
+        done = "--resume" if "budget-spent" in ended else f"--blocks={blocks}"
+        console.say(f"Next, at most {longer} min: {again('--budget', longer, done)}")
     if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
         raise typer.Exit(code)
 

@@ -72,9 +72,12 @@ def run(
     from harness.fleet.worker import expected_s  # noqa: PLC0415 - an optional package
 
     if options.dry_run:
-        for cell in missing:
-            takes_s = expected_s(cell)
-            typer.echo(f"{cell.id}  {'unknown' if takes_s is None else duration(takes_s)}")
+        expected = {cell.id: expected_s(cell) for cell in missing}
+        if options.json:
+            console.print_json({"expected_s": {**expected}})
+            return
+        for cell_id, takes_s in expected.items():
+            typer.echo(f"{cell_id}  {'unknown' if takes_s is None else duration(takes_s)}")
         return
     connections.make_key(options.tls)
     if not alone:

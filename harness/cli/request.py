@@ -19,7 +19,7 @@ _RESULT = "Result"
 
 # The patterns of these two fields in the format; checked before an hour of measuring, not after.
 _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
-_NOTES = re.compile(r"[^\x00-\x1f]{1,280}")
+_NOTES = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,280}")
 
 CONTRIBUTOR = Option(
     "Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT
@@ -70,7 +70,7 @@ class ResultOptions:
         """Raise `BadInputError` when the format would not accept what is stated."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters"
+            message = "--notes takes one line of at most 280 characters, in UTF-8"
             raise BadInputError(message)
         from schemas import private, strict  # noqa: PLC0415 - slow to import
 

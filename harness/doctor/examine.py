@@ -24,6 +24,7 @@ from harness.machine.engines import (
 )
 from harness.machine.environment import Watch
 from harness.models.presets import DEFAULT_DRAFT
+from harness.models.resolve import on_disk
 from harness.plan.overview import fitting_presets
 from harness.runners import CONNECT
 from harness.runners.devices import devices
@@ -37,7 +38,9 @@ _MIB = 1024 * 1024
 
 
 def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]:
-    """All checks, each as soon as its result is known."""
+    """All checks, each as soon as its result is known. Raises `BadInputError` for no model."""
+    if model is not None:
+        on_disk(model)
     machine = describe_machine()
     state = Watch().snapshot("before")
     ram = psutil.virtual_memory()

@@ -13,15 +13,21 @@ from schemas.vocabulary.axes import AXES
 _NO_DRAFT = "none"
 
 
-def run_line(plan: Plan) -> str:
+def run_line(plan: Plan) -> str | None:
     """The `run` that measures the recommended setting, by a runner that can.
+
+    `None` for a name without a file: no run could fetch it.
 
     A run always measures the target alone, too. So where no draft is recommended, the draft that
     was asked for is measured against it. The plan's defaults are those of `run`.
     """
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits
-    return pasted([*_words(plan, asked if against else best)])
+    measured = asked if against else best
+    sources = [(plan.target, measured.target), (plan.drafting, measured.draft)]
+    if not all(each is None or each.is_here or _is_made(name) for name, each in sources):
+        return None
+    return pasted([*_words(plan, measured)])
 
 
 def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
@@ -49,6 +55,11 @@ def _name(source: PlannedModel) -> str:
 def _preset(name: str | None) -> str | None:
     named = None if name is None else preset_named(name)
     return None if named is None else named.name
+
+
+def _is_made(name: str | None) -> bool:
+    named = None if name is None else preset_named(name)
+    return named is not None and named.made
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:

@@ -66,8 +66,10 @@ def plan_inputs(
     if models.target is None:
         message = "name a model, such as `python -m harness plan qwen3-8b`"
         raise BadInputError(message)
+    here = computer_of(computer)
+    server = None if computer.described else _server(computer.server_binary)
     target = find(models.target, say=say)
-    own = with_results(computer_of(computer), speed.results, target)
+    own = with_results(here, speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
     named = usual_draft(models.target) if models.draft is None else None
     draft, usual = None, find(named.name, say=say) if named else None
@@ -109,7 +111,7 @@ def plan_inputs(
         speed=own.speed,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
-        server=None if computer.described else _server(computer.server_binary),
+        server=server,
         notes=tuple(dict.fromkeys(notes)),
     )
 

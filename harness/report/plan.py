@@ -44,19 +44,30 @@ def show(plan: Plan, screen: Console, server: Path | None = None) -> None:
     screen.print()
     screen.print(_alternatives(plan))
     screen.print()
-    if plan.best.fits:
-        what = plan.asked.changes if plan.best is plan.asked else plan.best.changes
-        given = " if the assumed acceptance holds" if plan.best.acceptance_assumed else ""
-        screen.print(f"Fastest with this file{given} ({what}):", markup=False)
-        words = shlex.split(plan.best.command)
-        line = pasted([str(server or words[0]), *words[1:]])
-        screen.print(Text(f"  {line}"), soft_wrap=True)
-        screen.print("To be sure, measure it:")
-        screen.print(Text(f"  {run_line(plan)}"), soft_wrap=True)
-    else:
-        screen.print("This file fits in no way: take a smaller quantisation or another model.")
+    for line in _commands(plan, server):
+        screen.print(Text(line), soft_wrap=True)
     for line in _own_error(plan):
         screen.print(Text(line, style="dim"))
+
+
+def _commands(plan: Plan, server: Path | None) -> Iterator[str]:
+    """What loads the best way and what measures it, as far as its files can be had."""
+    best = plan.best
+    if not best.fits:
+        yield "This file fits in no way: take a smaller quantisation or another model."
+        return
+    if best.is_here:
+        what = plan.asked.changes if best is plan.asked else best.changes
+        given = " if the assumed acceptance holds" if best.acceptance_assumed else ""
+        yield f"Fastest with this file{given} ({what}):"
+        words = shlex.split(best.command)
+        yield f"  {pasted([str(server or words[0]), *words[1:]])}"
+    measure = run_line(plan)
+    if measure is None:
+        yield f"Where to fetch {plan.target} is not known: name a GGUF file or owner/repo:quant."
+    else:
+        yield "To be sure, measure it:"
+        yield f"  {measure}"
 
 
 def _title(plan: Plan) -> str:

@@ -1,5 +1,6 @@
 """Check and write a result file under its canonical name."""
 
+from errno import ENOSPC
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -67,7 +68,8 @@ def require_writable(output: Path | None) -> None:
             pass
     except OSError as error:
         message = f"{path} cannot be written ({error.strerror}); choose another --output"
-        raise MachineError(message) from error
+        kind = MachineError if error.errno == ENOSPC else BadInputError
+        raise kind(message) from error
 
 
 def _is_file_name(path: Path) -> bool:

@@ -147,7 +147,7 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
         ("--notes", "a\nb", 2, "--notes takes one line"),
         ("--runner", "opnai", 2, "unknown runner 'opnai'. Did you mean 'openai'?"),
         ("--notes", "a\u202eb", 2, "--notes contains an invisible format character (U+202E)"),
-        ("--output", f"{__file__}/here.json/none", 3, "cannot be written"),
+        ("--output", f"{__file__}/here.json/none", 2, "cannot be written"),
         ("--output", __file__, 2, f"{__file__} is a file; name a directory as --output"),
         ("--output", f"{__file__}/here.json", 2, f"{__file__} is a file; name a directory"),
         # As the format bounds them.
@@ -213,6 +213,7 @@ def test_a_first_word_that_names_a_model_measures_it(
     for word, said in (
         ("qwen3-8bb", "the nearest model is 'qwen3-8b'"),
         ("plam", "the nearest command is 'plan'"),
+        ("measure", "--help` lists commands, `"),  # 'compare' is not meant
         ("none.gguf", "none.gguf does not exist; check the path"),
     ):
         with pytest.raises(SystemExit, match="2"):

@@ -142,7 +142,7 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
             "--contributor 'a b': letters, digits and inner",
         ),
         (["--from", "llamabench"], 2, "Did you mean 'llama-bench'?"),
-        (["--output", f"{__file__}/none"], 3, "cannot be written"),
+        (["--output", f"{__file__}/none"], 2, "cannot be written"),
     ],
 )
 def test_a_mistake_ends_in_one_line_and_its_code(

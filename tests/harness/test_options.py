@@ -173,7 +173,31 @@ def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str)
     result = CliRunner().invoke(app, ["run", mistyped, "1"])
 
     assert result.exit_code == 2
-    assert f"no option {mistyped}; did you mean {meant}?" in result.stderr
+    assert result.stderr == f"Error: no option {mistyped}; did you mean {meant}?\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all"),
+        (
+            ["run", "a", "b", "c"],
+            "extra argument(s) (c); `draftmap run --help` lists what there is",
+        ),
+        (["run", "qwen3-8b", "nonsense"], "'nonsense' is not a file"),  # and nothing is fetched
+        (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "names no size"),
+        (["doctor", "--model", "/nope"], "'/nope' is not a file, a known name or"),
+        (
+            ["run", "--notes", "caf\udce9"],
+            "--notes takes one line of at most 280 characters, in UTF-8",
+        ),
+    ],
+)
+def test_a_mistake_in_a_command_line_is_one_line(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, words, prog_name="draftmap")
+
+    assert result.exit_code == 2
+    assert (result.stderr.count("\n"), said in result.stderr) == (1, True), result.stderr
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: s
 def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(MachineError, match="choose another --output"):
+    with pytest.raises(BadInputError, match="choose another --output"):
         require_writable(tmp_path / "file" / "folder" / "out.json")
     require_writable(tmp_path / "new" / "out.json")
 

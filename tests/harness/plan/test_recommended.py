@@ -89,6 +89,19 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
         assert [each["repository"] for each in asked["drafts"]] == [draft.repository]
 
 
+@pytest.mark.parametrize("model", ["tinyllama-1.1b", "smollm2-135m:f16"])
+def test_a_plan_prints_no_command_whose_file_nobody_has(model: str) -> None:
+    found, printed = plan(model, *CARDS["RTX 4090"])
+
+    assert found["command"] is None
+    assert "llama-server" not in printed
+    if model == "tinyllama-1.1b":
+        assert "Where to fetch tinyllama-1.1b is not known: name a GGUF file" in printed
+        assert PROGRAM not in printed
+    else:  # `run` makes its file
+        assert campaign(printed)["target"]["name"] == "SmolLM2-135M-Instruct"
+
+
 def test_a_plan_claims_no_gain_where_measured_cells_say_otherwise() -> None:
     found, printed = plan("smollm2-135m:f16", "--cpu", "epyc 2 threads", "--gpu", "none")
 
