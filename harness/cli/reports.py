@@ -61,9 +61,11 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     screen = console.result_console()
     for line in progress.lines(campaign, estimate):
         screen.print(line)
+    here = all(each.path.exists() for each in (campaign.target, *campaign.drafts))
+    when = "" if here else ", once its models are here"
     for name, lines in commands.items():
         if lines:
-            screen.print(f"{name or 'starts'}", style="dim")
+            screen.print(f"{name or 'starts'}{when}", style="dim")
         for line in lines:
             # Unwrapped, so that it can be copied.
             screen.print(f"  {line}", soft_wrap=True, markup=False)

@@ -172,4 +172,4 @@ def planned(name: str) -> ModelFile | None:
         file_bytes=size,
         repository=preset.repository,
     )
-    return ModelFile(path=Path(preset.name), model=model)
+    return ModelFile(path=made_path(preset) if preset.made else Path(preset.name), model=model)
