@@ -61,7 +61,8 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     screen = console.result_console()
     for line in progress.lines(campaign, estimate):
         screen.print(line)
-    here = all(each.path.exists() for each in (campaign.target, *campaign.drafts))
+    paths = [each.path for each in (campaign.target, *campaign.drafts) if each.path]
+    here = all(path.exists() for path in paths)
     when = "" if here else ", once its models are here"
     for name, lines in commands.items():
         if lines:

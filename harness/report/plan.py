@@ -56,10 +56,10 @@ def _commands(plan: Plan, server: Path | None) -> Iterator[str]:
     if not best.fits:
         yield "This file fits in no way: take a smaller quantisation or another model."
         return
+    what = plan.asked.changes if best is plan.asked else best.changes
+    given = " if the assumed acceptance holds" if best.acceptance_assumed else ""
+    yield f"Fastest with this file{given} ({what}){':' if best.is_here else '.'}"
     if best.is_here:
-        what = plan.asked.changes if best is plan.asked else best.changes
-        given = " if the assumed acceptance holds" if best.acceptance_assumed else ""
-        yield f"Fastest with this file{given} ({what}):"
         words = shlex.split(best.command)
         yield f"  {pasted([str(server or words[0]), *words[1:]])}"
     measure = run_line(plan)

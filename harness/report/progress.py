@@ -197,9 +197,9 @@ class ProgressDisplay:
             counted = self._progress.tasks[task]
             stage, done, total = prefix, int(counted.completed), int(counted.total or 0)
         self._line = ", ".join(filter(None, (f"{stage}{done} of {total} trials", left)))
-        if self._progress.disable and not self._counts:
+        if self._progress.disable and not self._counts and known_s is not None:
             self._say(self._line)
-        self._counts = True
+        self._counts = self._counts or known_s is not None
         if event.failure is not None:
             self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
 

@@ -34,6 +34,12 @@ class _Campaign:
     starts_s: dict[tuple[str, int], float] = field(default_factory=dict)
     prompts_s: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def begins(self) -> bool:
+        """Whether arms that take turns have not all had one."""
+        able = [arm for arm in self.arms.values() if arm.token_s is not None]
+        return not self.restarts and sum(len(arm.answers_s) for arm in able) < len(able)
+
     def count(self, event: events.TrialEnded, passed_s: float) -> None:
         trial = event.trial
         again_s = passed_s if event.again_s is None else min(event.again_s, passed_s)
@@ -107,10 +113,14 @@ class RemainingTime:
         return sum(each.done for each in campaigns), sum(each.total for each in campaigns)
 
     def seconds(self) -> float | None:
-        """Seconds until all is done; `None` before the first trial ended."""
+        """Seconds until all is done; `None` before the first trial ended.
+
+        Where the arms take turns, that is the first trial of the last arm: each does something
+        that it does once for a prompt.
+        """
         every = [arm for each in self._campaigns.values() for arm in each.arms.values()]
         timed = [(fmean(arm.answers_s), arm.token_s or 1.0) for arm in every if arm.answers_s]
-        if not timed:
+        if not timed or any(each.begins for each in self._campaigns.values()):
             return None
         scale = fmean(trial_s / token_s**_ROUGH for trial_s, token_s in timed)
         campaigns = self._campaigns.values()

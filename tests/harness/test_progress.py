@@ -105,14 +105,24 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
 
 
 def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:
-    now_s = iter((0, 0, 30, 30))
-    remaining = RemainingTime(clock=lambda: next(now_s))
-    remaining.observe("", events.TrialsPlanned(total=6, prompts=2))
+    now_s = 0.0
+    remaining = RemainingTime(clock=lambda: now_s)
+    draft = replace(TRIAL, arm="draft-model-n4")
+    remaining.observe("", events.TrialsPlanned(total=4, prompts=2))
+    for arm in (TRIAL.arm, draft.arm):
+        remaining.observe("", events.WarmedUp(arm=arm, token_s=0.1))
 
+    now_s = 30
     remaining.observe("", events.TrialEnded(trial=TRIAL, again_s=10))
+    assert remaining.seconds() is None  # the draft has not seen the prompt
+    now_s = 42
+    remaining.observe("", events.TrialEnded(trial=draft, again_s=10))
 
-    # Five answers of 10 s, and 20 s for the other prompt: not 5 x 30 s.
-    assert remaining.seconds() == 70
+    assert remaining.seconds() == 2 * 10 + 20 + 2
+    for trial, now_s in ((replace(TRIAL, prompt="b"), 72), (replace(draft, prompt="b"), 84)):  # noqa: B007 - read by the clock
+        remaining.observe("", events.TrialEnded(trial=trial, again_s=10))
+    remaining.observe("", events.Extended(total=6))
+    assert remaining.seconds() == 2 * 10  # both prompts are known
 
 
 def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
