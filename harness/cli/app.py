@@ -42,7 +42,7 @@ if INSTALLED:  # a wheel has no importers: what they make goes into the folder o
     del _COMMANDS["import"]
 
 
-_SIMILAR = 0.6
+_SIMILAR = 0.65
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 

@@ -12,14 +12,14 @@ ALL = "--help-all"
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # What other programs call an option of ours.
 _ELSEWHERE = {
-    "model": "target",
-    "model-draft": "draft",
-    "draft-model": "draft",
-    "ctx-size": "context",
-    "n-gpu-layers": "gpu-layers",
-    "url": "base-url",
-    "out": "output",
-    "n-predict": "max-tokens",
+    "--model": "target",
+    "--model-draft": "draft",
+    "--draft-model": "draft",
+    "--ctx-size": "context",
+    "--n-gpu-layers": "gpu-layers",
+    "--url": "base-url",
+    "--out": "output",
+    "--n-predict": "max-tokens",
 }
 
 
@@ -39,7 +39,7 @@ class Command(TyperCommand):
             options = (name for each in self.get_params(context) for name in each.opts)
             known = [name.removeprefix("--") for name in options if name.startswith("--")]
             given = error.option_name.lstrip("-")
-            near = [_ELSEWHERE.get(given), *get_close_matches(given, known, 1, 0.6)]
+            near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, known, 1, 0.6)]
             found = next((each for each in near if each in known), None)
             hint = f"did you mean --{found}?" if found else f"{ALL} lists all"
             error.message = f"no option {error.option_name}; {hint}"
