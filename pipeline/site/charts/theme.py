@@ -70,6 +70,7 @@ def config(scheme: Scheme) -> dict[str, Any]:
             "titleFontWeight": "normal",
             "labelLimit": 320,
             "labelPadding": 6,
+            "titlePadding": 12,  # browsers have wider fonts than the one that is measured
         },
         "legend": {
             "labelColor": ink,
