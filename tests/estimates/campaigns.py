@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Prompt, Trial
+from schemas.submission import Arm, Prompt, Submission, Trial
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schemas.submission import Submission
-
 
 DRAFTER = Method(type="draft-model", draft="tiny-q8-0", n_max=4)
 LOOKUP = Method(type="prompt-lookup", n_max=4, ngram_min=2, ngram_max=4)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from estimates.flags.suite import suites
 from schemas.method import Method
-from schemas.submission import Gpu, Probes, VerificationProbe
+from schemas.submission import Arm, Gpu, Probes, Submission, VerificationProbe
 from tests.estimates.campaigns import (
     BASELINE,
     CONTROL,
@@ -20,12 +20,6 @@ from tests.estimates.campaigns import (
 from tests.estimates.flag_machines import CLEAN
 from tests.sample_trials import slowed
 from tests.samples import Costs, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schemas.submission import Arm, Submission
-
 
 RELEASED = suites()["core"]["1.0.0"]
 PROMPTS = tuple(f"code-{number}" for number in range(1, 9))

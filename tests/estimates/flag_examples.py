@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from estimates.running_order import plan_digest
 from schemas.method import Method
+from schemas.submission import Submission
 from tests.estimates.campaigns import (
     BASELINE,
     SPEC,
@@ -47,9 +47,6 @@ from tests.estimates.flag_builders import (
 )
 from tests.estimates.flag_machines import CLEAN, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
 
 EVEN = by_position(lambda _order, _block, _prompt: 1.0)
 RAISING: dict[str, Submission] = {

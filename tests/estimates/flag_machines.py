@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from schemas.submission import Device, DeviceMemory, Gpu, Snapshot
+from schemas.submission import Device, DeviceMemory, Gpu, Snapshot, Submission
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 CLEAN = sample(blocks=3)
 

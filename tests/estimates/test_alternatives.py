@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.model import Estimate
 from estimates.summary import summarize
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Trial
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate
-
 
 ALONE = Arm(id="alone", role="alternative", method=NO_SPECULATION, baseline="baseline")
 PROMPTS = ("code-1", "code-2")

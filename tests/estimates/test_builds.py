@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,11 +11,8 @@ import pytest
 from bench.builds import MACHINES, verdicts
 from estimates.builds import compare, half_width, judge, level_of
 from estimates.paired_blocks import block_means
+from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, failed, trial
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 PROMPTS = ("code-1", "code-2")
 # 11 tokens: ten after the first, in 100 ms; the arm's in five rounds and 80 ms.

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from estimates import client_clock
+from estimates.model import Estimate
 from estimates.summary import summarize
 from harness.report import answer
 from harness.report.setting import settings
+from schemas.submission import Submission, Trial
 from tests.estimates.campaigns import SPEC, campaign, trial
 from tests.pipeline.tables import Example, database
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate
-    from schemas.submission import Submission, Trial
 
 PROMPTS = tuple(f"code-{number}" for number in range(1, 5))
 

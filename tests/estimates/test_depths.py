@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,10 +10,8 @@ from estimates import depths
 from estimates.identity import identify
 from harness.report import arms
 from schemas.method import Method
+from schemas.submission import Submission
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Method, Submission
 
 ADAPTIVE = Method(type="mtp", n_max=9, adaptive=True, controller="autotune")
 CHAIN = Method(type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))

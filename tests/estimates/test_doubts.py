@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from estimates.explain import reason
+from estimates.model import Estimate
 from estimates.pairing import pair
 from estimates.summary import summarize
 from estimates.verdicts import failed_share, few_decide
 from schemas.method import Method
+from schemas.submission import Submission
 from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, failed, table, trial
 from tests.samples import TASKS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from estimates.model import Estimate
-    from schemas.submission import Submission
 
 FIVE = tuple(f"code-{number}" for number in range(1, 6))
 TEN = tuple(f"code-{number}" for number in range(10))

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from estimates.model import Flag
 from estimates.summary import summarize
-from schemas.submission import Snapshot
+from schemas.submission import Snapshot, Submission
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 from tests.estimates.flag_builders import by_position, control
 from tests.estimates.flag_examples import RAISING
 from tests.estimates.flag_machines import CLEAN
 from tests.sample_trials import slowed
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from estimates.model import Flag
-    from schemas.submission import Submission
 
 
 def raised(submission: Submission) -> dict[str, Flag]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench.flags import HONEST_WORLDS, cheated, honest
+from estimates.model import Flag
 from estimates.summary import summarize
-from schemas.submission import Gpu, Placement
+from schemas.submission import Gpu, Placement, Submission
 from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, trial
 from tests.estimates.flag_builders import PROMPTS, crashing, round_costs, tied
 from tests.estimates.flag_machines import environment
-
-if TYPE_CHECKING:
-    from estimates.model import Flag
-    from schemas.submission import Submission
 
 ON_CARD = replace(SPEC, placement=Placement(target_gpu_layers_requested=-1))
 LOOKS_UP = replace(SPEC, method=LOOKUP)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.pairing import median_half_width, pair, plain_tps
+from estimates.pairing import PromptPairs, median_half_width, pair, plain_tps
+from schemas.submission import Submission
 from tests.estimates.campaigns import SPEC, campaign, failed, trial
-
-if TYPE_CHECKING:
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Submission
 
 
 def blocks(baseline: tuple[float, ...], spec: tuple[float, ...]) -> PromptPairs:

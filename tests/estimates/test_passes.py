@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from estimates.explain import reason
+from estimates.model import Estimate, Interval
 from estimates.summary import summarize
+from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, trial
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate, Interval
-    from schemas.submission import Submission
-
 
 PROMPTS = ("code-1", "code-2", "code-3", "code-4")
 # Student's t at 95 % with 2 degrees of freedom, over the root of three blocks.

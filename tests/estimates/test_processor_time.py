@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.model import Estimate
 from estimates.summary import summarize
+from schemas.submission import Submission
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate
-    from schemas.submission import Submission
-
 
 ON_CPU = sample(gpu=None, backend="cpu", prompts_per_task=2, blocks=3)
 

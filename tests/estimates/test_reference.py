@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,16 +13,12 @@ from estimates.reference import FAIL_BELOW, Reference, check, mismatch, referenc
 from harness.campaign import suite
 from harness.campaign.model import PromptSuite
 from harness.run.execute import measure
+from schemas.submission import Submission
 from schemas.vocabulary import FIXED_TASKS
 from tests.estimates.campaigns import campaign as trials_of
 from tests.estimates.campaigns import trial
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
 
 SEEDS = range(2)
 

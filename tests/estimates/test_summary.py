@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.model import ExactnessCounts
+from estimates.model import Estimate, ExactnessCounts
 from estimates.summary import summarize
+from schemas.submission import Submission
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
 from tests.samples import TASKS, Costs, sample
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate
-    from schemas.submission import Submission
 
 
 def of(submission: Submission, arm: str = "spec", task: str | None = "code") -> Estimate:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from estimates.summary import summarize
 from estimates.throughput import throughput
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Prompt, Trial
+from schemas.submission import Arm, Prompt, Submission, Trial
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 ALONE = Arm(id="baseline", role="baseline", method=NO_SPECULATION, outcome="ok")
 CROWD = replace(ALONE, id="baseline-c2", concurrency=2)

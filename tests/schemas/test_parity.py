@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import types
-from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator
+from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -14,10 +15,6 @@ from schemas.submission import Submission
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.vocabulary import METHODS
 from tests.schema_tree import Node, resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 NAMES = {int: "integer", float: "number", str: "string", bool: "boolean"}
 # `runners.toml` lists the names, and a test of the vocabulary compares them with the schema's.

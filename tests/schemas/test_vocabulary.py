@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -26,9 +26,6 @@ from schemas.vocabulary import (
     read_entry,
     size_class,
 )
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def defined(schema: str, *path: str) -> Any:  # noqa: ANN401 - a part of a JSON document

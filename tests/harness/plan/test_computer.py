@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from estimates.plan.choices import Plan
 from harness.plan import computer
 from harness.plan.computer import computer_of, shares_memory
 from harness.plan.inputs import plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from schemas.submission import Cpu, Gpu, Machine
-
-if TYPE_CHECKING:
-    from estimates.plan.choices import Plan
 
 
 def rig(*gpus: Gpu) -> Machine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -17,9 +17,6 @@ from harness.plan import run_check
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 from tests.test_commands import passed, speculation
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
 SMALL, BIG = ("--target", "qwen3-8b:Q4_K_M"), ("--target", "qwen3.8-27b:Q4_K_M")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 from harness.plan.warnings import after_failure
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def known(name: str) -> Facts:

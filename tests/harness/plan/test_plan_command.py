@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -19,10 +21,6 @@ from harness.plan.computer import bandwidth_of
 from harness.plan.sources import find
 from tests.harness.fake_hub import FakeHub, serving
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
 BIG = ("--target", "qwen3.5-27b:Q4_K_M", "--context", "2048")

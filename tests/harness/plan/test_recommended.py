@@ -6,7 +6,8 @@ import json
 import shlex
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -16,9 +17,6 @@ from harness.cli.app import app
 from harness.machine.detect import machine
 from harness.models.presets import preset_named
 from harness.plan import run_check
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CARDS: dict[str, tuple[str, ...]] = {
     "RTX 3060 12 GB": ("--gpu", "RTX 3060 12 GB", "--ram", "32"),

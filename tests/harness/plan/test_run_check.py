@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AUTO = Options(gpu_layers=AUTOMATIC_LAYERS, draft_gpu_layers=AUTOMATIC_LAYERS)
 

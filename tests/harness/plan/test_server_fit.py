@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +23,6 @@ from harness.plan.planner import plan
 from harness.plan.server_fit import allocated_sizes, parsed
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 engine = pytest.mark.engine
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import (
     ConcurrentSession,
     EngineReport,
     Failure,
+    FinishedRequest,
     Generation,
     PreparedArm,
+    Runner,
+    Session,
     Totals,
     TrialRequest,
 )
 from schemas.vocabulary import RUNNERS
 from tests.processes import children
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.base import FinishedRequest, Runner, Session
-
 
 # Clocks of threads are read a moment before and after what they time.
 _SLACK_MS = 0.5

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 
+from harness.campaign.model import Campaign
 from harness.runners import CONNECT
-from harness.runners.base import ConcurrentSession
+from harness.runners.base import ConcurrentSession, Runner, Session
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from schemas.vocabulary import RUNNERS
@@ -24,15 +26,6 @@ from tests.harness.runners import contract
 from tests.harness.runners.openai.fake_server import serving
 from tests.processes import PATIENCE_S, children
 from tools.mlx.environment import MODELS, TARGET
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from harness.campaign.model import Campaign
-    from harness.runners.base import Runner, Session
-
 
 FAKE_SERVER = "tests.harness.runners.openai.fake_server"
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}

@@ -9,21 +9,16 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.base import Failure, Generation, PreparedArm, Session, TrialRequest
 from harness.runners.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.processes import all_end
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-    from harness.runners.base import Session
-
 
 pytestmark = pytest.mark.long
 REQUEST = TrialRequest(arm="baseline", prompt="code-1", max_output_tokens=8)

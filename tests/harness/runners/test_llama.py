@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.campaign.model import ArmPlan
+from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners import probes
-from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.base import Failure, Generation, PreparedArm, Session, TrialRequest
 from harness.runners.inprocess import open_in_process
 from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from harness.campaign.model import Campaign
-    from harness.runners.base import Session
 
 pytestmark = pytest.mark.engine
 

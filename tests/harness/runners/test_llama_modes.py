@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.campaign.model import ArmPlan
+from harness.campaign.model import ArmPlan, Campaign
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
 from harness.runners.inprocess import open_in_process
@@ -15,10 +14,6 @@ from schemas.method import NO_SPECULATION
 from schemas.submission import Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-
 
 pytestmark = pytest.mark.engine
 

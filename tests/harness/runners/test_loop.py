@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.runners.inprocess.loop import Decoded, decode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 END = 0
 PROMPT = (7, 7)

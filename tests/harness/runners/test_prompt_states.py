@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from harness.campaign.model import RunSettings
 from harness.models.resolve import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.runners.inprocess.context import Context
-
+from harness.runners.inprocess.context import Context
 
 pytestmark = pytest.mark.engine
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -19,11 +20,6 @@ from harness.runners.http.client import (
     ServerSilentError,
     one_line,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 LIMIT_S = 0.3
 # Far below the minutes that a dripping server could take, far above a busy machine's delays.

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from harness.models.gguf_file import opened
 from harness.models.resolve import resolve
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _CHANGED = 30_000  # a long token of no importance
 

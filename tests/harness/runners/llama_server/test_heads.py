@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from harness.campaign.model import ArmPlan
-from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
+from harness.runners.base import Generation, PreparedArm, Session, Totals, TrialRequest
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
 from tests.harness.runners.llama_server import heads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from harness.runners.base import Session
-    from schemas.submission import Method
-
 
 pytestmark = pytest.mark.engine
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from estimates.commands import IK_LLAMA_CPP, serve_nearest, usual
@@ -19,11 +20,6 @@ from schemas.vocabulary import METHODS
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
 from tests.processes import needs_shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 pytestmark = needs_shell
 

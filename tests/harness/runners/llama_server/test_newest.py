@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from harness.campaign.model import ArmPlan
-from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
+from harness.runners.base import Generation, PreparedArm, Session, Totals, TrialRequest
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.contract import check_generation
 from tests.harness.runners.llama_server.test_real import ngram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.runners.base import Session
-
 
 pytestmark = pytest.mark.engine
 

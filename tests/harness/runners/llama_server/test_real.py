@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from harness.campaign.arms import label
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
-from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
+from harness.runners.base import Generation, PreparedArm, Session, Totals, TrialRequest
 from harness.runners.inprocess import open_in_process
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from harness.runners.base import Session
-
 
 pytestmark = pytest.mark.engine
 

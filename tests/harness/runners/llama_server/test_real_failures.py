@@ -7,16 +7,17 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 
 from estimates.summary import summarize
-from harness.campaign.model import ArmPlan
+from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
@@ -33,13 +34,6 @@ from tests.processes import (
     eventually,
     start_interruptible,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.campaign.model import Campaign
-
 
 pytestmark = pytest.mark.engine
 

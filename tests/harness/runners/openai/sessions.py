@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Failure, Generation, Totals, TrialRequest
 from harness.runners.openai import connect
+from harness.runners.openai.session import OpenAiSession
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
-from tests.harness.runners.openai.fake_server import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.openai.session import OpenAiSession
-    from tests.harness.runners.openai.fake_server import Server
-
+from tests.harness.runners.openai.fake_server import Server, serving
 
 LIMIT = 24
 METHOD = Method(type="draft-model", draft="draft", n_max=3)

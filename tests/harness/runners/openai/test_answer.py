@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from harness.runners.http.values import BadAnswerError
-from harness.runners.openai.answer import ServerTimes, events, read, server_times
+from harness.runners.openai.answer import Answer, ServerTimes, events, read, server_times
 from harness.runners.openai.clock import client_time
-
-if TYPE_CHECKING:
-    from harness.runners.openai.answer import Answer
-
 
 ROLE = {"choices": [{"delta": {"role": "assistant", "content": ""}}]}
 USAGE = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 4}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +12,9 @@ from harness.runners import failures
 from harness.runners.http.client import Client, ServerAddress, ServerRefusedError, one_line
 from harness.runners.http.counters import Counted, read_counters, totals
 from harness.runners.http.session import failure_of
-from harness.runners.openai.answer import events, margins_in, read, server_times
+from harness.runners.openai.answer import Answer, events, margins_in, read, server_times
 from harness.runners.openai.counters import in_answer
 from harness.runners.openai.models import Served, offer, read_models
-
-if TYPE_CHECKING:
-    from harness.runners.openai.answer import Answer
-
 
 VLLM = Path(__file__).parents[3] / "captures" / "vllm"
 CLIENT = Client(address=ServerAddress(host="127.0.0.1", port=8000), limit_s=1.0)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from harness.runners.http.counters import Counted
 from harness.runners.openai.answer import Answer
 from harness.runners.openai.counters import in_answer, without_drafts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 VLLM = {
     "speculative_decoding": {

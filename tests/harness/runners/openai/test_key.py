@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +14,6 @@ from schemas.codec import encode
 from tests.harness.campaigns import run
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import open_session, plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 KEY = "sk-5ecret-k3y"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,13 +15,7 @@ from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.runners.openai.fake_answers import MODEL
-from tests.harness.runners.openai.fake_server import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.harness.runners.openai.fake_server import Server
-
+from tests.harness.runners.openai.fake_server import Server, serving
 
 METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")

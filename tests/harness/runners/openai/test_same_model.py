@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from tests.harness.runners.openai.fake_answers import MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.test_run import at, call, measured
 from tests.harness.runners.openai.test_started import command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METHOD = ("--method", "prompt-lookup:n_max=3", "--backend", "cpu")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "16", "--blocks", "1")

@@ -6,13 +6,17 @@ Each row runs two servers through the command and the gate. Its `truth` is the r
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
+from estimates.model import Estimate
 from estimates.summary import summarize
 from harness.cli.app import app
 from harness.run import result_file
@@ -24,14 +28,6 @@ from tests.harness.runners.openai.deliveries import Delivery
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.test_started import command as started
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from click.testing import Result
-
-    from estimates.model import Estimate
 
 Outcome = Literal["interval", "requests", "flag", "failed"]
 TOKENS, ROUND_MS = 33, 2.0
