@@ -58,7 +58,8 @@ def _commands(plan: Plan, server: Path | None) -> Iterator[str]:
         return
     what = plan.asked.changes if best is plan.asked else best.changes
     given = " if the assumed acceptance holds" if best.acceptance_assumed else ""
-    yield f"Fastest with this file{given} ({what}){':' if best.is_here else '.'}"
+    if best.is_here or best is not plan.asked:
+        yield f"Fastest with this file{given} ({what}){':' if best.is_here else '.'}"
     if best.is_here:
         words = shlex.split(best.command)
         yield f"  {pasted([str(server or words[0]), *words[1:]])}"
