@@ -91,11 +91,10 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
     happens(events.WarmedUp(arm="baseline", token_s=0.1), after_s=30)
     happens(events.WarmedUp(arm="draft-model-n4", token_s=0.4), events.Probing(), after_s=20)
     assert remaining.seconds() is None
-    # A server started for four seconds, as three more will; the other arm's warm-up took four times
-    # as long, of which the square root counts.
+    # A server started for four seconds, as three more will.
     happens(events.TrialStarted(trial=TRIAL), after_s=10)  # the probes are no part of it
     happens(events.TrialEnded(trial=TRIAL, again_s=6), after_s=10)
-    assert (remaining.trials, remaining.seconds()) == ((1, 20), 9 * 6 + 10 * 12 + 3 * 4)
+    assert (remaining.trials, remaining.seconds()) == ((1, 20), 19 * 6 + 3 * 4)
     happens(events.TrialEnded(trial=TRIAL), after_s=2)  # a mean of four
     happens(events.TrialEnded(trial=draft, again_s=30), after_s=30)
     # 8 x 4 + 9 x 30 + 3 x 2 = 308, but after 102 s of 400 there are 298 left.
