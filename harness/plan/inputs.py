@@ -93,6 +93,9 @@ def plan_inputs(
         method = next((name for name in asked if name in known), known[0])
         speculation = _speculation(source, method, target, load.depth, speed.acceptance)
     notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
+    # The method without a model that a run here measures.
+    usual_methods = RUNNERS[usual_runner() or SERVER_PROGRAM].default_methods
+    text = next(name for name in usual_methods if METHODS[name].draft == "none")
     return PlanInputs(
         name=models.target,
         drafting=named.name if named else models.draft if source else None,
@@ -102,7 +105,7 @@ def plan_inputs(
         speculation=speculation,
         case=_case(speculation, load, target, draft, own),
         ways=Ways(
-            text=_speculation("text", _text_method(), target, depth, None),
+            text=_speculation("text", text, target, depth, None),
             head=usual_of("own-head"),
             model=usual_of("model"),
             draft=usual,
@@ -163,12 +166,6 @@ def _case(
         draft=Draft(facts=draft.facts, on_host=load.draft_gpu_layers == 0) if draft else None,
         uses_head=source == "own-head",
     )
-
-
-def _text_method() -> str:
-    """The method without a model that a run here measures."""
-    methods = RUNNERS[usual_runner() or SERVER_PROGRAM].default_methods
-    return next(name for name in methods if METHODS[name].draft == "none")
 
 
 def _speculation(

@@ -133,7 +133,9 @@ class _Run:
         try:
             self._snapshot("before")
             self._prepare(session)
-            self._require_writable(next(iter(left.values()))[0])
+            first = next(iter(left.values()))[0]
+            failed = self._failed(first, base.Failure(reason="other", detail=""), order=0)
+            breaches.require_writable(failed, self._journal.facts, self._assembled)
             early = yield from self._blocks(session, left)
             if early is None:
                 last = self._campaign.blocks - 1
@@ -231,10 +233,6 @@ class _Run:
         """Whether a trial of the plan could still be run."""
         left = (item for items in self._stopping.left().values() for item in items)
         return any(item.arm not in self._failed_arms for item in left)
-
-    def _require_writable(self, item: PlannedTrial) -> None:
-        failed = self._failed(item, base.Failure(reason="other", detail=""), order=0)
-        breaches.require_writable(failed, self._journal.facts, self._assembled)
 
     def _snapshot(self, moment: Moment) -> None:
         self._journal.add(journal.SnapshotFact(snapshot=self._context.snapshot(moment)))

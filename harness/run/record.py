@@ -83,7 +83,8 @@ def trial_of(
 
 
 def _with_rounds(trial: submission.Trial, rounds: Sequence[Round]) -> submission.Trial:
-    by_drafted = _by_drafted(rounds)
+    lengths = sorted({item.drafted for item in rounds})
+    by_drafted = [[item for item in rounds if item.drafted == length] for length in lengths]
     return replace(
         trial,
         draft_ms=_ms(sum(item.draft_ms for item in rounds)),
@@ -251,12 +252,6 @@ def _thinned(items: Sequence[T]) -> tuple[T, ...]:
 
 def _of(facts: Sequence[journal.Fact], kind: type[F]) -> list[F]:
     return [fact for fact in facts if isinstance(fact, kind)]
-
-
-def _by_drafted(rounds: Sequence[Round]) -> list[list[Round]]:
-    """Rounds grouped by how many tokens they drafted, in ascending order."""
-    lengths = sorted({item.drafted for item in rounds})
-    return [[item for item in rounds if item.drafted == length] for length in lengths]
 
 
 def _medians(groups: Iterable[list[float]]) -> tuple[float, ...]:
