@@ -104,7 +104,7 @@ builds: setup ## Measure several builds of llama-server from the registry, alter
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
 picture: setup ## Draw the picture of the README from the results
-	$(RUN) -m pipeline picture
+	$(RUN) -m tools.picture
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }

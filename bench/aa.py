@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from bench import bursts
-from bench.aa_campaign import Part, outcome, plan
+from bench.aa_campaign import Outcome, Part, outcome, plan
 from bench.aa_table import document, rows, table
+from harness.campaign.model import Campaign
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -27,13 +29,6 @@ from harness.runners import CONNECT
 from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench.aa_campaign import Outcome
-    from harness.campaign.model import Campaign
-
 
 CAMPAIGNS = 20
 COMMAND = "python -m bench.aa"

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from estimates.intervals import t_interval
-from estimates.pairing import cpu_ms_per_token, decode_ms_per_token, pair
+from estimates.model import Estimate, Interval
+from estimates.pairing import PromptPairs, cpu_ms_per_token, decode_ms_per_token, pair
 from estimates.summary import summarize
 from harness.campaign.arms import label
 from harness.campaign.from_options import campaign_from
+from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from schemas.method import NO_SPECULATION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from estimates.model import Estimate, Interval
-    from estimates.pairing import PromptPairs
-    from harness.campaign.model import Campaign
-    from schemas.submission import Submission, Trial
-
+from schemas.submission import Submission, Trial
 
 Part = Literal["quiet", "loaded"]
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from bench.aa_campaign import SUITE, Part
+from bench.aa_campaign import SUITE, Outcome, Part
 from schemas.codec import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench.aa_campaign import Outcome
-    from schemas.submission import Submission
-
+from schemas.submission import Submission
 
 # What each is, `Outcome` says.
 Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]

@@ -11,24 +11,18 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
-from bench.advisor_world import World
+from bench.advisor_world import Observation, World
 from pipeline.data.aggregate import make, prepare, view_queries
-from pipeline.site.advice import KnownModel, key
+from pipeline.site.advice import Knowledge, KnownModel, key
 from pipeline.site.pages.knowledge import knowledge
 from tests.pipeline.predictions import AdviceQuery, answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench.advisor_world import Observation
-    from pipeline.site.advice import Knowledge
 
 PROMISE, UNSEEN_PROMISE, FACTOR = 0.93, 0.90, 1.3
 CONTRIBUTORS, WORLDS, FRESH = (12, 40, 110), 4, 40

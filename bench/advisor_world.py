@@ -9,18 +9,16 @@ Two of five quantisations of each model are kept for those who ask.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pipeline.site.advice import key
 from schemas.vocabulary import FIXED_TASKS, METHODS, SIZES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Observation = dict[str, Any]
+Observation = dict[str, Any]
 
 DEVICES, FAMILIES, TARGETS = 24, 5, 14
 BITS = {"Q2_K": 3.0, "Q4_K_M": 4.8, "Q5_K_M": 5.7, "Q8_0": 8.5, "F16": 16.0}

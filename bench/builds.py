@@ -10,20 +10,17 @@ import argparse
 import math
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimates.builds import FAIL_BELOW, FEWEST_BLOCKS, PRECISE, judge, level_of, tests_of
 from estimates.paired_blocks import block_means
 from estimates.running_order import running_order
 from harness.cli.compare import BLOCKS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 COMPARISONS, ARMS, PROMPTS = 2000, 3, 8
 LEVEL = level_of(tests_of(ARMS, ARMS - 1))

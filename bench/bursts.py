@@ -10,11 +10,8 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Shorter than a campaign's block and longer than a round, so that some trials of a pair are hit.
 SHORTEST_S = 0.1

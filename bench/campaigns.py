@@ -17,10 +17,10 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from bench.disturbances import (
     SCENARIOS,
     STRATA,
     TOKENS,
+    Scenario,
+    Times,
     measured,
     request_times,
     rounds_of,
@@ -37,6 +39,7 @@ from bench.disturbances import (
 )
 from bench.previous import geometric
 from estimates.intervals import CONFIDENCE
+from estimates.model import Estimate, Interval
 from estimates.pairing import pair
 from estimates.ratios import scopes
 from estimates.requests import Readings
@@ -45,12 +48,6 @@ from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS, HELPS_ABOVE, HURTS_BELOW
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from bench.disturbances import Scenario, Times
-    from estimates.model import Estimate, Interval
 
 CAMPAIGNS, AGAIN, SEED = 1000, 10, 20261121
 COMMAND = "python -m bench.campaigns"

@@ -10,25 +10,20 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bench.votes import Vote, pool_intervals
+from bench.votes import PoolInterval, Vote, pool_intervals
 from estimates.choices import choice_factor
 from estimates.student_t import t_quantile
 from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from bench.votes import PoolInterval
-
-    Figures = NDArray[np.float64]
+Figures = NDArray[np.float64]
 
 REPETITIONS = 300
 CONFIGURATIONS = 13

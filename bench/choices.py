@@ -15,13 +15,15 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+import duckdb
 import numpy as np
 import orjson
 from scipy.stats import beta
@@ -34,14 +36,7 @@ from pipeline.site.pages import strips
 from pipeline.site.pages.feeds import badges, feeds
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import grouped, read
-from tests.pipeline.tables import Tables, accepted, entry_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import duckdb
-
-    from tests.pipeline.tables import Example
+from tests.pipeline.tables import Example, Tables, accepted, entry_on
 
 COMMAND = "python -m bench.choices"
 WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10

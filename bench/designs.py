@@ -8,33 +8,22 @@ longer than everything else.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
+from bench.rigs import Trouble
 from estimates.repeatability import deciding
 from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
-from harness.campaign.model import Stopping
+from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
 from harness.campaign.plan import plan
-from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
+from harness.run.journal import ArmFact, EngineFact, Fact, Started, TrialFact
 from harness.run.record import assemble, trial_of
-from harness.run.stopping import decide
-from harness.runners.base import Failure, TrialRequest
-from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
-from tests.harness.fake_runner import FakeSession
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench.rigs import Trouble
-    from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
-    from harness.run.journal import Fact
-    from harness.run.stopping import Ended
-    from harness.runners.base import Generation
-    from schemas.submission import Submission
-    from tests.harness.fake_runner import FakeRig
-
+from harness.run.stopping import Ended, decide
+from harness.runners.base import Failure, Generation, TrialRequest
+from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt, Submission
+from tests.harness.fake_runner import FakeRig, FakeSession
 
 MACHINE = Machine(
     os=OperatingSystem(family="linux"),

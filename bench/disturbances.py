@@ -8,24 +8,21 @@ is exactly that of its offset, 1 where it has none.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from estimates.running_order import running_order
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Logs = NDArray[np.float64]
-    Speed = Callable[[np.random.Generator, int], Logs]
-    # Log gains at these quantiles of the prompts, which differ by so much.
-    Gains = Callable[[Logs, float], Logs]
+Logs = NDArray[np.float64]
+Speed = Callable[[np.random.Generator, int], Logs]
+# Log gains at these quantiles of the prompts, which differ by so much.
+Gains = Callable[[Logs, float], Logs]
 
 TOKENS, STEP_MS = 97, 20.0
 # Reading the prompt: the target, how far prompts differ, and the draft as a share of the target.

@@ -12,23 +12,17 @@ import json
 import random
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench import durability_run
-from bench.durability_kill import Subject, torment
+from bench.durability_kill import Subject, Survivor, torment
 from harness import files
 from harness.campaign.from_options import campaign_from
 from harness.campaign.options import Options
 from harness.run.execute import utc_now
 from harness.run.journal import fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from bench.durability_kill import Survivor
-
 
 COMMAND = "python -m bench.durability"
 KILLS = {"fake": 50, "llama-cpp-python": 5}

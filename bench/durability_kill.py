@@ -7,28 +7,22 @@ disk before a kill exactly as they were then.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import orjson
 import psutil
 
-from schemas.codec import canonical_bytes, encode
+from schemas.codec import Json, canonical_bytes, encode
 from schemas.contract import read
-from schemas.submission import Submission
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from schemas.codec import Json
-    from schemas.submission import Trial
-
+from schemas.submission import Submission, Trial
 
 Mode = Literal["parent", "tree"]
 

@@ -10,18 +10,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import Campaign
 from harness.campaign.plan import plan
 from harness.cli.app import treat_termination_as_ctrl_c
 from harness.run.result_file import write
+from harness.runners.base import Failure, Generation, Session, TrialRequest
 from tests.harness.campaigns import campaign, run
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-    from harness.runners.base import Failure, Generation, Session, TrialRequest
-
 
 CAMPAIGN = campaign(prompts=8, blocks=8)
 TRIALS = 8 * 8 * 3

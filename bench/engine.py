@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import llama_cpp
 import typer
@@ -24,20 +25,15 @@ from bench.engine_truth import oracle
 from estimates.intervals import t_interval
 from harness.campaign import suite
 from harness.campaign.build import build
+from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.machine.detect import machine
 from harness.models.describe import describe
+from harness.models.model_file import ModelFile
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
 from schemas.method import Method
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.model import Campaign
-    from harness.models.model_file import ModelFile
-
 
 DATA = Path("bench/figures/engine.json")
 THREADS = 1

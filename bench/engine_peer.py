@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.request import Request, urlopen
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.model import RunSettings
+from harness.campaign.model import RunSettings
 
 REQUIREMENT = f"xllamacpp=={version('xllamacpp')}"
 _SERVER = Path(__file__).parents[1] / "tools" / "embedded_server.py"

@@ -7,20 +7,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from estimates.intervals import t_interval
 from estimates.summary import summarize
-from harness.campaign.model import ArmPlan
+from harness.campaign.model import ArmPlan, Campaign
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.run.execute import RunContext, measure
 from harness.runners.inprocess import open_in_process
 from schemas.method import Method
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-
 
 ACCEPTANCE, DEPTH = 0.7, 4
 _CAMPAIGNS = 6

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bench.designs import both_lengths, one_after_another
-from bench.population import BLOCKS, CONTROL
+from bench.population import BLOCKS, CONTROL, Population
 from bench.previous import geometric
-from estimates.model import Interval
+from bench.rigs import Trouble
+from estimates.model import Estimate, Interval
 from estimates.pairing import pair
 from estimates.ratios import scopes
 from estimates.summary import summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench.population import Population
-    from bench.rigs import Trouble
-    from estimates.model import Estimate
-    from harness.campaign.model import SuitePrompt
-    from schemas.submission import Submission
-
+from harness.campaign.model import SuitePrompt
+from schemas.submission import Submission
 
 Method = Literal[
     "paired",

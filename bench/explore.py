@@ -17,14 +17,15 @@ import shutil
 import statistics
 import sys
 import threading
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import polars as pl
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from bench.synthetic_rigs import models
 from bench.synthetic_truth import world
@@ -33,13 +34,6 @@ from pipeline.site.pages.explore import FILTERS
 from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.browser.conftest import FLAGS, NAMES, Quiet
 from tests.sites import built_site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from playwright.sync_api import CDPSession, Page
-
 
 COMMAND = "python -m bench.explore"
 CELLS, SEED, ROUNDS = (MOST_CELLS, 50_000, 500_000), 1, 4

@@ -14,11 +14,11 @@ import argparse
 import json
 import random
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import binomtest
@@ -29,19 +29,13 @@ from bench.disturbances import DISTURBED, SCENARIOS, measured
 from bench.population import population
 from bench.rigs import SCENARIOS as TROUBLES
 from bench.synthetic_campaign import submission_of
-from bench.synthetic_rigs import models, visits
+from bench.synthetic_rigs import Visit, models, visits
 from estimates.summary import summarize
-from schemas.submission import Arm, Gpu, Placement, Snapshot, Trial
+from schemas.submission import Arm, Gpu, Placement, Snapshot, Submission, Trial
 from tests.sample_trials import in_order, slowed
 from tests.samples import sample
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from bench.synthetic_rigs import Visit
-    from schemas.submission import Submission
-
-    Cheat = Callable[[Submission, random.Random], Submission]
+Cheat = Callable[[Submission, random.Random], Submission]
 
 COMMAND = "python -m bench.flags"
 HONEST, CHEATS, MOST, LEAST = 600, 100, 0.01, 0.9

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bench.leaf_changes import SAYS_LESS, is_optional, mutations
 from schemas import contract
-from tools.mutations import SAYS_LESS, is_optional, mutations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "bench" / "figures" / "mutations.json"

@@ -7,11 +7,13 @@ An arm takes as long as plain decoding on average over prompts, and more or less
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimates.forecast import Candidate, shortlist
 from estimates.model import Estimate, Interval
@@ -30,20 +32,12 @@ from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan
 from harness.tune.outcome import Contender, Outcome
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, Prompt, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
-from tests.pipeline.tables import entry
+from tests.pipeline.tables import Example, entry
 from tests.samples import sample
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from schemas.submission import Prompt
-    from tests.pipeline.tables import Example
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 MOVED = (
     *("speedup", "interval", "wall_speedup", "whole_request", "whole_request_interval"),

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import math
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from estimates.intervals import mean_over_tasks, reaching, t_interval
-from estimates.pairing import decode_ms_per_token
-
-if TYPE_CHECKING:
-    from estimates.model import Interval
-    from estimates.pairing import PromptPairs
-    from estimates.ratios import Scope
+from estimates.model import Interval
+from estimates.pairing import PromptPairs, decode_ms_per_token
+from estimates.ratios import Scope
 
 
 def geometric(scope: Scope) -> tuple[float, Interval | None]:

@@ -13,21 +13,17 @@ import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench import recompute
+from estimates.model import Estimate, Flag
 from estimates.summary import summarize
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Submission
 from tests.harness.imports import ALL, imported
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from estimates.model import Estimate, Flag
 
 COMMUNITY = Path(__file__).parents[1] / "results" / "community"
 EXACT, PROMISE = 1e-9, 0.95

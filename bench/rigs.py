@@ -5,17 +5,14 @@ All of them slow both arms alike, so the truth stays the ratio of the undisturbe
 
 from __future__ import annotations
 
+import random
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
+from tests.harness.fake_runner import FakeRig
 
-    from tests.harness.fake_runner import FakeRig
-
-    Trouble = Callable[[FakeRig, random.Random, float], FakeRig]
+Trouble = Callable[[FakeRig, random.Random, float], FakeRig]
 
 QUIET_NOISE = 0.02
 DRIFT = 0.30

@@ -18,16 +18,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from statistics import linear_regression
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from bench.synthetic import write_corpus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
 

@@ -11,22 +11,17 @@ import json
 import math
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
 from bench.aa_table import rounded
-from bench.estimators import Arm, Level, Method, figures
+from bench.estimators import Arm, Found, Level, Method, figures
 from bench.population import population
 from bench.rigs import SCENARIOS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from bench.aa_table import rounded
-from bench.estimators import Found
 
 CAMPAIGNS = 500
 COMMAND = "python -m bench.simulation"

@@ -12,17 +12,14 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench.synthetic_campaign import submission_of
 from bench.synthetic_rigs import visits
 from estimates.identity import canonical_name
 from tests.samples import sample_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 COMMAND = "python -m bench.synthetic"
 RESULTS = Path(__file__).resolve().parents[1] / "results"

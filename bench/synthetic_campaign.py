@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from bench.synthetic_rigs import BYTES_PER_MIB, models
-from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, all_prompts, rounds
+from bench.synthetic_rigs import BYTES_PER_MIB, Rig, Visit, models
+from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, ModelSpec, all_prompts, rounds
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import (
     Arm,
@@ -30,20 +30,14 @@ from schemas.submission import (
     OperatingSystem,
     Probes,
     Prompt,
+    Reason,
     Settings,
+    Submission,
     Suite,
     Trial,
     VerificationProbe,
 )
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench.synthetic_rigs import Rig, Visit
-    from bench.synthetic_truth import ModelSpec
-    from schemas.submission import Method, Reason, Submission
-
 
 BLOCKS = 2
 TRIAL_NOISE, ROUND_NOISE, BLOCK_DRIFT = 0.012, 0.004, 0.01

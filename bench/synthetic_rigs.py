@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench.synthetic_truth import Costs, ModelSpec, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 BUILDS = (6100, 6350, 6600, 6850)

@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 import random
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.vocabulary import FIXED_TASKS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OUTPUT_TOKENS = 97
 PROMPTS_PER_TASK = 3

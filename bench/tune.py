@@ -14,11 +14,12 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.tune_rigs import (
     KINDS,
@@ -35,12 +36,7 @@ from estimates.forecast import Candidate
 from harness.campaign.build import LEAST_BLOCKS
 from schemas.vocabulary import say
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 COMMAND = "python -m bench.tune"
 SIMULATIONS = 200

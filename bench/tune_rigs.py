@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    Counts = NDArray[np.int64]
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 DEEPEST, TASKS, TOKENS = 16, 8, 96
 SPACES = {"8 depths": 8, "12 depths": 12}

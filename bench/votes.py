@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, get_type_hints
+from collections.abc import Iterable
+from typing import NamedTuple, get_type_hints
 
 import duckdb
 import pyarrow as pa
 
 from pipeline.data.aggregate import make, prepare, view_queries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Vote(NamedTuple):

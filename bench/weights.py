@@ -14,23 +14,18 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
 
 from bench.synthetic import write_corpus
 from pipeline.site.build import build
 from tests.browser.conftest import FLAGS, NAMES, serve
 from tests.browser.pages import NARROW, WATCH_SHIFTS, WIDE, one_of_each_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from playwright.sync_api import Browser, Page, Request, ViewportSize
 
 COMMAND = "python -m bench.weights"
 SEED = 7

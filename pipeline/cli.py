@@ -1,4 +1,4 @@
-"""The command line of the pipeline: `validate`, `gate`, `build`, `picture`."""
+"""The command line of the pipeline: `validate`, `gate`, `build`."""
 
 import sys
 from pathlib import Path
@@ -30,7 +30,6 @@ app.command("gate")(gate_command)
 RESULTS = Path("results")
 SITE = Path("build/site")
 NO_ADDRESS = "no --site-url: feeds and structured data get relative links"
-PICTURES = Path("site_src/assets/images")
 OUTPUT = (
     "Folder for the built site. It and FOLDER-source next to it are emptied first, if an earlier"
     " build wrote them."
@@ -106,29 +105,6 @@ def build_command(
     if site_address(site_url) is None:
         typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
-
-
-@app.command("picture")
-def picture_command(
-    *,
-    results: Annotated[
-        Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
-    ] = RESULTS,
-    output: Annotated[
-        Path, typer.Option(help="Folder for the pictures.", metavar="FOLDER")
-    ] = PICTURES,
-) -> None:
-    """Draw the picture of the README as SVG files, for light and for dark pages."""
-    from pipeline.site.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
-
-    try:
-        require_results(results)
-        require_writable(output)
-        written = draw_pictures(results, output)
-    except PipelineError as error:
-        raise _stopped(error) from error
-    for path in written:
-        typer.echo(path)
 
 
 def main() -> None:

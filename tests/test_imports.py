@@ -31,7 +31,6 @@ ALLOWED = {
         "pipeline.site.charts",
         "pipeline.site.addresses",
         "pipeline.site.build",
-        "pipeline.site.pictures",
     ),
     "polars": (
         *("pipeline.data.formats", "pipeline.site.rows", "pipeline.site.charts"),

@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.pipeline.page_tables import CELL, ROW, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|\bundefined\b|\bNaN\b")
 SPOKEN = re.compile(r'\b(?:aria-label|title|alt|data-label)="([^"]*)"')

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from bench.plan.points import facts_behind
+from bench.plan.points import Point, facts_behind
 from estimates.plan.learned import LoggedMemoryError
 from estimates.plan.memory import RUNTIME_MIB
 from estimates.plan.model import KINDS, LayerPlacement, Memory
 from estimates.plan.placement import Case, Projection, allowance_mib, fit, project
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from bench.plan.points import Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

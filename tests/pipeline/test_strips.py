@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
-from pipeline.cli import app
 from pipeline.data.usual_depths import Tried, usual_depth
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
@@ -19,6 +17,7 @@ from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, entry, one, put, rows
 from tests.samples import sample
+from tools.picture import draw_pictures
 
 if TYPE_CHECKING:
     import duckdb
@@ -250,10 +249,8 @@ def test_home_is_whole_without_a_result_and_with_two() -> None:
 def test_the_picture_of_a_readme_is_whole_by_itself(tmp_path: Path) -> None:
     put(tmp_path / "results", sample(blocks=1))
 
-    folders = ("--results", str(tmp_path / "results"), "--output", str(tmp_path / "pictures"))
-    done = CliRunner().invoke(app, ["picture", *folders])
+    written = draw_pictures(tmp_path / "results", tmp_path / "pictures")
 
-    written = [Path(line) for line in done.stdout.split()]
     light, dark = (path.read_text("utf-8") for path in written)
     assert [path.name for path in written] == ["map-light.svg", "map-dark.svg"]
     for svg in (light, dark):

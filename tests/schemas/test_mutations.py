@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.generated import refusals
-from schemas import contract
-from schemas.finding import Finding
-from schemas.submission import Submission
-from tests.leaves import general, leaves, with_value, without
-from tools.examples import small, valid_files
-from tools.generated import submission_bytes
-from tools.mutations import (
+from bench.leaf_changes import (
     HARNESS_MAY_NOT_KNOW,
     MAY_BE_MISSING,
     first_leaves,
@@ -24,6 +18,12 @@ from tools.mutations import (
     mutations,
     other_types,
 )
+from schemas import contract
+from schemas.finding import Finding
+from schemas.submission import Submission
+from tests.leaves import general, leaves, with_value, without
+from tools.examples import small, valid_files
+from tools.generated import submission_bytes
 
 if TYPE_CHECKING:
     Document = dict[str, Any]

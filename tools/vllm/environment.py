@@ -9,14 +9,11 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "vllm"

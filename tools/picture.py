@@ -1,4 +1,7 @@
-"""Draw the head of the strips as the picture of the README, for light and for dark pages."""
+"""Draw the head of the strips as the picture of the README: `python -m tools.picture`.
+
+It is drawn for light and for dark pages. `make picture` calls it.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +15,9 @@ from pipeline.site.rows import read
 
 ROWS = 12
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 260, 480, 775
-STYLE = Path(__file__).resolve().parents[2] / "site_src" / "assets" / "stylesheets" / "draftmap.css"
+ROOT = Path(__file__).resolve().parents[1]
+ASSETS = ROOT / "site_src" / "assets"
+STYLE = ASSETS / "stylesheets" / "draftmap.css"
 SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
 COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
@@ -99,3 +104,8 @@ def _colours(scheme: Scheme) -> dict[str, str]:
     sheet = STYLE.read_text("utf-8")
     _, _, rest = sheet.partition(f'[data-md-color-scheme="{SCHEMES[scheme]}"] {{')
     return dict(COLOUR.findall(rest.partition("}")[0]))
+
+
+if __name__ == "__main__":
+    for written in draw_pictures(ROOT / "results", ASSETS / "images"):
+        print(written)  # noqa: T201 - the result of this command
