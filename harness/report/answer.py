@@ -87,7 +87,7 @@ def _request(best: SettingFigures) -> str:
     interval = whole.whole_request_interval
     if interval is not None:
         interval = corrected(interval, whole.whole_request, best.choices)
-    return f"Whole answers, prompt included: {_figure(whole.whole_request, interval)}."
+    return sentence("request", length="", ratio=_figure(whole.whole_request, interval))
 
 
 def _range(tasks: Sequence[Estimate]) -> str:

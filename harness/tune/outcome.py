@@ -19,7 +19,7 @@ from harness.report.setting import SettingFigures, settings
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
-from schemas.vocabulary import say
+from schemas.vocabulary import say, sentence
 
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
@@ -178,12 +178,12 @@ def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterat
     if recommended(outcome):
         yield f"{leader.arm.id} runs at {measured}{forecast}."
         if request is not None:
-            yield f"Whole answers, prompt included: {say.times(request)}."
+            yield sentence("request", length="", ratio=say.times(request))
         if found.interval is not None and found.interval.low < 1:
             yield "That interval is of these prompts alone; with those of the race it helps."
     elif outcome.verdict is not None and outcome.verdict.pick is not None:
-        yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all: whole"
-        yield f"answers, prompt included, are {say.times(request)}."
+        yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all."
+        yield sentence("request", length="", ratio=say.times(request))
     elif found.slower:
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:

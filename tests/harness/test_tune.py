@@ -159,7 +159,7 @@ def test_what_writes_faster_and_takes_longer_in_all_is_not_recommended() -> None
     assert outcome.verdict is not None
     assert outcome.verdict.pick is not None
     assert as_json(outcome, command=SERVE, path=None)["pick"]["arm"] is None  # type: ignore[index,call-overload]
-    assert "but takes longer in all: whole answers, prompt included, are 0.1" in why(outcome)
+    assert "but takes longer in all. Whole answers, prompt included: 0.1" in why(outcome)
     assert "Leave speculation off:" in [*report.lines(outcome, command=SERVE)]
 
 

@@ -130,7 +130,7 @@ const direct = (data, answer) => {
   const backends = row.backends.filter((each) => each !== UNSTATED);
   const through = backends.length ? ` through ${listed(backends)}` : "";
   const weights = length > 1 ? `, ${length} quantisations` : length ? `, ${row.quantisations[0]}` : "";
-  const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { tokens: REQUEST_TOKENS, ratio: times(row.stated_request) });
+  const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { length: ` of ${REQUEST_TOKENS} tokens`, ratio: times(row.stated_request) });
   const doubt = row.verdict === "uncertain" && row.doubt;
   const more = [
     doubt ? sentence(words, "no-verdict", { doubt: capital(words.doubts[doubt] ?? doubt) }) : "",
