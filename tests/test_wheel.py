@@ -20,7 +20,7 @@ from tests.harness.runners.openai.fake_server import serving
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
-FILES = ("pyproject.toml", "README.md", "LICENSE")
+FILES = ("pyproject.toml", "LICENSE")
 # What only the pipeline and the importers read, and a suite that a checkout has.
 NOT_INSTALLED = (
     "core-1.toml",
