@@ -17,7 +17,7 @@ TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
 # The system and other programs need this much of main memory.
 SYSTEM_MIB = 2048.0
 # Graphics that share main memory, by normalised name, and how much of it systems let them have.
-_SHARING = re.compile(
+SHARING = re.compile(
     r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+)\b.*|arc( 1\d\d\w)?|"
 )
 SHARED_SHARE = 0.75
@@ -28,11 +28,6 @@ LONGEST_CONTEXT = 1 << 21
 def free_of(total_mib: float) -> float:
     """About what a card of this size has free before a model is loaded."""
     return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
-
-
-def is_named_as_shared(name: str) -> bool:
-    """Whether a graphics unit of this normalised name uses main memory."""
-    return _SHARING.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

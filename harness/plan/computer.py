@@ -7,7 +7,7 @@ import psutil
 
 from estimates.identity import cpu_label
 from estimates.plan.model import MIB, Memory
-from estimates.plan.placement import SHARED_SHARE, SYSTEM_MIB, free_of, is_named_as_shared
+from estimates.plan.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, free_of
 from estimates.plan.speed import MachineSpeed
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from harness.errors import BadInputError
@@ -103,7 +103,7 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
     """Whether a graphics unit uses main memory, by its name where it lists none of its own."""
     if own_mib is not None:
         return own_mib < _OWN_MEMORY_MIB
-    return is_named_as_shared(normalised(without_size(name)))
+    return SHARING.fullmatch(normalised(without_size(name))) is not None
 
 
 def bandwidth_of(name: str) -> float | None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from estimates.choices import corrected, corrected_estimate
 from estimates.explain import answer_length
-from estimates.model import Estimate, Interval, Summary
+from estimates.model import Estimate, Summary
+from harness.report import words
 from harness.report.setting import Answer, SettingFigures
 from schemas.vocabulary import DOUBTS, say, sentence
 
@@ -16,7 +17,6 @@ _OPENINGS: dict[Answer, str] = {
     "no": "No.",
     "nothing": "No answer.",
 }
-_TO = "\N{EN DASH}"
 _WIDE = 2.0  # an interval beyond this factor says little
 
 
@@ -54,17 +54,8 @@ def _parts(best: SettingFigures, summary: Summary) -> Iterator[str]:
             yield from _by_task(best)
 
 
-def _figure(ratio: float | None, interval: Interval | None, *, at_most: bool = False) -> str:
-    """`1.45x (1.31-1.60)`."""
-    text = f"{'at most ' if at_most else ''}{say.times(ratio)}"
-    if interval is None:
-        return text
-    return f"{text} ({say.bound(interval.low)}{_TO}{say.bound(interval.high)})"
-
-
 def _speedup(each: Estimate, choices: int) -> str:
-    interval = corrected_estimate(each, choices)
-    return _figure(each.speedup, interval, at_most=each.at_most)
+    return words.speedup(each.speedup, corrected_estimate(each, choices), at_most=each.at_most)
 
 
 def _rates(best: SettingFigures) -> str:
@@ -87,7 +78,7 @@ def _request(best: SettingFigures) -> str:
     interval = whole.whole_request_interval
     if interval is not None:
         interval = corrected(interval, whole.whole_request, best.choices)
-    return sentence("request", length="", ratio=_figure(whole.whole_request, interval))
+    return sentence("request", length="", ratio=words.speedup(whole.whole_request, interval))
 
 
 def _range(tasks: Sequence[Estimate]) -> str:
@@ -119,16 +110,15 @@ def _by_task(best: SettingFigures) -> Iterator[str]:
 def _spread(tasks: Sequence[Estimate]) -> str:
     """`1.60-1.90x on code and json`."""
     ratios = sorted(each.speedup or 0.0 for each in tasks)
-    span = dict.fromkeys(f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
-    names = say.listed([each.scope for each in tasks])
-    return f"{_TO.join(span)}{say.TIMES} on {names}"
+    span = "\N{EN DASH}".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1])))
+    return f"{span}{say.TIMES} on {say.listed([each.scope for each in tasks])}"
 
 
 def _long_answers(best: SettingFigures) -> Iterator[str]:
     whole = best.whole
     extra_ms = (whole.reading_ms or 0.0) - (whole.baseline_reading_ms or 0.0)
     answers = f"whole answers of {whole.mean_output_tokens or 0:.0f} tokens are"
-    request = _figure(whole.whole_request, whole.whole_request_interval)
+    request = words.speedup(whole.whole_request, whole.whole_request_interval)
     yield f"{_rates(best)}. But reading the prompt costs it {extra_ms / 1000:.2g} s more:"
     yield f"{answers} {request}."
     if whole.pays_from is not None:

@@ -86,14 +86,11 @@ class SettingFigures:
 def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
     """The arms that draft, the best first. What never drafted is no choice."""
     found = []
+    drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]
     for arm in drafting:
         alike = {each.id for each in drafting if each.concurrency == arm.concurrency}
-        known = [
-            e
-            for e in summary.estimates
-            if e.arm in alike and e.speedup is not None and e.verdict != "never-drafted"
-        ]
+        known = [each for each in drafted if each.arm in alike]
         own = [each for each in summary.estimates if each.arm == arm.id]
         if own:
             found.append(

@@ -91,5 +91,4 @@ def test_the_kinds_of_page_are_twelve_with_few_words_and_entries(site: Path) -> 
 def test_every_chart_has_room_for_the_buttons_that_a_script_adds(site: Path) -> None:
     for address in addresses(site):
         page = (site / address / "index.html").read_text("utf-8")
-        charts = page.count('<figure class="dm-chart"')
-        assert page.count('class="dm-chart__files"') == charts, address
+        assert page.count('class="dm-chart__files"') == page.count('<figure class="dm-chart"')

@@ -14,7 +14,7 @@ import duckdb
 import orjson
 
 from estimates.model import ESTIMATOR
-from estimates.plan.placement import is_named_as_shared
+from estimates.plan.placement import SHARING
 from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands, model
@@ -116,7 +116,7 @@ def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
             "id": name,
             "label": label,
             "kind": own[0].device_kind,
-            "shared": is_named_as_shared(normalised(label)),
+            "shared": SHARING.fullmatch(normalised(label)) is not None,
             "memory": own[0].vram_gib or devices().memory_gib.get(normalised(label)),
             "backends": sorted({row.backend for row in own}),
             "address": model.device_address(name),
@@ -133,7 +133,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
                 "id": name.replace(" ", "-"),
                 "label": label_of(name),
                 "kind": "gpu",
-                "shared": is_named_as_shared(name),
+                "shared": SHARING.fullmatch(name) is not None,
                 "memory": devices().memory_gib.get(name) or COMMON_GIB.get(name),
                 "backends": (),
                 "address": None,

@@ -47,9 +47,7 @@ def test_what_lies_on_the_device_of_one_memory_takes_room_of_the_host() -> None:
 @pytest.mark.parametrize(
     ("name", "free_gib"), [("m3 max 64", 48), ("framework desktop 128gb", 96), ("m2 air 16 gb", 12)]
 )
-def test_graphics_may_use_three_quarters_of_the_memory_that_a_name_states(
-    name: str, free_gib: int
-) -> None:
+def test_graphics_may_use_three_quarters_of_one_memory(name: str, free_gib: int) -> None:
     (device,) = computer_of(ComputerOptions(gpus=(name,))).devices
 
     assert device.free_mib == free_gib * 1024
