@@ -7,7 +7,6 @@ slower; a value is recorded if it has a form that its flag's kind allows.
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from harness.errors import BadInputError
 from harness.machine.forms import is_number, is_word
 from schemas import private
 from schemas.codec import Json
+from schemas.vocabulary.documents import document
 
 PORT = "{port}"
 _HIDDEN = "…"
@@ -33,9 +33,7 @@ _OF_A_KEY = re.compile(
 _SHORTEST_KEY = 4
 _MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
 _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
-_LISTS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("server_arguments.toml").read_text("utf-8")
-)
+_LISTS: dict[str, list[str]] = document("server_arguments", "harness.campaign")
 _SETTINGS = frozenset(_LISTS.pop("settings"))
 _KINDS = {flag: kind for kind, flags in _LISTS.items() for flag in flags}
 Show = Callable[[str], str]

@@ -5,15 +5,12 @@ serial number or the name of a person or a host. Only what has the form of its k
 """
 
 import re
-import tomllib
-from pathlib import Path
 
 from schemas import private
 from schemas.vocabulary import METHODS, SPELLINGS
+from schemas.vocabulary.documents import document
 
-_LISTS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text("utf-8")
-)
+_LISTS: dict[str, list[str]] = document("words", "harness.machine")
 _WORDS = frozenset(_LISTS["words"]).union(*(method.split("-") for method in METHODS))
 VARIABLES = frozenset(_LISTS["variables"])
 SERVERS = frozenset(_LISTS["servers"])

@@ -1,16 +1,15 @@
 """Read the named models, and the pairs that people use, from `presets.toml`."""
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any, Literal
 
 import msgspec
 
 from estimates.plan.shapes import quantisation_of, shape_of, shapes
 from schemas.vocabulary import METHODS, model_name
+from schemas.vocabulary.documents import document
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
@@ -177,5 +176,4 @@ def pairs() -> tuple[Pair, ...]:
 
 @cache
 def _tables() -> dict[str, Any]:
-    text = resources.files("harness.models").joinpath("presets.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return document("presets", "harness.models")

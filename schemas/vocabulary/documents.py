@@ -11,9 +11,9 @@ from msgspec import Struct
 T = TypeVar("T", bound=Struct)
 
 
-def document(name: str) -> dict[str, Any]:
-    """The tables of a file of the vocabulary, `methods` for `methods.toml`."""
-    file = resources.files("schemas.vocabulary").joinpath(f"{name}.toml")
+def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
+    """The tables of a file of the vocabulary or of another package: `methods` is `methods.toml`."""
+    file = resources.files(package).joinpath(f"{name}.toml")
     return tomllib.loads(file.read_text("utf-8"))
 
 

@@ -1,11 +1,9 @@
 """Draw a chart as `charts.toml` says: query, picture, specification, SVG, table and words."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any, TypeAlias
 
 import duckdb
@@ -21,6 +19,7 @@ from pipeline.site.charts import captions, pictures
 from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, darkened
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
+from schemas.vocabulary.documents import document
 
 Value: TypeAlias = "str | float | int | bool | None"
 
@@ -110,13 +109,12 @@ class Drawn:
 
 @cache
 def definitions() -> Mapping[str, Definition]:
-    file = resources.files("pipeline.site") / "charts.toml"
-    document = tomllib.loads(file.read_text("utf-8"))
+    file = document("charts", "pipeline.site")
     found = {}
-    for name, entry in document["chart"].items():
+    for name, entry in file["chart"].items():
         kind = entry.get("interval", OF_CELLS).capitalize()
         ends = {"interval_low": f"{kind}, from", "interval_high": f"{kind}, to"}
-        headings = document["headings"] | ends | entry.pop("headings", {})
+        headings = file["headings"] | ends | entry.pop("headings", {})
         columns = {column: headings[column] for column in entry.pop("columns")}
         found[name] = Definition(columns=columns, **entry)
     return found

@@ -1,14 +1,12 @@
 """The page *What moves it*: one chart for each thing that changes a speedup."""
 
-import tomllib
-from importlib import resources
-
 import duckdb
 from markupsafe import Markup
 
 from pipeline.site.pages.environment import environment, figure, render
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import read
+from schemas.vocabulary.documents import document
 
 PATH = "what-moves-it.md"
 FEWEST = 3  # figures that make a chart
@@ -16,7 +14,6 @@ FEWEST = 3  # figures that make a chart
 
 def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     """The sections of `moves.toml` that have enough figures, and commands for the others."""
-    text = (resources.files("pipeline.site") / "moves.toml").read_text("utf-8")
     url = site.link_from("what-moves-it/")
     sections = [
         {
@@ -25,7 +22,7 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
             "words": Markup(environment().from_string(section["words"]).render(url=url)),  # noqa: S704 - our own prose
             "figure": figure(connection, site, section["chart"]),
         }
-        for name, section in tomllib.loads(text).items()
+        for name, section in document("moves", "pipeline.site").items()
     ]
     shown = [each for each in sections if len(each["figure"].chart.table.rows) >= FEWEST]
     return render(

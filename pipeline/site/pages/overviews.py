@@ -1,9 +1,7 @@
 """The pages that `pages.toml` describes."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 
 import duckdb
 from markupsafe import Markup
@@ -11,6 +9,7 @@ from markupsafe import Markup
 from pipeline.site import rows
 from pipeline.site.pages import model
 from pipeline.site.pages.environment import environment, figure, render
+from schemas.vocabulary.documents import document
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
@@ -35,8 +34,7 @@ class Overview:
 
 
 def overviews(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
-    text = (resources.files("pipeline.site") / "pages.toml").read_text("utf-8")
-    for name, entry in tomllib.loads(text).items():
+    for name, entry in document("pages", "pipeline.site").items():
         yield _page(connection, site, Overview(name=name, **entry))
 
 

@@ -5,12 +5,10 @@ that is not there has no line: the page shows what was run, never what should be
 """
 
 import json
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 
-from schemas.vocabulary import say
+from schemas.vocabulary import documents, say
 
 FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda value: say.number(value, 0),
@@ -26,8 +24,7 @@ WORDS = ("text", "yes")  # kinds of columns that hold words, not figures
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
     """Every proof whose file is there and has rows, in the order of `proofs.toml`, as printed."""
-    words = (resources.files("pipeline.site") / "pages" / "proofs.toml").read_text("utf-8")
-    listed = tomllib.loads(words)
+    listed = documents.document("proofs", "pipeline.site.pages")
     names = listed["words"]
     for entry in listed["proof"]:
         path = folder / entry["file"]

@@ -1,8 +1,6 @@
 """The page "Why is it slower?": a visitor's own log or numbers, read in the browser."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from operator import attrgetter
 from typing import Any
 
@@ -46,7 +44,7 @@ def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page |
 
 
 def reasons() -> dict[str, Any]:
-    return tomllib.loads((resources.files("pipeline.site") / "slower.toml").read_text("utf-8"))
+    return documents.document("slower", "pipeline.site")
 
 
 def knowledge(document: dict[str, Any]) -> dict[str, Any]:
