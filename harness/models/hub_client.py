@@ -86,7 +86,7 @@ class Hub:
         return path
 
     def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
-        """Bytes of a file without the rest of it. Raises `MachineError` where that cannot be."""
+        """Bytes of a file without the rest of it. Raises `MachineError` if that fails."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         ranged = {"Range": f"bytes={start}-{start + length - 1}"}
         with (
