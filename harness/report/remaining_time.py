@@ -47,7 +47,9 @@ class _Campaign:
 
     def parts_s(self, usual_s: float) -> Iterator[float]:
         """The seconds that are left for each arm, for starts and for prompts."""
-        trials, arms = max(0, self.total - self.done), max(1, len(self.arms))
+        trials, arms = self.total - self.done, max(1, len(self.arms))
+        if trials <= 0:
+            return
         share = (trials + sum(map(len, self.answers_s))) / arms
         for each in self.answers_s:
             yield (fmean(each) if each else usual_s) * max(0.0, share - len(each))

@@ -14,6 +14,7 @@ from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, Sui
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.options import option
+from harness.report.remaining_time import RemainingTime
 from harness.run.events import Event, TrialEnded, TrialsPlanned
 from schemas.method import Method, limit
 from schemas.vocabulary import METHODS
@@ -156,25 +157,28 @@ class TimeLeft:
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
         """`prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
-        self._clock, self._began_s = clock, clock()
+        self._clock, self._stages = clock, RemainingTime(clock=clock)
         self._race, self._certificate = _race_trials(prompts), _certificate_trials(prompts)
-        self._timed = self._total = self._done = 0
+        self._stage = self._total = self._done = 0
+        self._trial_s: float | None = None
 
     def observe(self, event: Event) -> None:
         """Count an event of the current stage."""
         if isinstance(event, TrialsPlanned):
+            self._stage += event.done == 0
             self._total, self._done = event.total, event.done
         elif isinstance(event, TrialEnded):
             self._done += 1
-            self._timed += 1
+        self._stages.observe(str(self._stage), event)
 
     def seconds(self, stage: StageName) -> float | None:
         """Seconds to the end of the tune; `None` before the first trial ended."""
-        if not self._timed:
+        now, here = self._clock(), max(0, self._total - self._done)
+        if here and (rest_s := self._stages.seconds()) is not None:
+            self._trial_s = rest_s / here
+        if self._trial_s is None:
             return None
-        now = self._clock()
-        trial_s = (now - self._began_s) / self._timed
-        here = max(0, self._total - self._done)
+        trial_s = self._trial_s
         # Whatever the budget: the look is finished, and the others have a block of few prompts.
         block = _FEWEST_PROMPTS * _CERTIFIED_ARMS
         least = {"look": here + 2 * block, "race": block}.get(stage, 0)
