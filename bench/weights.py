@@ -151,15 +151,16 @@ def line(weight: Weight) -> str:
 
 def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterator[Weight]:
     """The weight of one page of each kind for each size of the screen."""
-    with serve(site) as base, browser.new_context() as context:
-        context.add_init_script(WATCH_SHIFTS)
-        page = context.new_page()
-        asked = Asked(site, base)
-        page.on("request", asked.hear)
+    with serve(site) as base:
         for address in one_of_each_kind(addresses(site)):
             for size in sizes:
-                page.set_viewport_size(size)
-                yield weighed(page, asked, address)
+                # A browser that has an image does not wait with it until it comes into view.
+                with browser.new_context(viewport=size) as context:
+                    context.add_init_script(WATCH_SHIFTS)
+                    page = context.new_page()
+                    asked = Asked(site, base)
+                    page.on("request", asked.hear)
+                    yield weighed(page, asked, address)
 
 
 def weighed(page: Page, asked: Asked, address: str) -> Weight:
