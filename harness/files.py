@@ -14,6 +14,11 @@ from harness.errors import MachineError, unreadable
 from schemas.strict import MAX_BYTES
 
 
+def expanded(text: str) -> Path:
+    """The path that a text means, with the home folder for `~`; `~nobody` stays as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - a path's own method raises for it
+
+
 def sync_file(path: Path) -> None:
     """Wait until the content of a file is on the disk."""
     with path.open("rb+") as file:

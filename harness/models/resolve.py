@@ -25,7 +25,7 @@ _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 def is_model(word: str) -> bool:
     """Whether a word names a model: a file that exists, a known name or `owner/repo:quant`."""
-    known = Path(word).expanduser().is_file() or preset_named(word) is not None
+    known = files.expanded(word).is_file() or preset_named(word) is not None
     return known or (":" in word and hub_names.reference(word) is not None)
 
 
@@ -39,7 +39,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
     """
-    path = Path(value).expanduser()
+    path = files.expanded(value)
     if path.is_file():
         return WeightsFile(path=path)
     preset = preset_named(value)
@@ -52,7 +52,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 def refuse_unknown(value: str) -> BadInputError:
     """The error for a value that names no model."""
-    if Path(value).expanduser().is_dir():
+    if files.expanded(value).is_dir():
         message = f"{value} is a folder; name the GGUF file in it, or for safetensors on a Mac use"
         return BadInputError(f"{message} `run --runner mlx --target {value}`")
     if value.lower().endswith(".gguf"):
@@ -117,7 +117,7 @@ def made_path(preset: Preset) -> Path:
 
 def on_disk(name: str) -> Path | None:
     """The file of a path, a preset or `owner/repo:quant` on this disk, or `BadInputError`."""
-    path = Path(name).expanduser()
+    path = files.expanded(name)
     if path.is_file():
         return path
     preset = preset_named(name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft, fit
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
 from harness.models import hub_names
@@ -73,7 +74,7 @@ def other_vocabulary(target: Facts, draft: Facts) -> str | None:
 
 def named_facts(name: str) -> Facts | None:
     """What the tables say about a model that would have to be fetched; `None` for others."""
-    if Path(name).expanduser().is_file():
+    if files.expanded(name).is_file():
         return None
     preset = preset_named(name)
     if preset is not None:

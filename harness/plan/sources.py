@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from estimates.plan.choices import PlannedModel
 from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
+from harness import files
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
@@ -36,7 +37,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
 
     Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
     """
-    path = Path(name).expanduser()
+    path = files.expanded(name)
     if path.is_file():
         return _from_file(path)
     preset = preset_named(name)

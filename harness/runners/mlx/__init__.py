@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 
+from harness import files
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder, fetched_folder, is_model_folder
@@ -54,7 +54,7 @@ class MlxModels:
 
     def draft(self, name: str) -> ModelFile:
         """A model by its name, fetched if need be. Raises `HarnessError` if there is none."""
-        path = Path(name).expanduser()
+        path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):
                 message = f"{name} is no MLX model; give {_MODEL}"

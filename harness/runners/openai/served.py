@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import WeightsFile, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
@@ -44,7 +45,7 @@ class NamedModels:
         Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
         could name it does not answer.
         """
-        if name is not None and Path(name).expanduser().is_file():
+        if name is not None and files.expanded(name).is_file():
             return None
         served = self._served(needed=name is None)
         if served is not None and name is None and not _named(None, served):
@@ -56,7 +57,7 @@ class NamedModels:
 
     def draft(self, name: str) -> ModelFile | None:
         """A draft by its name; the server does not list what it drafts with."""
-        if Path(name).expanduser().is_file():
+        if files.expanded(name).is_file():
             return None
         return ModelFile(path=None, model=model_of(name, None))
 
@@ -117,7 +118,7 @@ def _named(name: str | None, served: Served | None) -> str:
 
 
 def _folder(name: str) -> Path | None:
-    path = Path(name).expanduser()
+    path = files.expanded(name)
     if is_model_folder(path):
         return path
     return cached_folder(name) if _HUB_NAME.fullmatch(name) else None
