@@ -70,6 +70,7 @@ def run(
     from harness.fleet import connections  # noqa: PLC0415 - an optional package
     from harness.fleet.scheduler import Fleet  # noqa: PLC0415 - an optional package
     from harness.fleet.worker import expected_s  # noqa: PLC0415 - an optional package
+    from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
 
     if options.dry_run:
         expected = {cell.id: expected_s(cell) for cell in missing}
@@ -79,6 +80,7 @@ def run(
         for cell_id, takes_s in expected.items():
             typer.echo(f"{cell_id}  {'unknown' if takes_s is None else duration(takes_s)}")
         return
+    require_writable(options.output)
     connections.make_key(options.tls)
     if not alone:
         console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")

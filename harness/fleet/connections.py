@@ -5,14 +5,14 @@ from pathlib import Path
 
 from distributed.security import Security
 
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.files import written
 
 _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
 
 def make_key(folder: Path) -> None:
-    """Write a key and a certificate into a folder that has none. Raises `MachineError`."""
+    """Write a key and a certificate into a folder that has none. Raises `BadInputError`."""
     if (folder / _KEY).exists():
         return
     made = Security.temporary()
@@ -24,7 +24,7 @@ def make_key(folder: Path) -> None:
                 part.write_text(text, "ascii")
     except OSError as error:
         message = f"{folder} cannot be written ({error.strerror}); choose another --tls folder"
-        raise MachineError(message) from error
+        raise BadInputError(message) from error
 
 
 def security(folder: Path) -> Security:

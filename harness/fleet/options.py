@@ -1,13 +1,24 @@
 """The options of `fleet run` and `fleet worker`."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from harness.errors import BadInputError
 from harness.options import REQUIRED, option
 
+_LAST_PORT = 65_535
 _DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
+
+
+def _address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > _LAST_PORT:
+        message = f"--listen {text}: give an address and a port, such as 0.0.0.0:8786"
+        raise BadInputError(message)
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +34,12 @@ class KeyOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions(KeyOptions):
     output: Path = option("Folder for the results.", short="-o", default=Path("results"))
-    listen: str = option("Where the scheduler listens.", default="127.0.0.1:8786")
+    listen: str = option(
+        "Where the scheduler listens.",
+        metavar="HOST:PORT",
+        parse=_address,
+        default="127.0.0.1:8786",
+    )
     devices: tuple[str, ...] = option(
         f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
         "card, else the processor; none where other machines can connect.",
