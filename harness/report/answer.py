@@ -140,9 +140,11 @@ def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
         yield f"{_writes(best)}. {_request(best)}"
     elif whole.speedup is None and best.tasks:
         yield from _by_task(best)
-    else:
-        yield f"{_rates(best)}. {_request(best)}" if whole.speedup is not None else ""
+    elif whole.speedup is not None:
+        yield f"{_rates(best)}. {_request(best)}"
         yield f"But no verdict: {doubt}"
+    else:
+        yield f"No verdict: {doubt}"
 
 
 def _doubt(whole: Estimate, summary: Summary) -> str:

@@ -161,6 +161,15 @@ def test_a_figure_that_says_little_says_what_it_excludes() -> None:
     assert "1.04× [0.93, 1.16]: no gain above 16 % and no loss above 7 %." in said
 
 
+def test_without_a_figure_the_reason_follows_at_once() -> None:
+    nothing = {"speedup": None, "interval": None, "verdict": "uncertain", "doubt": "few-prompts"}
+    none = estimate("draft-model-n4", None, **nothing)
+
+    said = paragraph(brief_of(MEASURED, only(none)), "Cannot tell yet.")
+
+    assert said.startswith("Cannot tell yet. No verdict: fewer than three prompts were compared.")
+
+
 def test_a_clear_figure_in_doubt_says_why_it_is_no_verdict() -> None:
     _, summary = three_arms()
     (flag,) = summary.flags
