@@ -236,6 +236,22 @@ def test_a_large_collection_folds_and_a_page_stays_light() -> None:
     assert len(gzip.compress(page.encode())) < 12_000
 
 
+def test_a_group_is_listed_whole_or_left_out() -> None:
+    many = printed(*({"person": "ada", "device": f"card {n}", "speedup": 2} for n in range(60)))
+    cards = strips.usual(read(many, "strip"))
+    others = [
+        row._replace(target=model, target_label=model)
+        for model, count in (("b", 50), ("c", 30))
+        for row in cards[:count]
+    ]
+
+    groups, left_out = strips.by_model([*cards, *others])
+
+    # 60 + 50 rows would be more than 100, and 60 + 30 are not.
+    assert [len(each.strips) + len(each.folded) for each in groups] == [60, 30]
+    assert left_out == 50
+
+
 def test_home_is_whole_without_a_result_and_with_two() -> None:
     nothing = home(database(), Site(bundle="x")).text
     two = home(on_cards(1.6, 1.5), Site(bundle="x")).text

@@ -78,17 +78,18 @@ def by_model(rows: Iterable[Row]) -> tuple[list[Group], int]:
         key=lambda own: (-len(own), own[0].target_label),
     )
     alone = [own[0] for own in models.values() if len(own) == 1]
-    groups, shown = [], 0
+    groups: list[Group] = []
+    shown = 0
     for own in (*several, *([alone] if alone else ())):
-        room = max(MOST_ROWS - shown, 0)
-        if room:
-            groups.append(_group(own, room, is_open=shown < OPEN_IN_ALL))
-        shown += len(own)
-    return groups, max(shown - MOST_ROWS, 0)
+        if groups and shown + len(own) > MOST_ROWS:
+            continue  # its fastest rows alone would flatter
+        groups.append(_group(own, is_open=shown < OPEN_IN_ALL))
+        shown += min(len(own), MOST_ROWS)
+    return groups, sum(map(len, models.values())) - shown
 
 
-def _group(rows: Sequence[Row], room: int, *, is_open: bool) -> Group:
-    drawn = tuple(strip(row) for row in ranked(rows)[:room])
+def _group(rows: Sequence[Row], *, is_open: bool) -> Group:
+    drawn = tuple(strip(row) for row in ranked(rows)[:MOST_ROWS])
     first, is_model = rows[0], len({row.target for row in rows}) == 1 < len(rows)
     return Group(
         label=first.target_label if is_model else "Models with one device",

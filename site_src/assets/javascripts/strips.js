@@ -112,10 +112,10 @@ const rowsList = (data, rows, name) => {
   return list;
 };
 
-const section = (data, by, rows, { isOpen, room, several, own }) => {
+const section = (data, by, rows, { isOpen, several, own }) => {
   const { label, address, name = "both", noun = "row", alone, one = "row" } = GROUPS[by];
   const first = rows[0];
-  const drawn = ranked(data.words, rows).slice(0, room);
+  const drawn = ranked(data.words, rows).slice(0, MOST_ROWS);
   const heading = (linked) => {
     const said = several ? label(first, data) : alone;
     const named = several && linked && address ? link(data.root + address(first), said) : said;
@@ -151,9 +151,9 @@ export const draw = (data, wish) => {
   let shown = 0;
   const sections = [];
   for (const rows of [...several, ...(rest.length ? [rest] : [])]) {
-    const room = Math.max(MOST_ROWS - shown, 0);
-    if (room) sections.push(section(data, wish.by, rows, { isOpen: shown < OPEN_IN_ALL, room, several: rows !== rest, own: Boolean(wish.device || wish.model) }));
-    shown += rows.length;
+    if (sections.length && shown + rows.length > MOST_ROWS) continue; // its fastest rows alone would flatter
+    sections.push(section(data, wish.by, rows, { isOpen: shown < OPEN_IN_ALL, several: rows !== rest, own: Boolean(wish.device || wish.model) }));
+    shown += Math.min(rows.length, MOST_ROWS);
   }
   return sections.length ? sections : [el("p", "", "Nobody has a figure for this choice.")];
 };
