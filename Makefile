@@ -56,10 +56,10 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
 # What fails is tried once more and listed in the summary as RERUN: servers, browsers and kills
-# share a machine with others. A test seen there has a race that needs fixing. Six processes also on two
-# cores: while four wait for a browser or a server, two compute. Each has to find all tests first.
+# share a machine with others. A test seen there has a race that needs fixing. Four processes also on two
+# cores: while two wait for a browser or a server, two compute. Each has to find all tests first.
 test: setup chromium ## Run all tests
-	$(RUN) -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder \
+	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR $(PYTEST_ARGS)
 
 test-vllm: setup $(VLLM)/.installed ## Test the runner openai on a real vLLM (sets it up: 5 GB)

@@ -26,7 +26,7 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-# Threads of an engine that wait for each other sleep: six processes test on two cores, where one
+# Threads of an engine that wait for each other sleep: four processes test on two cores, where one
 # that looks out for the others takes the core from them.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
