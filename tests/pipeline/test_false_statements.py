@@ -266,9 +266,9 @@ def test_home_has_no_command_that_hurts_or_does_not_fit_and_says_why(tmp_path: P
 # ---- noise is not ranked ------------------------------------------------------------------------
 def test_what_is_not_clear_has_no_rank() -> None:
     connection = database(
-        campaign(3.03, within=(0.1, 90), task="math"),
-        campaign(0.97, within=(0.6, 1.6), task="code"),
-        campaign(1.5, within=(1.45, 1.55), task="chat"),
+        campaign(3.03, within=(0.1, 90), task="math", depth=4),
+        campaign(0.97, within=(0.6, 1.6), task="code", depth=5),
+        campaign(1.5, within=(1.45, 1.55), task="chat", depth=6),
     )
 
     listed = [(row.task, row.verdict) for row in read(connection, "best_settings", place="device")]
