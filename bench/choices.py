@@ -2,8 +2,8 @@
 
 `python -m bench.choices` simulates files of 1, 10 and 50 devices with one model, loads them into
 the tables of the pipeline and asks the queries and functions that pages, files, feeds, the terminal
-and the tuner print from. Many worlds share a database: each has a model, devices and contributors
-of its own. (With one model, its badge and the overall badge are the same.) `spread` is by
+and the tuner print from. Many worlds share a database: each has its own model, devices and
+contributors. (With one model, its badge and the overall badge are the same.) `spread` is by
 how much contributors differ; what speaks of one machine is asked without it. For each place: the
 share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
 interval, in which all claims about one file or one world count as one observation.

@@ -88,8 +88,8 @@ def _in_one_line() -> Iterator[None]:
         raise
     except UsageError as error:
         hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
-        told = error.format_message().removesuffix(".")
-        raise UsageError(told if ";" in told else f"{told}{hint}") from error
+        message = error.format_message().removesuffix(".")
+        raise UsageError(message if ";" in message else f"{message}{hint}") from error
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries

@@ -47,7 +47,7 @@ def needed_bytes(
 ) -> int | None:
     """Bytes of all buffers in this memory; with the file's size where it is on disk.
 
-    Only approximate for a head in a file of its own.
+    Only approximate for a head in a separate file.
     """
     facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     if facts is None or facts.weights_error is None:

@@ -61,7 +61,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
 
 
 def head_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
-    """About the facts of a head in a file of its own, whose size must be known.
+    """About the facts of a head in a separate file, whose size must be known.
 
     No configuration of one is at hand: its layers are taken to be like its target's, and as many as
     its bytes make. It embeds and puts out tokens with its target's matrices.

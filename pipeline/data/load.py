@@ -102,7 +102,7 @@ FILES_AT_ONCE = 64  # whose text is in memory
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory, compressed; what does not fit goes to a folder of its own."""
+    """An empty, compressed database in memory that spills to its own temporary folder."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
     connection = duckdb.connect(
         ":memory:",

@@ -224,7 +224,7 @@ def other_dots(row: Row) -> list[list[float]]:
 
 
 def some(dots: Sequence[float]) -> list[float]:
-    """As many of the ordered dots as can be told apart, with the first and the last."""
+    """At most `MOST_DOTS` of the ordered dots, evenly spaced, with the first and the last."""
     steps = MOST_DOTS - 1
     if len(dots) <= MOST_DOTS:
         return list(dots)

@@ -1,5 +1,5 @@
 -- One row is one setting on one task through two backends of one device: the speedup through the
--- first over the speedup through the second. Of more than 50 on a line an even part by digest, and the
+-- first over the speedup through the second. Of more than 50 on a line an even sample by digest, and the
 -- 20 lines of most, so that the chart stays readable and light.
 with drawn as (
   select

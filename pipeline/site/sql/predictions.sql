@@ -1,5 +1,5 @@
 -- One row is one voter's cell with one prediction of it: from its own campaign's probes, or from
--- the advisor without this voter. Of more than 300 of a kind an even part by digest, so that the
+-- the advisor without this voter. Of more than 300 of a kind an even sample by digest, so that the
 -- chart stays readable and light; the exported table `predictions` holds all.
 with predicted as (
   select *, 'Its own probes' as kind, predicted_speedup as predicted

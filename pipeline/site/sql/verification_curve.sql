@@ -1,5 +1,5 @@
 -- One row is one width of one verification curve: the newest of each device, backend and target. Of
--- more than 40 `curves` the flattest, the steepest and an even part of the others.
+-- more than 40 `curves` the flattest, the steepest and an even sample of the others.
 with newest_first as (
   select
     verification_curve.*,
