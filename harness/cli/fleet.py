@@ -1,5 +1,6 @@
 """`draftmap fleet`: measure a matrix of targets, methods and backends over many machines."""
 
+import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,26 +55,20 @@ def run(
 
     Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
     """
-    import asyncio  # noqa: PLC0415 - slow to import
-
-    from harness.fleet.device import owned_devices, require_able  # noqa: PLC0415 - slow to import
-    from harness.fleet.matrix import read  # noqa: PLC0415 - slow to import
-
-    kinds = (Options, EngineOptions, ResultOptions)
-    cells = read(path, {name.removeprefix("--") for kind in kinds for name in option_names(kind)})
-    missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
     _require_distributed()
-    alone = options.listen.startswith(_HERE)
-    devices = owned_devices(options.devices, alone=alone)
-    if alone:
-        require_able(devices, missing)
-    from harness.fleet import connections  # noqa: PLC0415 - an optional package
-    from harness.fleet.scheduler import Fleet  # noqa: PLC0415 - an optional package
-    from harness.fleet.worker import expected_s  # noqa: PLC0415 - an optional package
+    from harness.fleet import connections, device, matrix, scheduler, worker  # noqa: PLC0415 - slow
     from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
 
+    kinds = (Options, EngineOptions, ResultOptions)
+    known = {name.removeprefix("--") for kind in kinds for name in option_names(kind)}
+    cells = matrix.read(path, known)
+    missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
+    alone = options.listen.startswith(_HERE)
+    devices = device.owned_devices(options.devices, alone=alone)
+    if alone:
+        device.require_able(devices, missing)
     if options.dry_run:
-        expected = {cell.id: expected_s(cell) for cell in missing}
+        expected = {cell.id: worker.expected_s(cell) for cell in missing}
         if options.json:
             console.print_json({"expected_s": {**expected}})
             return
@@ -84,8 +79,9 @@ def run(
     connections.make_key(options.tls)
     if not alone:
         console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
-    whole = Fleet(options.listen, connections.security(options.tls), options.output, console.say)
-    failed = asyncio.run(whole.measure(missing, devices)) if missing else {}
+    key = connections.security(options.tls)
+    fleet = scheduler.Fleet(options.listen, key, options.output, console.say)
+    failed = asyncio.run(fleet.measure(missing, devices)) if missing else {}
     if options.json:
         console.print_json({"cells": {cell.id: failed.get(cell.id, "done") for cell in cells}})
     else:
@@ -99,18 +95,13 @@ def run(
 @offers_fields
 def worker(options: WorkerOptions) -> None:
     """Measure cells on one device of this machine, one at a time, for a scheduler."""
-    import asyncio  # noqa: PLC0415 - slow to import
-
-    from harness.fleet.device import owned_device  # noqa: PLC0415 - slow to import
-
     _require_distributed()
-    from harness.fleet import connections  # noqa: PLC0415 - an optional package
-    from harness.fleet.worker import serve  # noqa: PLC0415 - an optional package
+    from harness.fleet import connections, device, worker  # noqa: PLC0415 - slow to import
 
-    security = connections.security(options.tls)
-    own = owned_device(options.device, options.rig, options.backends)
+    key = connections.security(options.tls)
+    own = device.owned_device(options.device, options.rig, options.backends)
     console.say(f"{own.name} offers {', '.join(own.resources)}.")
-    asyncio.run(serve(f"tls://{options.scheduler.removeprefix('tls://')}", own, security))
+    asyncio.run(worker.serve(f"tls://{options.scheduler.removeprefix('tls://')}", own, key))
 
 
 def _require_distributed() -> None:

@@ -70,7 +70,10 @@ def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
 def require_able(devices: Sequence[OwnedDevice], cells: Sequence[Cell]) -> None:
     """Raise `BadInputError` for a cell that would wait for ever for a device to measure it."""
     for cell in cells:
-        lacking = [_lacking(device, cell) for device in devices]
+        lacking = [
+            [name for name, need in cell.needs.items() if device.resources.get(name, 0) < need]
+            for device in devices
+        ]
         if all(lacking):
             missing = min(lacking, key=len)
             message = (
@@ -78,10 +81,6 @@ def require_able(devices: Sequence[OwnedDevice], cells: Sequence[Cell]) -> None:
                 "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
             )
             raise BadInputError(message)
-
-
-def _lacking(device: OwnedDevice, cell: Cell) -> list[str]:
-    return [name for name, need in cell.needs.items() if device.resources.get(name, 0) < need]
 
 
 def _environment(name: str) -> dict[str, str]:

@@ -39,7 +39,6 @@ class Cell:
 
     id: str
     arguments: tuple[str, ...]
-    backend: str | None
     needs: Mapping[str, float]
     attempts: int
 
@@ -83,20 +82,12 @@ def _cells(file: MatrixFile) -> Iterator[Cell]:
         needs |= {f"rig-{rig}": 1.0} if rig else {}
         needs |= {f"backend-{backend}": 1.0} if backend else {}
         needs |= {_MEMORY: msgspec.convert(memory_gib, float)} if memory_gib else {}
-        yield Cell(
-            id=f"{slug[:80]}-{digest.hexdigest()[:8]}",
-            arguments=arguments,
-            backend=backend,
-            needs=needs,
-            attempts=file.attempts,
-        )
+        cell_id = f"{slug[:80]}-{digest.hexdigest()[:8]}"
+        yield Cell(id=cell_id, arguments=arguments, needs=needs, attempts=file.attempts)
 
 
-def _words(flag: str, value: object) -> Iterator[str]:
-    match value:
-        case bool():
-            yield from (flag,) if value else ()
-        case list():
-            yield from (word for each in value for word in (flag, str(each)))
-        case _:
-            yield from (flag, str(value))
+def _words(flag: str, value: object) -> list[str]:
+    if isinstance(value, bool):
+        return [flag] if value else []
+    values = value if isinstance(value, list) else [value]
+    return [word for each in values for word in (flag, str(each))]

@@ -9,13 +9,12 @@ import platformdirs
 from harness.errors import BadInputError
 from harness.options import REQUIRED, option
 
-_LAST_PORT = 65_535
 _DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 
 
 def _address(text: str) -> str:
     host, _, port = text.rpartition(":")
-    if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > _LAST_PORT:
+    if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 2**16):
         message = f"--listen {text}: give an address and a port, such as 0.0.0.0:8786"
         raise BadInputError(message)
     return text
@@ -35,10 +34,7 @@ class KeyOptions:
 class FleetOptions(KeyOptions):
     output: Path = option("Folder for the results.", short="-o", default=Path("results"))
     listen: str = option(
-        "Where the scheduler listens.",
-        metavar="HOST:PORT",
-        parse=_address,
-        default="127.0.0.1:8786",
+        "Where it listens.", metavar="HOST:PORT", parse=_address, default="127.0.0.1:8786"
     )
     devices: tuple[str, ...] = option(
         f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
@@ -63,8 +59,5 @@ class WorkerOptions(KeyOptions):
     )
     rig: str | None = option("A name for this machine.", metavar="NAME")
     backends: tuple[str, ...] = option(
-        "What it offers. Default: by the device's maker.",
-        name="backend",
-        metavar="NAME",
-        default=(),
+        "A backend that it offers. Default: by maker.", name="backend", metavar="NAME", default=()
     )

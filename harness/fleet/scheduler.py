@@ -58,7 +58,6 @@ class Fleet:
                     failed[name] = str(problem)
                     self.say(f"{name} failed: {problem}")
                     continue
-                self.output.mkdir(parents=True, exist_ok=True)
                 with files.written(self.output / f"{name}.json") as part:
                     part.write_text(await future, "utf-8")
                 self.say(f"{name} is done.")

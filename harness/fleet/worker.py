@@ -3,7 +3,6 @@
 import logging
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -61,28 +60,27 @@ def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) ->
 
 def measure(cell: Cell) -> str:
     """The result file of a cell; the scheduler calls it on a worker. Raises `MachineError`."""
-    worker = get_worker()
     text, last_line = None, ""
     if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe of this cell
-        text, last_line = _run([*cell.arguments, "--resume"], f"{cell.id} on {worker.name}")
+        text, last_line = _run(cell, "--resume")
     if text is None:
-        text, last_line = _run(cell.arguments, f"{cell.id} on {worker.name}")
+        text, last_line = _run(cell)
     if text is None:
         raise MachineError(last_line)
-    backend = orjson.loads(text)["engine"]["backend"]
-    if cell.backend not in (None, backend):
-        message = f"asked for {cell.backend}, measured with {backend}"
+    backend = f"backend-{orjson.loads(text)['engine']['backend']}"
+    if asked := {name for name in cell.needs if name.startswith("backend-")} - {backend}:
+        message = f"asked for {min(asked)}, measured with {backend}"
         raise MachineError(message)
     return text
 
 
-def _run(arguments: Sequence[str], name: str) -> tuple[str | None, str]:
+def _run(cell: Cell, *more: str) -> tuple[str | None, str]:
     """The result file of a run, and the last line that it printed."""
-    last_line = "no reason was given"
+    worker, last_line = get_worker(), "no reason was given"
     with TemporaryDirectory(prefix="draftmap-cell-") as folder:
         result = Path(folder) / "result.json"
         child = subprocess.Popen(  # noqa: S603 - this program, with the words of the matrix
-            [*_RUN, *arguments, "--output", str(result)],
+            [*_RUN, *cell.arguments, *more, "--output", str(result)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -95,7 +93,7 @@ def _run(arguments: Sequence[str], name: str) -> tuple[str | None, str]:
         guard = Guard(child.pid, folder=folder)  # ends the run when this worker is killed
         for line in child.stderr or ():
             last_line = line.strip().removeprefix("Error: ") or last_line
-            get_worker().log_event(PROGRESS, f"{name}: {line.strip()}")
+            worker.log_event(PROGRESS, f"{cell.id} on {worker.name}: {line.strip()}")
         interrupted = child.wait() == INTERRUPTED
         guard.dismiss()
         complete = result.exists() and not interrupted
