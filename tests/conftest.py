@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from harness.machine import environment
 from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
@@ -30,6 +31,9 @@ for _name in (
 # that looks out for the others takes the core from them.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+# How busy the processor is beforehand: hundreds of runs would watch it for a second each.
+environment.SAMPLE_S = 0.05
+
 # The same examples in every run: a failure that comes and goes helps nobody. No database of old
 # failures in the working tree either; a fixed bug leaves its input as a test. How long an example
 # takes says more of what else the machine does: pytest's own timeout finds the endless ones.
@@ -44,7 +48,7 @@ settings.load_profile("repeatable")
 
 # In this order: one process builds the site that all look at, while the others are busy with
 # engines; what has a browser needs it, and two files open every page.
-_LONG = ("builds", "engine", "tour", "browser", "long")
+_LONG = ("builds", "long", "engine", "tour", "browser")
 
 
 @pytest.hookimpl(wrapper=True)

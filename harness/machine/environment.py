@@ -10,7 +10,7 @@ from schemas.rig import Moment, Snapshot
 
 _MIB = 1024 * 1024
 # Long enough for a hundred ticks of the kernel's clock on one core.
-_SAMPLE_S = 1.0
+SAMPLE_S = 1.0
 # In the order of Linux; guest time, which comes after these eight, is contained in user time.
 _STEAL, _ADDED = 7, 8
 
@@ -26,14 +26,13 @@ def on_battery() -> bool | None:
 class Watch:
     """Takes snapshots; the share of stolen time in later ones counts from its start."""
 
-    def __init__(self, *, sample_s: float = _SAMPLE_S) -> None:
+    def __init__(self) -> None:
         self._start = psutil.cpu_times()
-        self._sample_s = sample_s
 
     def snapshot(self, moment: Moment) -> Snapshot:
         """The state now; `before` first measures for a while how busy the processor is."""
         begins, windows = moment == "before", platform.system() == "Windows"
-        busy = psutil.cpu_percent(interval=self._sample_s) / 100 if begins else None
+        busy = psutil.cpu_percent(interval=SAMPLE_S) / 100 if begins else None
         gpu = nvidia.state()
         if gpu == nvidia.GpuState() and platform.system() == "Linux":
             gpu = linux_gpus.state(Path("/sys/class/drm"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-pytestmark = needs_shell
+pytestmark = [needs_shell, pytest.mark.long]
 
 
 class Comparing:

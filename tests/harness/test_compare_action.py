@@ -16,7 +16,7 @@ from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
 from tests.processes import needs_shell
 
-pytestmark = needs_shell
+pytestmark = [needs_shell, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 SMALL = "--tasks code --prompts 2 --max-tokens 9 --blocks 6"

@@ -256,7 +256,7 @@ def test_this_machine_is_described_without_naming_it() -> None:
 
 
 def test_a_watch_counts_from_its_start() -> None:
-    watch = Watch(sample_s=0.05)
+    watch = Watch()
 
     before, after = watch.snapshot("before"), watch.snapshot("after")
 

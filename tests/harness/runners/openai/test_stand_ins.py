@@ -207,6 +207,7 @@ def never_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psutil.cpu_percent", lambda interval: 0.0 * interval)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("cache_dir", "never_busy")
 @pytest.mark.parametrize("name", [*ODD, *HONEST])
 def test_no_sign_contradicts_the_truth(name: str, tmp_path: Path) -> None:
