@@ -26,7 +26,7 @@ from typing import TypeAlias
 import duckdb
 import numpy as np
 import orjson
-from scipy.stats import beta
+import scipy
 
 from bench.null_worlds import ARMS, device, placed, tune
 from harness.report.setting import settings
@@ -197,7 +197,8 @@ def _places(devices: int, spread: float, worlds: int, claims: Claims) -> Iterato
 
 def _upper(events: float, count: int) -> float:
     """The upper end of the 95 % Clopper-Pearson interval."""
-    return 1.0 if events >= count else float(beta.ppf(0.975, events + 1, count - events))
+    upper = scipy.stats.beta.ppf(0.975, events + 1, count - events)
+    return 1.0 if events >= count else float(upper)
 
 
 def _json(places: Sequence[Place], worlds: int, date: str | None) -> str:

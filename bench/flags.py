@@ -21,7 +21,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import binomtest
+import scipy
 
 from bench import campaigns
 from bench.designs import interleaved
@@ -103,7 +103,7 @@ def fired(submission: Submission) -> frozenset[str]:
 
 
 def _row(files: str, flag: str, found: Sequence[bool]) -> Row:
-    interval = binomtest(sum(found), len(found)).proportion_ci()
+    interval = scipy.stats.binomtest(sum(found), len(found)).proportion_ci()
     share = sum(found) / len(found)
     bound = float(interval.low if files in KINDS else interval.high)
     return Row(files=files, flag=flag, made=len(found), fired=sum(found), share=share, bound=bound)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.machine import environment
+from harness.machine import environment, rate
 from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
@@ -31,8 +31,9 @@ for _name in (
 # that looks out for the others takes the core from them.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-# How busy the processor is beforehand: hundreds of runs would watch it for a second each.
+# How busy and how fast the machine is: hundreds of runs would look for a second each.
 environment.SAMPLE_S = 0.05
+rate.BYTES = 4 * 1024 * 1024
 
 # The same examples in every run: a failure that comes and goes helps nobody. No database of old
 # failures in the working tree either; a fixed bug leaves its input as a test. How long an example

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import psutil
 
-_BYTES, _REPEATS = 64 * 1024 * 1024, 8
+BYTES, _REPEATS = 64 * 1024 * 1024, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ def this_machine(
     """The rate of the best of eight copies; by default all cores but one compute."""
     import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
 
-    source = np.zeros(_BYTES, dtype=np.uint8)
+    source = np.zeros(BYTES, dtype=np.uint8)
     destination, took_s = np.ones_like(source), []
     for _ in range(_REPEATS):
         began = clock()
@@ -31,6 +31,6 @@ def this_machine(
         took_s.append(clock() - began)
     cores = psutil.cpu_count(logical=False) or 1
     return MachineRate(
-        bytes_per_s=2 * _BYTES / min(took_s),  # read and written
+        bytes_per_s=2 * BYTES / min(took_s),  # read and written
         threads=min(cores, threads or max(1, cores - 1)),
     )

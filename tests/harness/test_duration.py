@@ -10,6 +10,7 @@ from harness.campaign.duration import expected, in_turns
 from harness.campaign.methods import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
+from harness.machine import rate
 from harness.machine.rate import MachineRate, this_machine
 from schemas.contract import read
 from schemas.submission import Submission
@@ -105,10 +106,10 @@ def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
 def test_the_rate_of_a_machine_is_what_the_clock_says() -> None:
     readings = iter([0.0, 0.5, 1.0, 1.25, 2.0, 4.0, *range(5, 15)])
 
-    # The best of 0.5, 0.25, 2 and five times 1 s for copying 64 MiB, read and written.
-    rate = this_machine(1, lambda: next(readings))
+    # The best of 0.5, 0.25, 2 and five times 1 s for copying so much, read and written.
+    found = this_machine(1, lambda: next(readings))
 
-    assert rate == MachineRate(bytes_per_s=2 * 64 * 1024 * 1024 / 0.25, threads=1)
+    assert found == MachineRate(bytes_per_s=2 * rate.BYTES / 0.25, threads=1)
 
 
 @pytest.mark.parametrize(

@@ -95,23 +95,24 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6WFoB"), "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6\u200bWFoA"), "the text is damaged"),  # as chats insert it
-        (to_text(b"0" * (MAX_BYTES + 1)), "more than the 524,288 bytes"),
-        (to_text(b"0" * (20 << 20)), "more than the 524,288 bytes"),  # a bomb
-        (to_text(b"{}"), "the field"),
+        (b"0" * (MAX_BYTES + 1), "more than the 524,288 bytes"),
+        (b"0" * (20 << 20), "more than the 524,288 bytes"),  # a bomb
+        (b"{}", "the field"),
         (f"{TEXT}\n{ADDRESS}", "it holds a text and an attached file"),
         (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "it holds 2 attached files"),
         ("https://example.org/user-attachments/files/1/x.json", "it holds no result"),
         (
-            to_text(sample_bytes(replace(SMALL, contributor="eve"))),
+            sample_bytes(replace(SMALL, contributor="eve")),
             "the result names eve, the pull request is by ada",
         ),
-        (to_text(sample_bytes(replace(SMALL, notes="my token is ghp_" + "a1B2" * 9))), "token"),
-        (to_text(sample_bytes(OTHER)), "the same content is in the results already"),
+        (sample_bytes(replace(SMALL, notes="my token is ghp_" + "a1B2" * 9)), "token"),
+        (sample_bytes(OTHER), "the same content is in the results already"),
     ],
 )
 def test_whatever_else_is_in_a_form_is_answered_and_leaves_nothing(
-    repository: Repository, body: str, reason: str
+    repository: Repository, body: str | bytes, reason: str
 ) -> None:
+    body = to_text(body) if isinstance(body, bytes) else body
     before = repository.git("for-each-ref")
 
     judgement = proposed(repository, body).judgement
