@@ -17,7 +17,7 @@ _HIDDEN = "…"
 
 
 def arguments_differ(evidence: FlagEvidence) -> Seen | None:
-    """An arm's server has other arguments than its baseline's, apart from speculation."""
+    """An arm's server was started with other arguments than its baseline's, speculation aside."""
     arms = {arm.id: arm for arm in evidence.submission.arms}
     found: dict[str, list[str]] = {}
     for arm in arms.values():

@@ -113,7 +113,7 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
         raise BadInputError(message)
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
-    if not _reads_gguf(runner):
+    if not runner.reads_gguf:
         return ()
     usual = usual_draft(options.target or DEFAULT_TARGET)
     return (usual.name,) if usual else ()
@@ -131,15 +131,10 @@ def usable_methods(
             message = f"{lacking[0].type} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
-    asks = not drafts and _reads_gguf(runner)
+    asks = not drafts and runner.reads_gguf
     head = own_head(options.target or DEFAULT_TARGET) if asks else None
     own = (parse(head),) if head in runner.methods else ()
     return own + tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
-
-
-def _reads_gguf(runner: RunnerEntry) -> bool:
-    """Whether the draft or the head of a target can be looked up; else only a person knows it."""
-    return not runner.behind_servers and runner.id != "mlx"
 
 
 def methods_named(options: Options) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Resolve the value of `--target` or `--draft`: a path, a preset, or a hub file."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,8 @@ _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 def is_model(word: str) -> bool:
     """Whether a word names a model: a file that exists, a known name or `owner/repo:quant`."""
-    known = files.expanded(word).is_file() or preset_named(word) is not None
+    file = os.path.isfile(files.expanded(word))  # noqa: PTH113 - is_file raises for a long name
+    known = file or preset_named(word) is not None
     return known or (":" in word and hub_names.reference(word) is not None)
 
 

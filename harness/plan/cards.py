@@ -51,7 +51,7 @@ def _with_words(asked: frozenset[str]) -> list[str]:
 
 
 def _holding(asked: frozenset[str]) -> list[str]:
-    """The names with all of the words, if one is a number, and more: `h100` is `h100 pcie`."""
+    """The names that hold all of the words, one of them with a digit: `h100` finds `h100 pcie`."""
     numbered = any(char.isdigit() for word in asked for char in word)
     return [name for name, words in _known().items() if numbered and asked < words]
 

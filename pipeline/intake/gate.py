@@ -235,7 +235,7 @@ def _contents(
 
 
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> Found:
-    """What is wrong with entries and published documents that a maintainer lets in."""
+    """What is wrong with lifecycle entries and published documents, which a maintainer merges."""
     results = git.files(repository, head, FOLDER)
     found: list[Finding] = []
     for folder, kind in CURATED.items():

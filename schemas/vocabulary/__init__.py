@@ -60,6 +60,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     concurrent: bool = False
     behind_servers: bool = False
     limits_drafts: bool = False
+    reads_gguf: bool = False
 
     @property
     def methods(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Ask Ollama whether a model drafts: its answers count no drafts and say nothing of them."""
+"""Ask Ollama whether a model drafts: its answers do not mention drafts."""
 
 import re
 from contextlib import suppress
