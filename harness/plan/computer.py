@@ -128,6 +128,9 @@ def without_size(name: str) -> str:
 def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], Memory, int | None]:
     named = (name.strip() for name in options.gpus if name.lower() != "none")
     names = [_BARE_SIZE.sub(r"\1 GB", name) for name in named]
+    if options.gpus and not names and (options.vram, options.free) != (None, None):
+        message = "--gpu none has no card; leave out --vram and --free, or name the card"
+        raise BadInputError(message)
     if not options.gpus and options.vram:
         names = [f"card with {options.vram:g} GiB"]
     cards = tuple(card for name in names for card in _named(name, options))

@@ -165,6 +165,7 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 2, "has no built-in prediction head"),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "V100"), 2, "names no size"),
+        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
 )
