@@ -203,7 +203,7 @@ def exactly(trial: Trial) -> Trial:
 
 @pytest.fixture
 def never_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody watches the processor for a second before a campaign."""
+    """The processor is idle before a campaign, whatever else the machine does."""
     monkeypatch.setattr("psutil.cpu_percent", lambda interval: 0.0 * interval)
 
 
