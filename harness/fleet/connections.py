@@ -6,6 +6,7 @@ from pathlib import Path
 from distributed.security import Security
 
 from harness.errors import BadInputError
+from harness.files import written
 
 _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
@@ -18,8 +19,9 @@ def make_key(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name, text in ((_CERTIFICATE, made.tls_ca_file), (_KEY, made.tls_client_key)):
-            (folder / name).touch(mode=0o600)
-            (folder / name).write_text(text, "ascii")
+            with written(folder / name) as part:
+                part.touch(mode=0o600)
+                part.write_text(text, "ascii")
     except OSError as error:
         message = f"{folder} cannot be written ({error.strerror}); choose another --tls folder"
         raise BadInputError(message) from error

@@ -59,10 +59,7 @@ def owned_device(
 
 
 def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
-    """The devices of these names; of a machine that is `alone`, by default every card, else `cpu`.
-
-    Raises `BadInputError`.
-    """
+    """The named devices; by default, if `alone`, every card or `cpu`. Raises `BadInputError`."""
     found = [str(number) for number, _ in enumerate(machine().gpus)] or ["cpu"]
     return [owned_device(name) for name in names or (found if alone else ())]
 
