@@ -67,6 +67,7 @@ def test_several_processes_cache_the_bytes_of_one(tmp_path: Path) -> None:
     assert one == two
 
 
+@pytest.mark.long
 def test_an_entry_that_was_cut_short_is_computed_again(cold: Tables, tmp_path: Path) -> None:
     tables(RESULTS, Cache(tmp_path))
     whole = {path: path.read_bytes() for path in tmp_path.iterdir()}
