@@ -5,6 +5,7 @@ Each row runs two servers through the command and the gate. Its `truth` is the r
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -202,9 +203,12 @@ def exactly(trial: Trial) -> Trial:
 
 
 @pytest.fixture
-def never_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The processor is idle before a campaign, whatever else the machine does."""
+def never_busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The processor is idle before a campaign, and Python collects no garbage during it."""
     monkeypatch.setattr("psutil.cpu_percent", lambda interval: 0.0 * interval)
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.mark.long
