@@ -16,12 +16,11 @@ from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 
-# What a terminal, `make`, or the host that tests a change would make of colours, widths and jobs.
+# What a terminal, or the host that tests a change, would make of colours and widths.
 for _name in (
     "COLUMNS",
     "FORCE_COLOR",
     "GITHUB_ACTIONS",
-    "MAKEFLAGS",
     "NO_COLOR",
     "PY_COLORS",
     "TERMINAL_WIDTH",
