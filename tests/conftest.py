@@ -47,8 +47,8 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# In this order: one process builds the site that all look at, while the others are busy with
-# engines; what has a browser needs it, and two files open every page.
+# In this order: one process builds the site that all look at, while the others have files that
+# mostly wait, and engines; what has a browser needs it, and two files open every page.
 _LONG = ("builds", "long", "engine", "tour", "browser")
 
 
