@@ -27,6 +27,7 @@ from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
 from tests.pipeline.page_tables import Table, tables
+from tools.links import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -223,6 +224,9 @@ def test_the_site(tmp_path: Path) -> None:
     for path in sorted((site / "data").glob("*.csv")):
         _compare_columns(path)
     _compare_devices(site)
+
+    promised = (Path(__file__).parent / "data" / "addresses-of-results.txt").read_text("utf-8")
+    assert unresolved(site, promised.split()) == []
 
 
 def _of_table(table: Table) -> Iterator[Quotient]:
