@@ -63,11 +63,11 @@ test: setup chromium ## Run all tests
 	  --reruns 1 -raR $(PYTEST_ARGS)
 
 test-vllm: setup $(VLLM)/.installed ## Test the runner openai on a real vLLM (sets it up: 5 GB)
-	DRAFTMAP_TEST_VLLM=1 $(RUN) -m pytest --timeout 1200 -p no:randomly tests/vllm $(PYTEST_ARGS)
+	DRAFTMAP_TEST_VLLM=1 $(RUN) -m pytest --timeout 1200 -p no:randomly tests/harness/openai/vllm $(PYTEST_ARGS)
 
 test-mlx: setup $(MLX)/.installed ## Test the runner mlx and mlx_lm.server (sets them up: 2 GB)
 	DRAFTMAP_TEST_MLX=1 PYTHONPATH=$(MLX)/packages $(RUN) -m pytest --timeout 3000 -p no:randomly \
-	  tests/mlx tests/harness/runners/test_contract.py -k mlx $(PYTEST_ARGS)
+	  tests/harness/mlx tests/harness/runners/test_contract.py -k mlx $(PYTEST_ARGS)
 
 check: setup ## Lint, types, import rules, workflows
 	$(BIN)/ruff check .

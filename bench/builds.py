@@ -17,10 +17,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.builds import FAIL_BELOW, FEWEST_BLOCKS, PRECISE, judge, level_of, tests_of
-from estimates.paired_blocks import block_means
 from estimates.running_order import running_order
-from harness.cli.compare import BLOCKS
+from harness.compare.command import BLOCKS
+from harness.compare.comparison import FAIL_BELOW, FEWEST_BLOCKS, PRECISE, judge, level_of, tests_of
+from harness.compare.paired_blocks import block_means
 
 COMPARISONS, ARMS, PROMPTS = 2000, 3, 8
 LEVEL = level_of(tests_of(ARMS, ARMS - 1))
@@ -97,7 +97,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Blocks x arms: 1 where head is first, as `harness.campaign.plan.engine_orders` draws it."""
+    """Blocks x arms: 1 where head is first, as `trial_order.engine_orders` draws it."""
     drawn = [
         [
             engine

@@ -29,7 +29,7 @@ import orjson
 import scipy
 
 from bench.null_worlds import ARMS, device, placed, tune
-from harness.report.setting import settings
+from harness.report.setting_results import settings
 from harness.tune.outcome import by_task, recommended
 from pipeline.data.load import load
 from pipeline.site.pages import strips

@@ -15,9 +15,9 @@ from statistics import fmean
 from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
 from bench.rigs import Trouble
 from estimates.repeatability import deciding
-from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
+from harness.campaign.builder import LEAST_BLOCKS, MOST_BLOCKS
 from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
-from harness.campaign.plan import plan
+from harness.campaign.trial_order import plan
 from harness.run.journal import ArmFact, EngineFact, Fact, Started, TrialFact
 from harness.run.record import assemble, trial_of
 from harness.run.stopping import Ended, decide

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from harness.campaign.model import Campaign
-from harness.campaign.plan import plan
-from harness.cli.app import treat_termination_as_ctrl_c
+from harness.campaign.trial_order import plan
+from harness.cli import treat_termination_as_ctrl_c
 from harness.run.result_file import write
 from harness.runners.base import Failure, Generation, Session, TrialRequest
 from tests.harness.campaigns import campaign, run

@@ -24,7 +24,7 @@ from bench.engine_peer import REQUIREMENT, Peer
 from bench.engine_truth import oracle
 from estimates.intervals import t_interval
 from harness.campaign import suite
-from harness.campaign.build import build
+from harness.campaign.builder import build
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.machine.detect import machine

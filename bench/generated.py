@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from estimates.identity import canonical_name
-from pipeline.intake.sending import Sending, sending_findings
+from pipeline.intake.authorship import Sending, sending_findings
 from schemas import contract
 from schemas.codec import FILE_NAME
 from schemas.finding import ROOT, Finding, in_file, shown

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.forecast import Candidate, shortlist
 from estimates.model import Estimate, Interval
 from estimates.summary import summarize
-from estimates.tuning import (
+from estimates.verdicts import JUDGED, judge
+from harness.campaign.arms import BASELINE
+from harness.campaign.model import ArmPlan
+from harness.tune.decisions import (
     CERTIFICATE_BLOCKS,
     FORECAST_ERROR,
     RACE_BLOCKS,
@@ -27,9 +29,7 @@ from estimates.tuning import (
     standing,
     times_of,
 )
-from estimates.verdicts import JUDGED, judge
-from harness.campaign.arms import BASELINE
-from harness.campaign.model import ArmPlan
+from harness.tune.forecast import Candidate, shortlist
 from harness.tune.outcome import Contender, Outcome
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Prompt, Submission, Trial

@@ -23,7 +23,7 @@ from estimates.summary import summarize
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Submission
-from tests.harness.imports import ALL, imported
+from tests.harness.imports.samples import ALL, imported
 
 COMMUNITY = Path(__file__).parents[1] / "results" / "community"
 EXACT, PROMISE = 1e-9, 0.95

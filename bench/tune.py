@@ -3,9 +3,10 @@
 Each simulation draws a rig: the curve T(k) with or without a step of its kernels, what drafting
 costs, acceptance by task and position, noise of a trial, a drift. A tune of it takes the same steps
 as `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
-`estimates.forecast` and `estimates.tuning`. `python -m bench.tune` prints how often its pick
-is within 2 % of the best, how often it is or is said not to be told apart from the best, how often
-the certified speedup is found again, and how many trials of a sweep over all depths it needed.
+`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints how often its
+pick is within 2 % of the best, how often it is or is said not to be told apart from the best,
+how often the certified speedup is found again, and how many trials of a sweep over all depths it
+needed.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from bench.tune_rigs import (
     known,
     log_times,
 )
-from estimates import forecast as forecasts
-from estimates import tuning
-from estimates.forecast import Candidate
-from harness.campaign.build import LEAST_BLOCKS
+from harness.campaign.builder import LEAST_BLOCKS
+from harness.tune import decisions
+from harness.tune import forecast as forecasts
+from harness.tune.forecast import Candidate
 from schemas.vocabulary import say
 
 Array = NDArray[np.float64]
@@ -67,7 +68,7 @@ class Tune:
         self._truth, self._rng = truth, rng
         self.trials = 0
 
-    def verdict(self) -> tuning.Verdict | None:
+    def verdict(self) -> decisions.Verdict | None:
         """What the tune ends with; its arms are depths."""
         racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
         fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
@@ -77,15 +78,15 @@ class Tune:
                 Candidate(id=str(d), family="draft", depth=d, predicted=p)
                 for d, p in predicted.items()
             ],
-            tuning.RACED,
+            decisions.RACED,
         )
         by_id = {each.id: each.predicted or 0.0 for each in listed}
         race: dict[str, dict[tuple[str, int], float]] = {}
         running = list(by_id)
         ranked: tuple[str, ...] = tuple(running)
-        for block in range(tuning.RACE_BLOCKS):
+        for block in range(decisions.RACE_BLOCKS):
             self._block(race, [BASELINE, *running], log_times(self._truth, racing), block, "r")
-            state = tuning.standing(race, by_id, running=running, baseline=BASELINE)
+            state = decisions.standing(race, by_id, running=running, baseline=BASELINE)
             running = [arm for arm in running if arm not in state.dropped]
             ranked = tuple(arm for arm in state.ranked if arm in running)
             if state.decided:
@@ -97,22 +98,22 @@ class Tune:
         best, rival = ranked[0], next(iter(ranked[1:]), None)
         certificate: dict[str, dict[tuple[str, int], float]] = {}
         arms = [arm for arm in (BASELINE, best, rival) if arm is not None]
-        for block in range(tuning.CERTIFICATE_BLOCKS):
+        for block in range(decisions.CERTIFICATE_BLOCKS):
             self._block(certificate, arms, log_times(self._truth, fresh), block, "c")
         self._certified = fresh
-        return tuning.settle(
+        return decisions.settle(
             race, certificate, best=best, rival=rival, baseline=BASELINE, tasks=tasks
         )
 
-    def again(self, arm: str, *, elsewhere: bool) -> tuning.SpeedRatio | None:
+    def again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
         """The certificate of an arm once more: on the same prompts, or on others of these tasks."""
         fresh = self._certified
         if elsewhere:
             fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         times: dict[str, dict[tuple[str, int], float]] = {}
-        for block in range(tuning.CERTIFICATE_BLOCKS):
+        for block in range(decisions.CERTIFICATE_BLOCKS):
             self._block(times, [BASELINE, arm], log_times(self._truth, fresh), block, "c")
-        return tuning.speed_ratio(times, arm, BASELINE)
+        return decisions.speed_ratio(times, arm, BASELINE)
 
     def _forecast(self, found: Answers) -> dict[int, float]:
         """Depths by forecast, from the deep run over the race's prompts."""

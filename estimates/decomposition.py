@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, zip_longest
 from operator import mul
 
-from estimates.once import once
+from estimates.memo import once
 from estimates.pairing import PromptPairs, rounds
 from schemas.submission import Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from estimates.cards import used_cards
-from estimates.chips import short_name, vendor_of
-from estimates.commands import LLAMA_CPP
 from estimates.depths import ArmSetting, setting
+from estimates.engine_commands import LLAMA_CPP
+from estimates.gpu_names import short_name, vendor_of
 from estimates.non_default import NonDefaultSettings, non_default
+from estimates.used_gpus import used_cards
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, model_name

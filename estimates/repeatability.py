@@ -22,8 +22,8 @@ from itertools import pairwise
 from statistics import fmean, median
 
 from estimates.intervals import CONFIDENCE, Times, deviation, time_ratio, variance
+from estimates.memo import once
 from estimates.model import Repeatability
-from estimates.once import once
 from estimates.pairing import PromptPairs, pair
 from estimates.student_t import t_quantile
 from schemas.submission import Submission, Trial

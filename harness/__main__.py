@@ -1,7 +1,7 @@
 """`python -m harness` is the command line."""
 
 try:
-    from harness.cli.app import main
+    from harness.cli import main
 except KeyboardInterrupt:  # while libraries load, before anybody could catch it
     raise SystemExit(130) from None
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from estimates.flags import FLAGS
-from harness.cli.app import app
+from harness.cli import app
 from harness.runners import CONNECT
 from pipeline.collection.plausibility import CORPUS_FLAGS
 from schemas import validator
@@ -26,7 +26,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 
 def layers_in_pyproject(package: str) -> list[set[str]]:
     (contract,) = (each for each in CONTRACTS["contracts"] if each.get("containers") == [package])
-    return [set(re.split(r" [|:] ", layer)) for layer in contract["layers"]]
+    return [set(re.findall(r"\w+", layer)) for layer in contract["layers"]]
 
 
 def layers_on_the_page(package: str) -> list[set[str]]:
@@ -94,7 +94,15 @@ def test_every_path_on_the_page_exists() -> None:
 def test_every_step_of_a_recipe_names_its_files() -> None:
     assert list(RECIPES) == [
         f"Add {thing}"
-        for thing in ("an axis", "a method", "a flag", "an engine", "a chart", "a page")
+        for thing in (
+            "an axis",
+            "a method",
+            "a flag",
+            "an engine",
+            "a command",
+            "a chart",
+            "a page",
+        )
     ]
     for title, recipe in RECIPES.items():
         steps = re.findall(r"^\d+\. (.+)$", recipe, re.MULTILINE)

@@ -10,22 +10,22 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from estimates.commands import LLAMA_CPP, MLX_LM, VLLM, drafting, serve_nearest, usual
+from estimates.engine_commands import LLAMA_CPP, MLX_LM, VLLM, drafting, serve_nearest, usual
 from estimates.plan.commands import method_of
 from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
-from harness.campaign.methods import METHODS, parse
+from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
-from harness.cli.app import app
-from harness.cli.engines import ChosenEngine
-from harness.cli.tune_session import Stages
+from harness.cli import app
 from harness.report.use import Here, command
+from harness.run.chosen_engine import ChosenEngine
 from harness.runners.base import Failure
 from harness.runners.llama_server.abilities import Abilities, read_help
-from harness.runners.llama_server.arguments import arguments
+from harness.runners.llama_server.argv import arguments
 from harness.runners.options import ConnectionOptions
-from pipeline.site.pages import commands as pages
-from pipeline.site.pages.machine import setting_words
+from harness.tune.tune_request import Stages
+from pipeline.site.pages import shown_commands as pages
+from pipeline.site.pages.answer_data import setting_words
 from schemas.method import Method
 from schemas.submission import Arm
 from tests.harness.campaigns import campaign

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.cli.app import app as harness_app
+from harness.cli import app as harness_app
 from harness.models.resolve import resolve
 from pipeline.cli import app as pipeline_app
 from schemas.contract import read

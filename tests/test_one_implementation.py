@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli.app import app
+from harness.cli import app
 from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[1]

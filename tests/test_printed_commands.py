@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness import PROGRAM
-from harness.cli import app as application
+from harness import cli as application
 from harness.machine.engines import server_program
 from harness.runners import CONNECT
 from tests.harness import fake_runner

@@ -19,10 +19,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli.app import app
+from harness.cli import app
 from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
-from pipeline.intake.understanding import understand
+from pipeline.intake.submission_digest import understand
 from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission

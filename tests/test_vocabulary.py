@@ -31,9 +31,9 @@ NAMED = {
     "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, a word of its own
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
-    "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
+    "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # What a head is drafted with, and a model without a smaller one.
-    "harness/report/arms.py": {"lossy"},  # a word in a column
+    "harness/report/arm_table.py": {"lossy"},  # a word in a column
     "harness/models/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R

@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.harness.ggufs import write_gguf
-from tests.harness.runners.openai.fake_server import serving
+from tests.harness.openai.fake_server import serving
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
@@ -138,7 +138,7 @@ def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> 
         f"draftmap/{path.relative_to(ROOT).as_posix()}"
         for room in ROOMS
         for path in (ROOT / room).rglob("*")
-        if path.parent.name not in ("importers", "import_", "__pycache__")
+        if path.parent.name not in ("imports", "__pycache__")
         if path.suffix in (".bz2", ".csv", ".py", ".toml", ".json")
         if path.name not in NOT_INSTALLED
     }

@@ -8,7 +8,7 @@ from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
-from estimates.once import once
+from estimates.memo import once
 from schemas.vocabulary import say
 
 BOUNDS = bounds("uneven-baseline")

@@ -7,7 +7,7 @@ from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence
-from estimates.once import once
+from estimates.memo import once
 
 ROUNDED = bounds("rounded-times")
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.

@@ -1,10 +1,10 @@
 """Flags about trials that did not run as interleaved or as planned."""
 
+from estimates.disagreements import disagreeing
 from estimates.flags.catalogue import Seen, seen
-from estimates.flags.completeness import missing_prompts
 from estimates.flags.evidence import FlagEvidence
+from estimates.flags.missing_parts import missing_prompts
 from estimates.repeatability import blocks_run
-from estimates.repeats import disagreeing
 from estimates.running_order import plan_digest, running_order
 from schemas.submission import Submission
 

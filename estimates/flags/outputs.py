@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from estimates.answers import worse
+from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only

@@ -13,7 +13,7 @@ from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
-from estimates.once import once
+from estimates.memo import once
 from estimates.pairing import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
 

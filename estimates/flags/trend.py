@@ -13,7 +13,7 @@ from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats, only, steady_length
 from estimates.intervals import t_interval
-from estimates.once import once
+from estimates.memo import once
 from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from estimates.commands import LLAMA_CPP, serve_nearest
+from estimates.engine_commands import LLAMA_CPP, serve_nearest
 from estimates.plan.commands import loading, method_of
 from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection

@@ -1,6 +1,6 @@
 """The words of a llama-server line that load a plan, and the methods that it can draft with."""
 
-from estimates.commands import usual
+from estimates.engine_commands import usual
 from estimates.plan.model import LayerPlacement, Setting
 from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method

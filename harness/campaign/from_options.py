@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from harness.campaign import build as campaigns
+from harness.campaign import builder as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
-from harness.campaign.filling import fitting
-from harness.campaign.methods import defaults, parse
+from harness.campaign.context_padding import fitting
+from harness.campaign.method_parser import defaults, parse
 from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from harness.campaign import axes
-from harness.campaign.methods import parse
+from harness.campaign import axis_options
+from harness.campaign.method_parser import parse
 from harness.errors import BadInputError
 from harness.options import comma_separated, offered, option, whole_numbers
 from schemas.axes import Axes
@@ -136,7 +136,7 @@ class Options(Axes):
         default=False,
     )
     context_depth_tokens: tuple[int, ...] = offered(
-        axes.OPTIONS["context_depth_tokens"], default=()
+        axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
         "Context size. Default: 2048, or what --context-depth takes.",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from harness.errors import BadInputError
-from harness.machine.forms import is_number, is_word
+from harness.machine.public_text import is_number, is_word
 from schemas import private
 from schemas.codec import Json
 from schemas.vocabulary.documents import document

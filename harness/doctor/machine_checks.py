@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from estimates.load import in_use
+from estimates.system_load import in_use
 from harness.doctor.check import Check, fail, ok, warn
 from schemas.submission import Machine, Snapshot
 from schemas.vocabulary import say

@@ -13,8 +13,8 @@ from distributed.security import Security
 from harness import files
 from harness.errors import MachineError
 from harness.fleet import worker
-from harness.fleet.device import OwnedDevice
 from harness.fleet.matrix import Cell
+from harness.fleet.owned_device import OwnedDevice
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from distributed.security import Security
 
 from harness import files
 from harness.errors import INTERRUPTED, MachineError
-from harness.fleet.device import OwnedDevice
 from harness.fleet.matrix import Cell
+from harness.fleet.owned_device import OwnedDevice
 from harness.machine.command import own_module
 from harness.runners.http.guard import NEW_GROUP, Guard
 

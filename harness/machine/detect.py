@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import forms, linux, linux_gpus, macos, nvidia
+from harness.machine import linux, linux_gpus, macos, nvidia, public_text
 from harness.machine.command import output
 from harness.machine.environment import on_battery
 from harness.machine.windows import Parts, windows_parts
@@ -74,8 +74,8 @@ def clean_name(name: str) -> str:
 
 def public(gpu: Gpu) -> Gpu:
     """A GPU whose name and driver have the form of such: a driver may state anything."""
-    name = forms.card(clean_name(gpu.name)) or "unknown"
-    return replace(gpu, name=name, driver=forms.driver(gpu.driver))
+    name = public_text.card(clean_name(gpu.name)) or "unknown"
+    return replace(gpu, name=name, driver=public_text.driver(gpu.driver))
 
 
 def _cpu(cpuinfo: str, parts: Parts) -> Cpu:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from estimates.chips import known_vendor
+from estimates.gpu_names import known_vendor
 from harness.machine.command import output
-from harness.machine.odd_json import line, objects, parsed_object, whole
+from harness.machine.lenient_json import line, objects, parsed_object, whole
 from schemas.codec import Json
 from schemas.submission import Gpu
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from estimates.commands import drafting
+from estimates.engine_commands import drafting
 from estimates.plan import alternatives
 from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.commands import loading, method_of

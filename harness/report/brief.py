@@ -14,8 +14,8 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.machine.command_line import pasted
-from harness.report import answer, use, words
-from harness.report.setting import SettingFigures, settings
+from harness.report import short_answer, use, words
+from harness.report.setting_results import SettingFigures, settings
 from harness.report.use import INDENT, folded
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, VERDICTS, say, sentence
@@ -42,7 +42,7 @@ def show(
         chosen = ", allowing for the choice" if found[0].choices > 1 else ""
         legend = f"In brackets: this machine with other prompts (95 %){chosen}."
         parts = [
-            folded(answer.sentences(found[0], summary)),
+            folded(short_answer.sentences(found[0], summary)),
             [],
             _command(found[0], submission, here or use.Here()),
             [legend, *_closing(submission, summary.flags, path)],

@@ -11,11 +11,10 @@ from rich.console import Console
 
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
-from harness.campaign.plan import plan
-from harness.report import words
+from harness.campaign.trial_order import plan
+from harness.report import events, words
 from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
-from harness.run import events
 from harness.runners.base import Failure
 from schemas.codec import Json, encode
 from schemas.vocabulary import say

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from harness.run import events
+from harness.report import events
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ from rich.text import Text
 from estimates.explain import reason, whole_request
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
-from estimates.passes import single_pass
+from estimates.pass_widening import single_pass
 from estimates.ratios import baseline_ratio
 from estimates.repeatability import blocks_run
-from harness.report import arms, trust, words
+from harness.report import arm_table, trust, words
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import VERDICTS, say, sentence
 
@@ -27,16 +27,16 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
             console.print()
             _print_arm(arm, submission, summary, console)
     if summary.throughput:
-        _print_title(arms.CONCURRENCY_TITLE, console)
-        console.print(arms.concurrency_table(summary.throughput))
-        _print_wrapped(arms.CONCURRENCY_LEGEND, console, style="dim")
+        _print_title(arm_table.CONCURRENCY_TITLE, console)
+        console.print(arm_table.concurrency_table(summary.throughput))
+        _print_wrapped(arm_table.CONCURRENCY_LEGEND, console, style="dim")
     if summary.controls:
         _print_title("Controls, whose answers are known:", console)
     for line in trust.controls(summary):
         _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
     if any(estimate.speedup is not None for estimate in summary.estimates):
         console.print()
-        _print_wrapped(arms.LEGEND, console, style="dim")
+        _print_wrapped(arm_table.LEGEND, console, style="dim")
     _print_wrapped(trust.unknown_repeatability(summary), console, style="dim")
     costs = [*trust.costs(submission.probes)]
     for line in ("", *costs) if costs else ():
@@ -46,7 +46,7 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
 
 def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Console) -> None:
     estimates = [e for e in summary.estimates if e.arm == arm.id]
-    console.print(arms.title(arm, submission))
+    console.print(arm_table.title(arm, submission))
     if not estimates:
         return
     whole = words.overall(estimates)
@@ -55,7 +55,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         _print_wrapped(whole_request(whole), console)
         return
     _print_wrapped(words.over_alternative(whole), console)
-    console.print(arms.table(estimates, console))
+    console.print(arm_table.table(estimates, console))
     found = next((each for each in summary.repeatability if each.arm == arm.id), None)
     for text in (
         words.acceptance(whole),

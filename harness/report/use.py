@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 
-from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP, SGLANG, VLLM, serve_nearest
+from estimates.engine_commands import IK_LLAMA_CPP, LLAMA_CPP, SGLANG, VLLM, serve_nearest
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
 from schemas.method import NO_SPECULATION

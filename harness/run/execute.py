@@ -14,9 +14,10 @@ from pathlib import Path
 
 from estimates.pairing import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial, SuitePrompt
-from harness.campaign.plan import passes
+from harness.campaign.trial_order import passes
 from harness.errors import MachineError
-from harness.run import breaches, events, journal, one_token, steady
+from harness.report import events
+from harness.run import journal, one_token_requests, salvage, warm_until_steady
 from harness.run.passes import Answered, answers
 from harness.run.record import assemble, failed_trial, trial_of, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
@@ -135,7 +136,7 @@ class _Run:
             self._prepare(session)
             first = next(iter(left.values()))[0]
             failed = self._failed(first, base.Failure(reason="other", detail=""), order=0)
-            breaches.require_writable(failed, self._journal.facts, self._assembled)
+            salvage.require_writable(failed, self._journal.facts, self._assembled)
             early = yield from self._blocks(session, left)
             if early is None:
                 last = self._campaign.blocks - 1
@@ -193,7 +194,7 @@ class _Run:
                 continue
             self._observe(events.WarmingUp(arm=arm.id))
             session.rest()  # the next server has not seen the prompts, as in the last pass
-            for asked in one_token.requests(self._journal.facts, arm.id):
+            for asked in one_token_requests.requests(self._journal.facts, arm.id):
                 answer = session.generate(asked)
                 if isinstance(answer, base.Failure):
                     break
@@ -217,7 +218,7 @@ class _Run:
 
     def submission(self, ended: Ended = "completed") -> Submission:
         """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
-        return breaches.sound(self._journal.facts, partial(self._assembled, ended=ended))
+        return salvage.sound(self._journal.facts, partial(self._assembled, ended=ended))
 
     def _assembled(self, facts: Sequence[journal.Fact], ended: Ended = "completed") -> Submission:
         return assemble(
@@ -259,7 +260,7 @@ class _Run:
 
     def _settle(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")
-        warm = steady.settle(warm_up, first, snapshot, self._context.clock)
+        warm = warm_until_steady.settle(warm_up, first, snapshot, self._context.clock)
         if warm is not None:
             self._journal.add(journal.SnapshotFact(snapshot=warm))
             self._observe(events.Settled(steady=bool(warm.steady)))
@@ -300,7 +301,7 @@ class _Run:
             margins=result.margins,
             text=result.text if result.tokens is None else None,
         )
-        broken = breaches.breach(fact, self._journal.facts, self._assembled)
+        broken = salvage.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
             failure = base.Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
             self._record_failure(item, failure, order)

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError
-from harness.run import events
+from harness.report import events
 from harness.runners.base import ConcurrentSession, Failure, Generation, Session, TrialRequest
 
 

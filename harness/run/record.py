@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any, TypeVar
 
-from estimates.repeats import disagreeing
+from estimates.disagreements import disagreeing
 from estimates.running_order import plan_digest
 from harness import __version__
 from harness.campaign.answer_form import form_of
 from harness.campaign.model import Campaign, PlannedTrial, SuitePrompt
-from harness.campaign.plan import order_name, plan
+from harness.campaign.trial_order import order_name, plan
 from harness.errors import NothingMeasuredError
-from harness.run import journal, one_token
+from harness.run import journal, one_token_requests
 from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
 from schemas import submission
@@ -138,7 +138,7 @@ def assemble(
         design=_design(campaign, facts, ended),
         suite=_suite(campaign, trials),
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
-        trials=tuple(one_token.beside(compared(campaign, trials), facts)),
+        trials=tuple(one_token_requests.beside(compared(campaign, trials), facts)),
         warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
         probes=probes[-1].probes if probes else None,
         environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,

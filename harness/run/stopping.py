@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from estimates.disagreements import disagreeing
 from estimates.repeatability import deciding
-from estimates.repeats import disagreeing
 from harness.campaign.model import Campaign, PlannedTrial, Stopping
-from harness.campaign.plan import plan
-from harness.run import events
+from harness.campaign.trial_order import plan
+from harness.report import events
 from harness.run.journal import DroppedFact, Journal, TrialFact
 from schemas.submission import Submission, Trial
 

@@ -7,15 +7,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from estimates.choices import corrected, corrected_estimate
-from estimates.commands import ServeLine
+from estimates.best_of_several import corrected, corrected_estimate
+from estimates.engine_commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
-from estimates.tuning import SpeedRatio, Verdict
 from estimates.verdicts import judge
 from harness.campaign.model import ArmPlan, Campaign
 from harness.report import words
-from harness.report.setting import SettingFigures, settings
+from harness.report.setting_results import SettingFigures, settings
+from harness.tune.decisions import SpeedRatio, Verdict
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission

@@ -5,10 +5,10 @@ from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
-from estimates.commands import ServeLine
-from estimates.tuning import SpeedRatio
+from estimates.engine_commands import ServeLine
 from harness import files
 from harness.machine.command_line import pasted
+from harness.tune.decisions import SpeedRatio
 from harness.tune.outcome import Contender, Outcome, by_task, recommended, why
 from schemas.vocabulary import say, sentence
 

@@ -7,53 +7,25 @@ from typing import Literal
 from msgspec import structs
 
 from estimates import depths
-from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, SuitePrompt
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.options import option
-from harness.run.events import Event, TrialEnded, TrialsPlanned
+from harness.report.events import Event, TrialEnded, TrialsPlanned
+from harness.tune.decisions import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
+from harness.tune.options import DEEPEST_HEAD
 from schemas.method import Method, limit
 from schemas.vocabulary import METHODS
 
 StageName = Literal["look", "race", "certificate"]
 
-_PANEL = "The search"
-# Heads and block drafters are trained for a few positions; a file says no more than that.
-_DEEPEST_HEAD = 8
 # Prompts of the race and of the certificate, where the suite has enough.
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
 # Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """How long a tune may take, and how far it looks."""
-
-    budget_min: float = option(
-        "Time limit in minutes for everything together. With more time the intervals get "
-        "narrower; with too little the answer is a list of what cannot be told apart.",
-        name="budget",
-        metavar="MINUTES",
-        panel=_PANEL,
-        least=0.1,
-        most=100_000,
-        default=20.0,
-    )
-    deepest: int = option(
-        "The largest depth (drafted tokens per round). One run at it predicts all smaller "
-        f"ones. Heads trained for the target are tried up to {_DEEPEST_HEAD}.",
-        metavar="N",
-        panel=_PANEL,
-        least=1,
-        most=64,
-        default=16,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +76,7 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
         return ()
     if not limit(method) or method.controller:
         return (0,)
-    most = min(deepest, _DEEPEST_HEAD) if entry.architectures else deepest
+    most = min(deepest, DEEPEST_HEAD) if entry.architectures else deepest
     least = method.n_min or 1
     return tuple(range(min(least, most), most + 1))
 

@@ -1,24 +1,25 @@
 """Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
 
 Each stage is a campaign with its own journal, so that a killed tune continues where it stopped.
-`estimates.forecast` and `estimates.tuning` decide what follows from the measurements.
+`harness.tune.forecast` and `harness.tune.decisions` decide what follows from the measurements.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from estimates import tuning
-from estimates.forecast import Candidate, of_family, shortlist
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
+from harness.report.events import Event
 from harness.run import execute, journal
-from harness.run.events import Event
 from harness.run.stopping import PruneDecision
 from harness.runners.base import Runner
+from harness.tune import decisions
+from harness.tune.forecast import Candidate, of_family, shortlist
+from harness.tune.options import SearchOptions
 from harness.tune.outcome import Contender, Outcome, State
-from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, StageName, stage
+from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
@@ -98,12 +99,12 @@ class Tuner:
         """The arms that are left, fastest first."""
         predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
 
-        def standing(so_far: Submission) -> tuning.Standing | None:
-            times = tuning.times_of(so_far)
+        def standing(so_far: Submission) -> decisions.Standing | None:
+            times = decisions.times_of(so_far)
             running = self._running(so_far, times)
             if not running:
                 return None
-            return tuning.standing(
+            return decisions.standing(
                 times, predicted, running=running, baseline=BASELINE, passes=self._passes
             )
 
@@ -116,14 +117,14 @@ class Tuner:
         ended = self._measure(
             "race",
             [self._arm(each.id) for each in listed],
-            blocks=tuning.RACE_BLOCKS,
+            blocks=decisions.RACE_BLOCKS,
             budget_s=self._left_s(RACE_SHARE),
             prune=prune,
         )
         last = standing(ended)
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
-    def _running(self, so_far: Submission, times: tuning.Times) -> list[str]:
+    def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
         """The arms that ran in the last block that has any trial of a speculating arm."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
@@ -140,7 +141,7 @@ class Tuner:
             self._measure(
                 "certificate",
                 [self._arm(each) for each in ranked[:2]],
-                blocks=tuning.CERTIFICATE_BLOCKS,
+                blocks=decisions.CERTIFICATE_BLOCKS,
                 budget_s=self._left_s(),
             )
 
@@ -198,12 +199,14 @@ class Tuner:
         return any(each.design.ended == "interrupted" for each in self.stages.values())
 
     def _outcome(self, candidates: Sequence[Candidate], ranked: Sequence[str]) -> Outcome:
-        race = tuning.times_of(self.stages["race"]) if "race" in self.stages else {}
-        fresh = tuning.times_of(self.stages["certificate"]) if "certificate" in self.stages else {}
+        race = decisions.times_of(self.stages["race"]) if "race" in self.stages else {}
+        fresh = (
+            decisions.times_of(self.stages["certificate"]) if "certificate" in self.stages else {}
+        )
         verdict = None
         if ranked and fresh:
             prompts = (*self.prompts.race, *self.prompts.certificate)
-            verdict = tuning.settle(
+            verdict = decisions.settle(
                 race,
                 fresh,
                 best=ranked[0],
@@ -214,9 +217,9 @@ class Tuner:
             )
         contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
         best = verdict.best if verdict else next(iter(ranked), None)
-        both = race if self._passes else tuning.together(race, fresh)
+        both = race if self._passes else decisions.together(race, fresh)
         close, within = (
-            tuning.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
+            decisions.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
         )
         return Outcome(
             contenders=contenders,
@@ -229,7 +232,11 @@ class Tuner:
         )
 
     def _contender(
-        self, candidate: Candidate, race: tuning.Times, fresh: tuning.Times, ranked: Sequence[str]
+        self,
+        candidate: Candidate,
+        race: decisions.Times,
+        fresh: decisions.Times,
+        ranked: Sequence[str],
     ) -> Contender:
         state: State = "forecast"
         if candidate.id in race:
@@ -242,7 +249,7 @@ class Tuner:
             depth=candidate.depth or 0,
             predicted=candidate.predicted,
             state="certified" if certified else state,
-            gain=tuning.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
+            gain=decisions.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import bdtr
 
-from estimates.choices import EXACT, choice_factor
+from estimates.best_of_several import EXACT, choice_factor
 from estimates.intervals import CONFIDENCE, t_reach
 
 
@@ -36,7 +36,7 @@ def _median_position(count: int) -> float:
 
 
 def choice_factors() -> list[dict[str, object]]:
-    """How far the bound of a figure moves that is the best of so many (`estimates.choices`)."""
+    """How far the bound of the best of so many figures moves (`estimates.best_of_several`)."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
     listed = sorted({*range(1, EXACT + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

@@ -14,7 +14,7 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, form, form_cli, gate, host, neighbours, reply
-from pipeline.intake.sending import Sending
+from pipeline.intake.authorship import Sending
 from schemas.finding import shown
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from estimates.explain import answer_length
 from estimates.model import Interval
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
-from pipeline.intake.understanding import ArmResult, TaskResult, Understanding, overall
+from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 

@@ -16,8 +16,8 @@ import msgspec
 from estimates.identity import canonical_name
 from pipeline.errors import PipelineError
 from pipeline.intake import gate, git
+from pipeline.intake.authorship import Sending
 from pipeline.intake.host import ROBOT
-from pipeline.intake.sending import Sending
 from pipeline.intake.withdrawals import FOLDER
 from schemas import contract
 from schemas.codec import canonical_bytes, encode, folder_of

@@ -15,7 +15,7 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, form, host, neighbours, reply
-from pipeline.intake.sending import Sending
+from pipeline.intake.authorship import Sending
 from pipeline.intake.withdrawals import FOLDER
 from schemas.codec import FILE_NAME
 from schemas.strict import MAX_BYTES

@@ -13,7 +13,7 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
-from pipeline.intake.sending import UNKNOWN, Sending, sending_findings, twin_findings
+from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
 from pipeline.intake.withdrawals import FOLDER, LIFECYCLE, is_new, withdrawal_findings
 from schemas import contract
 from schemas.codec import FILE_NAME, dated_folder

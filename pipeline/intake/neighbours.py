@@ -20,7 +20,7 @@ from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
 from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
-from pipeline.intake.understanding import ArmResult, Understanding, overall, understand
+from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
 from pipeline.intake.withdrawals import FOLDER, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path

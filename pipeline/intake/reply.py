@@ -12,7 +12,7 @@ import orjson
 
 from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
-from pipeline.intake.understanding import Understanding
+from pipeline.intake.submission_digest import Understanding
 from schemas import strict
 from schemas.authority import schema_findings
 from schemas.codec import decode, encode, rounded

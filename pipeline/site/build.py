@@ -21,9 +21,9 @@ from pipeline.data.export import export
 from pipeline.errors import PipelineError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
-from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.model import Asset, Page, Site
-from pipeline.site.pages.short import outside, raw_files
+from pipeline.site.pages.summary_pages import outside, raw_files
+from pipeline.site.pages.template_environment import chart_files
 from pipeline.site.pages.what_if import how_it_works
 from pipeline.site.policy import write_policy
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.site.pages import machine
+from pipeline.site.pages import answer_data
 from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, stir, watch
 from tests.pipeline.tables import real_database
 
@@ -28,7 +28,7 @@ TOP = f"document.querySelector({ANSWER!r}).getBoundingClientRect().top"
 @pytest.fixture(scope="module")
 def real() -> bytes:
     """The file of the real collection: the corpus of the tests has other cards."""
-    document: dict[str, Any] = orjson.loads(machine.machine_file(real_database(), "").data)
+    document: dict[str, Any] = orjson.loads(answer_data.machine_file(real_database(), "").data)
     return orjson.dumps(document)
 
 
@@ -39,7 +39,7 @@ def page(tab: Page, base: str, real: bytes) -> Iterator[Page]:
     with lent(tab) as page:
         watch(page, base, complaints)
         page.route(
-            f"**/{machine.PATH}",
+            f"**/{answer_data.PATH}",
             lambda route: route.fulfill(body=real, content_type="application/json"),
         )
         page.goto(base)
@@ -174,8 +174,8 @@ def test_nothing_is_loaded_before_a_visitor_asks(tab: Page, base: str) -> None:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(base, wait_until="networkidle")
-        before = [url for url in asked if machine.PATH in url or "answer.js" in url]
-        with page.expect_response(f"**/{machine.PATH}"):
+        before = [url for url in asked if answer_data.PATH in url or "answer.js" in url]
+        with page.expect_response(f"**/{answer_data.PATH}"):
             page.locator(CARD).click()
 
     assert before == []

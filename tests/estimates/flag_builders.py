@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from estimates.flags.suite import suites
+from estimates.flags.unknown_suite import suites
 from schemas.method import Method
 from schemas.submission import Arm, Gpu, Probes, Submission, VerificationProbe
 from tests.estimates.campaigns import (

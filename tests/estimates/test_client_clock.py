@@ -10,8 +10,8 @@ import pytest
 from estimates import client_clock
 from estimates.model import Estimate
 from estimates.summary import summarize
-from harness.report import answer
-from harness.report.setting import settings
+from harness.report import short_answer
+from harness.report.setting_results import settings
 from schemas.submission import Submission, Trial
 from tests.estimates.campaigns import SPEC, campaign, trial
 from tests.pipeline.tables import Example, database
@@ -104,7 +104,7 @@ def test_a_gain_of_whole_requests_is_a_gain_and_is_said_as_such() -> None:
 
     assert of_code(faster).verdict == "helps"
     assert only.answer == "yes"
-    assert answer.sentences(only, summary).startswith(
+    assert short_answer.sentences(only, summary).startswith(
         "Yes. spec: Whole answers, prompt included: 1.50\N{MULTIPLICATION SIGN}"
     )
 

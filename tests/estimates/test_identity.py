@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.chips import short_name, vendor_of
+from estimates.gpu_names import short_name, vendor_of
 from estimates.identity import identify
 from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission

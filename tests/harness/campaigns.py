@@ -19,7 +19,7 @@ from tests.harness.fake_runner import FakeRig, FakeSession
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.run.events import Event
+    from harness.report.events import Event
     from harness.runners.base import Runner
 
 

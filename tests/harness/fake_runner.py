@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
-from harness.campaign.axes import recorded
+from harness.campaign.axis_options import recorded
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners import base
 from harness.runners.options import ConnectionOptions

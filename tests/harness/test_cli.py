@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.cli import console
-from harness.cli.app import app, in_full
+from harness import console
+from harness.cli import app, in_full
 from harness.errors import EXIT_CODES
 from schemas.contract import read
 from schemas.submission import Submission

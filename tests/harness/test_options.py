@@ -11,16 +11,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from harness import console
 from harness.campaign.options import Options
-from harness.cli import console
-from harness.cli.app import app
-from harness.cli.engines import EngineOptions
-from harness.cli.import_ import ImportOptions
-from harness.cli.options import offers_fields, option_names
-from harness.cli.request import ResultOptions
+from harness.cli import app
+from harness.command_options import offers_fields, option_names
 from harness.errors import BadInputError
 from harness.fleet.options import FleetOptions, WorkerOptions
+from harness.imports.command import ImportOptions
 from harness.options import REQUIRED, Option, comma_separated, option
+from harness.run.chosen_engine import EngineOptions
+from harness.run.request import ResultOptions
 from harness.runners.options import ConnectionOptions
 
 COMMANDS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from estimates.identity import canonical_name
 from pipeline.intake import gate
-from pipeline.intake.sending import UNKNOWN, Sending
+from pipeline.intake.authorship import UNKNOWN, Sending
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:

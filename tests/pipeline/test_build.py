@@ -13,8 +13,8 @@ import pytest
 
 from pipeline.site.build import write_source
 from pipeline.site.pages.model import Asset, Site, file_path
-from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
+from pipeline.site.pages.summary_pages import as_text, raw_files
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from schemas.vocabulary import say
 from tests.pipeline.tables import campaign, whole_database

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pipeline.site.charts import plain, rounded
-from pipeline.site.charts.axes import cut_off, speedup_axis
+from pipeline.site.charts.chart_axes import cut_off, speedup_axis
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
     METHOD_COLOURS,

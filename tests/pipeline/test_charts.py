@@ -25,7 +25,7 @@ from pipeline.site.charts.theme import (
     STATIC_WIDTH_PX,
     darkened,
 )
-from pipeline.site.pages.places import DEVICE_CHARTS
+from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
 from tests.pipeline.tables import accepted, campaign, database, entry, one

@@ -18,7 +18,7 @@ from pipeline.intake.reply import (
     Result,
     UnreadableVerdictError,
 )
-from pipeline.intake.understanding import ArmResult, TaskResult, Understanding
+from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding
 from schemas.vocabulary import no_verdict, sentence
 

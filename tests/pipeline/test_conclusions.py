@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from pipeline.site.pages.answer_data import machine_file
+from pipeline.site.pages.device_and_model_pages import device_pages, target_pages
 from pipeline.site.pages.home import home
 from pipeline.site.pages.knowledge import knowledge
-from pipeline.site.pages.machine import machine_file
 from pipeline.site.pages.model import Site
-from pipeline.site.pages.places import device_pages, target_pages
 from schemas.vocabulary import as_json, say, size_class
 from tests import scripts
 from tests.pipeline.tables import campaign, database, entry

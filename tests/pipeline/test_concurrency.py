@@ -6,7 +6,7 @@ import pytest
 
 from estimates.summary import summarize
 from pipeline.site.charts import draw
-from pipeline.site.pages.commands import NamedSetting, measure, setting_of
+from pipeline.site.pages.shown_commands import NamedSetting, measure, setting_of
 from pipeline.site.rows import read
 from tests.concurrency import concurrent
 from tests.pipeline.tables import database, entry, one, rows

@@ -16,11 +16,11 @@ from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from pipeline.data.database import open_database
-from pipeline.intake.sending import Sending, sending_findings
+from pipeline.intake.authorship import Sending, sending_findings
 from pipeline.site.charts import draw
 from pipeline.site.pages.cells import axes_of
-from pipeline.site.pages.commands import NamedSetting, measure, setting_of, use
 from pipeline.site.pages.facts import engine_facts
+from pipeline.site.pages.shown_commands import NamedSetting, measure, setting_of, use
 from pipeline.site.rows import frame, read
 from schemas import contract
 from schemas.submission import Settings, Submission

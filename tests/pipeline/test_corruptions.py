@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from estimates.summary import summarize
-from harness.cli.app import app
-from pipeline.intake.sending import Sending, sending_findings
+from harness.cli import app
+from pipeline.intake.authorship import Sending, sending_findings
 from schemas import contract
 from schemas.codec import canonical_bytes
 from schemas.submission import Submission

@@ -6,7 +6,7 @@ from estimates.summary import summarize
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
-from pipeline.intake.understanding import understand
+from pipeline.intake.submission_digest import understand
 from schemas.submission import Device, Gpu, Submission
 from tests.pipeline.tables import database, entry, one
 from tests.samples import Costs, sample

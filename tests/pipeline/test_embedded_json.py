@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from pipeline.site.pages.environment import compact_json, environment
+from pipeline.site.pages.template_environment import compact_json, environment
 
 HOSTILE = {
     "text": "</script><script>boom()</script> <!-- --> ]]> &lt;b&gt; \u2028 \u2029 שלום",

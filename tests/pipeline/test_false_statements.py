@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.site.pages import fits
-from pipeline.site.pages.machine import machine_file
+from pipeline.site.pages.answer_data import machine_file
+from pipeline.site.pages.device_and_model_pages import device_pages
 from pipeline.site.pages.model import Site
-from pipeline.site.pages.places import device_pages
 from pipeline.site.rows import read
 from schemas.vocabulary import as_json
 from tests import scripts

@@ -14,7 +14,7 @@ import pytest
 
 from pipeline.errors import PipelineError
 from pipeline.intake import form, form_cli, host
-from pipeline.intake.sending import Sending
+from pipeline.intake.authorship import Sending
 from schemas.posted import BEGIN, END, UnreadableTextError, to_text
 from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of

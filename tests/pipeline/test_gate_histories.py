@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.intake.sending import Sending
+from pipeline.intake.authorship import Sending
 from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.samples import sample_bytes
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.site.pages.machine import machine_file
+from pipeline.site.pages.answer_data import machine_file
 from schemas.vocabulary import as_json
 from tests import scripts
 from tests.pipeline.tables import real_database

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.errors import BadInputError
-from harness.importers import llama_server
-from harness.importers.files import Given
+from harness.imports import llama_server
+from harness.imports.source_files import Given
 from schemas.vocabulary.documents import document
 from tests import scripts
 

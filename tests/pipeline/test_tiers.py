@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from pipeline.data.database import open_database
-from pipeline.site.pages.environment import environment
+from pipeline.site.pages.template_environment import environment
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, known_results, one, real_database, rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.site.pages.commands import fill
+from pipeline.site.pages.shown_commands import fill
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database
 

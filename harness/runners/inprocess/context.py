@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from harness.campaign.model import RunSettings
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
-from harness.runners.inprocess import log
-from harness.runners.inprocess.weights import LoadedWeights
+from harness.runners.inprocess import engine_log
+from harness.runners.inprocess.gguf_model import LoadedWeights
 
 _SEQUENCE = 0
 _NO_SLOT = 1
@@ -54,7 +54,7 @@ class Context:
         params = _params(settings, outputs, recurrent=weights.keeps_recurrent_state)
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
-            why = log.last_error()
+            why = engine_log.last_error()
             usual = with_usual_attention(settings) == settings
             remedy = "lower --context" if usual else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
@@ -164,7 +164,7 @@ class Context:
         self._batch.n_tokens = count
         code = llama_cpp.llama_decode(self.ctx, self._batch)
         if code != 0:
-            why = "the context is full" if code == _NO_SLOT else log.last_error()
+            why = "the context is full" if code == _NO_SLOT else engine_log.last_error()
             message = f"llama_decode returned {code}: {why}"
             raise DecodeError(message)
         self.held += count

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
-from harness.runners.inprocess import drafters, log
+from harness.runners.inprocess import drafters, engine_log
 from harness.runners.inprocess.context import Context, with_usual_attention
+from harness.runners.inprocess.gguf_model import LoadedWeights, vocabulary_mismatch
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
-from harness.runners.inprocess.weights import LoadedWeights, vocabulary_mismatch
 from harness.runners.probes import widest
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
@@ -57,7 +57,7 @@ class LoadedModels:
                 return Failure(reason="vocabulary-mismatch", detail=mismatch)
             self.drafts[draft] = Context(weights, settings, name=f"draft {draft}", outputs=1)
         except HarnessError as error:
-            return Failure(reason=log.reason("load-failed"), detail=str(error))
+            return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
         return None
 
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:

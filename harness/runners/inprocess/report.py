@@ -7,14 +7,14 @@ from pathlib import Path
 
 import llama_cpp
 
-from harness.campaign.axes import recorded
+from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
 from harness.runners.base import EngineReport
+from harness.runners.device_placement import backend_named
 from harness.runners.devices import devices
 from harness.runners.inprocess.context import Context
-from harness.runners.placement import backend_named
 from harness.runners.variables import variables
 from schemas.submission import Engine, Settings
 

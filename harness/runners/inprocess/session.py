@@ -6,13 +6,14 @@ an arm with another placement everything else is freed first.
 
 import time
 
-from harness.campaign.filling import filled
+from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.runners import probes
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.device_placement import placement_of
 from harness.runners.devices import MemoryMeter
-from harness.runners.inprocess import log
+from harness.runners.inprocess import engine_log
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
@@ -20,7 +21,6 @@ from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
 from harness.runners.inprocess.targets import Draws, SampledTarget
-from harness.runners.placement import placement_of
 from schemas.codec import token_digest
 from schemas.submission import Probes
 
@@ -32,7 +32,7 @@ class LlamaSession:
 
     def __init__(self, campaign: Campaign) -> None:
         """Load the target. Raises `HarnessError` when model or context cannot be had."""
-        log.capture()
+        engine_log.capture()
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._memory = MemoryMeter()
@@ -133,7 +133,7 @@ class LlamaSession:
         try:
             return self._at(layers_of(arm, self._campaign.settings))
         except HarnessError as error:
-            return Failure(reason=log.reason("load-failed"), detail=str(error))
+            return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
         """The target at a placement; it is loaded again if it has another.
@@ -169,7 +169,7 @@ class LlamaSession:
             )
         except DecodeError as error:
             self._states.forget(loaded.target)
-            return Failure(reason=log.reason("other"), detail=str(error))
+            return Failure(reason=engine_log.reason("other"), detail=str(error))
 
     def _generate(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> Generation:
         prompt = self._prompts[request.prompt]

@@ -8,17 +8,17 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estimates.commands import IK_LLAMA_CPP, LLAMA_CPP
-from harness.campaign.axes import recorded
+from estimates.engine_commands import IK_LLAMA_CPP, LLAMA_CPP
+from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.machine import engines, forms
+from harness.machine import engines, public_text
 from harness.machine.detect import clean_name, machine
 from harness.models import thinking
 from harness.runners.base import EngineReport
+from harness.runners.device_placement import backend_named
 from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
-from harness.runners.placement import backend_named
 from harness.runners.variables import variables
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Engine, Settings
@@ -157,7 +157,7 @@ def read_devices(text: str) -> tuple[Device, ...]:
         Device(
             name=match["name"],
             kind="gpu",
-            description=forms.card(clean_name(match["what"])),
+            description=public_text.card(clean_name(match["what"])),
             memory_total_mib=int(match["total"]),
         )
         for match in _DEVICE.finditer(text)
@@ -175,7 +175,7 @@ def read_version(text: str) -> tuple[str, str | None, int | None]:
     A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
     """
     match = _VERSION.search(text)
-    if match is None or forms.version(match[1]) is None:
+    if match is None or public_text.version(match[1]) is None:
         return "unknown", None, None
     number = int(match[1]) if match[1].isdecimal() else None
     if number == 1 and match[2]:

@@ -10,7 +10,7 @@ from harness.machine.command_line import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Client, ServerAddress, ServerSilentError
-from harness.runners.llama_server.arguments import arguments
+from harness.runners.llama_server.argv import arguments
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.options import ConnectionOptions
 

@@ -7,20 +7,20 @@ the prompts.
 import time
 from dataclasses import replace
 
-from harness.campaign.filling import filled
+from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
+from harness.runners.device_placement import placement_of
 from harness.runners.failures import failure_in_log, reason_in_log
 from harness.runners.http.client import Client, ServerAddress
 from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
-from harness.runners.llama_server import exchange
+from harness.runners.llama_server import completion
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import start, without_places
-from harness.runners.llama_server.log import in_use, resident_layers
+from harness.runners.llama_server.server_log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
-from harness.runners.placement import placement_of
 
 
 class LlamaServerSession(ServerSession[Server]):
@@ -78,7 +78,7 @@ class LlamaServerSession(ServerSession[Server]):
         )
 
     def _ask(self, server: Server, prompt: ServerRequest) -> Generation:
-        return exchange.generate(
+        return completion.generate(
             server.client,
             self._tokens(server, prompt),
             prompt,
@@ -88,7 +88,7 @@ class LlamaServerSession(ServerSession[Server]):
     def _margins(
         self, server: Server, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return exchange.margins_of(server.client, self._tokens(server, prompt), known)
+        return completion.margins_of(server.client, self._tokens(server, prompt), known)
 
     def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""
@@ -96,11 +96,11 @@ class LlamaServerSession(ServerSession[Server]):
         if text not in self._prompts:
             template = self._binary.template(self._campaign)
             if not self._prompts and not prompt.thinking and has_switch(template):
-                exchange.require_switch(server.client)
+                completion.require_switch(server.client)
 
             def tokens_of(each: str) -> tuple[int, ...]:
-                rendered = exchange.rendered(server.client, each, thinking=prompt.thinking)
-                return exchange.tokenized(server.client, rendered)
+                rendered = completion.rendered(server.client, each, thinking=prompt.thinking)
+                return completion.tokenized(server.client, rendered)
 
             depth = None if prompt.warm_up else self._campaign.settings.context_depth_tokens
             whole = text

@@ -1,6 +1,6 @@
 -- One row is one claim: what is printed somewhere as the best of several. `place` is who picks, `scope`
 -- what it picks among, and `choices` how many settings were looked at, which run from `least` to
--- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.choices`): of a clear
+-- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.best_of_several`): of a clear
 -- gain, pages print the lower bound.
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
 -- unless it hurts or a whole request with it is clearly slower; one that another engine beats without

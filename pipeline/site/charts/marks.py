@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from pipeline.site.charts.axes import speedup_axis, unity
+from pipeline.site.charts.chart_axes import speedup_axis, unity
 from pipeline.site.charts.theme import DOT, Row, Scale
 
 Picture: TypeAlias = alt.LayerChart

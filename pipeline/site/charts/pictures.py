@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import altair as alt
 
-from pipeline.site.charts import axes, marks, theme
+from pipeline.site.charts import chart_axes, marks, theme
 from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
 
 SERIES_PX = 18
@@ -33,9 +33,9 @@ def bands(
     """One band per `line` in the order of the rows, one point with its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
-    span = axes.speedup_axis(rows)
+    span = chart_axes.speedup_axis(rows)
     base = marks.base(rows, columns).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=axes.lines_of_words(lines)),
+        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines)),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=marks.channel(alt.Color, series, title, colours),
     )
@@ -46,17 +46,17 @@ def bands(
         x=alt.X("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
         shape=marks.channel(alt.Shape, series, title, shapes),
     )
-    words_px = (max(name.count(axes.BETWEEN) for name in lines) + 2) * axes.LINE_PX
+    words_px = (max(name.count(chart_axes.BETWEEN) for name in lines) + 2) * chart_axes.LINE_PX
     band_px = max(theme.BAND_PX, SERIES_PX * len(colours[0]), words_px)
-    return marks.layered([axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
+    return marks.layered([chart_axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
 def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Picture:
     """One band per `line_label`: a dot for each row, measured ones filled, a tick at `typical`."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     ticks = [{key: row[key] for key in ("line_label", "typical")} for row in rows]
-    span = axes.speedup_axis([{"speedup": row[x]} for row in rows])
-    y = alt.Y("line_label:N", title=None, sort=lines, axis=axes.lines_of_words(lines))
+    span = chart_axes.speedup_axis([{"speedup": row[x]} for row in rows])
+    y = alt.Y("line_label:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines))
     dots = marks.points(marks.base(rows, columns), **marks.TIERS).encode(
         x=alt.X(f"{x}:Q", title=f"{wide} (log scale)", scale=span.scale, axis=span.axis),
         y=y,
@@ -65,10 +65,10 @@ def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Pic
     tick = alt.Chart(alt.InlineData(values=ticks)).mark_tick(
         size=TICK_PX, thickness=3, color=theme.DOT, opacity=1, aria=False
     )
-    words_px = (max(name.count(axes.BETWEEN) for name in lines) + 2) * axes.LINE_PX
+    words_px = (max(name.count(chart_axes.BETWEEN) for name in lines) + 2) * chart_axes.LINE_PX
     typical = tick.encode(x=alt.X("typical:Q", scale=span.scale), y=y)
     height = len(lines) * max(theme.BAND_PX, words_px)
-    return marks.layered([axes.unity(axis="x"), typical, dots], height=height)
+    return marks.layered([chart_axes.unity(axis="x"), typical, dots], height=height)
 
 
 def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -128,7 +128,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     drawn = marks.upright(
         rows, base, lines=base.mark_line(strokeWidth=1.5, aria=False), shape=shape
     )
-    y = alt.Y("speedup:Q", scale=axes.speedup_axis(rows).scale)
+    y = alt.Y("speedup:Q", scale=chart_axes.speedup_axis(rows).scale)
     best = base.transform_filter("datum.best").encode(y=y)
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
     word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
@@ -210,14 +210,14 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
         fillOpacity=marks.FILLED,
         shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
     )
-    return marks.layered([*axes.iso_lines(ends, x, y), points], height=420)
+    return marks.layered([*chart_axes.iso_lines(ends, x, y), points], height=420)
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Both axes alike and logarithmic; on the dashed line a prediction is right."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
-    span = axes.SpeedupAxis(low=ends[0], high=ends[1])
+    span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     styles = {"Other machines": (theme.DOT, "circle"), "Its own probes": (theme.DOT, "square")}

@@ -7,17 +7,17 @@ import duckdb
 from pipeline.data.datapackage import ExportedFile
 from pipeline.site.pages import (
     data,
-    environment,
+    device_and_model_pages,
     explore,
     feeds,
     fits,
     home,
     knowledge,
-    moves,
     overviews,
-    places,
     slower,
     submissions,
+    template_environment,
+    what_moves_it,
 )
 from pipeline.site.pages.model import Asset, Page, Site
 
@@ -26,13 +26,13 @@ def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
     """Every generated page, and the files that belong to one; `files` are the exported data."""
-    yield environment.vocabulary_file()
+    yield template_environment.vocabulary_file()
     yield home.home(connection, site)
     yield from explore.explore(connection, site)
-    yield moves.moves(connection, site)
+    yield what_moves_it.moves(connection, site)
     yield from overviews.overviews(connection, site)
-    yield from places.device_pages(connection, site)
-    yield from places.target_pages(connection, site)
+    yield from device_and_model_pages.device_pages(connection, site)
+    yield from device_and_model_pages.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from knowledge.files(connection)
     yield from feeds.feeds(connection, site)

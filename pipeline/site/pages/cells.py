@@ -9,10 +9,10 @@ import orjson
 import polars as pl
 from polars import col
 
-from pipeline.site.pages import commands
+from pipeline.site.pages import shown_commands
 from pipeline.site.pages.columns import Facet, Measure, encode, named, placed
-from pipeline.site.pages.environment import task
 from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
+from pipeline.site.pages.template_environment import task
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
 WHOLE_FROM_TPS = 1000  # a rate of four digits has no decimals
@@ -139,8 +139,8 @@ LINKS = (
             (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
         ),
         label=pl.struct(SETTING),
-        printed=lambda row: commands.measure(
-            [commands.setting_of(SimpleNamespace(**row, task="all"))]
+        printed=lambda row: shown_commands.measure(
+            [shown_commands.setting_of(SimpleNamespace(**row, task="all"))]
         ),
     ),
 )

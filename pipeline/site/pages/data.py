@@ -11,10 +11,10 @@ from markupsafe import Markup
 from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
 from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.data.metrics import metrics
-from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
-from pipeline.site.pages.sources import sections
+from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
+from pipeline.site.pages.template_environment import day, environment, render
 from pipeline.site.rows import grouped, read
 
 FIRST = "cells"  # what most readers look for

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import duckdb
 from polars import col
 
-from pipeline.site.pages import machine
+from pipeline.site.pages import answer_data
 from pipeline.site.pages.cells import ALL_TASKS, MOST_CELLS, USUAL_ENGINE, axes_of, cells_files
-from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site
+from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import frame, read
 from schemas.vocabulary import TASKS, VERDICTS
 
@@ -64,7 +64,7 @@ def explore(
         newest=read(connection, "newest")[:TOP],
         credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
-        machine_path=machine.PATH,
+        machine_path=answer_data.PATH,
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         usual_engine=USUAL_ENGINE,
         total=len(measured),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from pipeline.site.pages.environment import gib
+from pipeline.site.pages.template_environment import gib
 from pipeline.site.rows import Row
 from schemas.vocabulary import say
 from schemas.vocabulary.axes import AXES

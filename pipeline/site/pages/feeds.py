@@ -13,7 +13,7 @@ import duckdb
 import orjson
 
 from pipeline.site.pages import model
-from pipeline.site.pages.environment import environment
+from pipeline.site.pages.template_environment import environment
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 

@@ -15,15 +15,15 @@ from operator import attrgetter
 import duckdb
 import orjson
 
-from estimates.commands import drafting
+from estimates.engine_commands import drafting
 from estimates.plan import alternatives, memory, placement, shapes, speed
 from estimates.plan.choices import PlannedModel, PlanOption
 from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.speculation import DraftSource
-from pipeline.site.pages import learned, machine
-from pipeline.site.pages.environment import render, vocabulary_file
+from pipeline.site.pages import answer_data, learned
 from pipeline.site.pages.model import Asset, Page, Site
+from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
 from schemas.codec import Json
 
@@ -54,14 +54,14 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     own_errors = tuple(learned.own_errors(errors))
     known = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
     data = {**known, "own_error": "; ".join(own_errors)}
-    yield Asset(path=machine.PLAN_PATH, data=orjson.dumps(data))
+    yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        machine_path=machine.PATH,
-        plan_path=machine.PLAN_PATH,
+        machine_path=answer_data.PATH,
+        plan_path=answer_data.PLAN_PATH,
         families=families(),
         quantisations=QUANTISATIONS,
         contexts=CONTEXTS,

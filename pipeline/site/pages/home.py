@@ -2,9 +2,9 @@
 
 import duckdb
 
-from pipeline.site.pages import machine, strips
-from pipeline.site.pages.environment import render
+from pipeline.site.pages import answer_data, strips
 from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
 from schemas.vocabulary import TASKS
 
@@ -29,6 +29,6 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         axis=strips.axis(),
         sources=read(connection, "sources"),
         tries=TRIES,
-        machine_path=machine.PATH,
+        machine_path=answer_data.PATH,
         machine_tasks=tuple(TASKS),
     )

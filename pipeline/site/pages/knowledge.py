@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 import duckdb
 import orjson
 
-from estimates.commands import LLAMA_CPP
+from estimates.engine_commands import LLAMA_CPP
 from estimates.intervals import t_reach
 from pipeline.site import advice
-from pipeline.site.pages import commands
-from pipeline.site.pages.machine import machine_file
+from pipeline.site.pages import shown_commands
+from pipeline.site.pages.answer_data import machine_file
 from pipeline.site.pages.model import Asset, device_address, submission_address
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import METHODS, TASKS
@@ -81,8 +81,8 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
 def _command(choice: Row) -> str | None:
     """The line that measures a choice, with stand-ins for target, task and an unnamed draft."""
     needed = "DRAFT" if METHODS[choice.method].draft == "required" else None
-    return commands.template(
-        commands.NamedSetting(
+    return shown_commands.template(
+        shown_commands.NamedSetting(
             target="TARGET",
             draft=(choice.draft_label or needed) if needed else None,
             method=choice.method,

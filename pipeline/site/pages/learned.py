@@ -18,7 +18,7 @@ from estimates.plan.rates import Rate, rate_of, reached
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Rounds, YieldCurve
 from estimates.roofline import devices, normalised
-from pipeline.site.pages.machine import MEMORY
+from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from pipeline.site import rows
 from pipeline.site.pages import model
-from pipeline.site.pages.environment import environment, figure, render
+from pipeline.site.pages.template_environment import environment, figure, render
 from schemas.vocabulary.documents import document
 
 # Kinds of cells that are set to the right, and their headings too.

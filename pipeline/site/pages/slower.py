@@ -9,8 +9,8 @@ import orjson
 
 from estimates.explain import RARELY_FIRES
 from estimates.intervals import t_reach
-from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
+from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import Row, grouped, read
 from schemas import vocabulary
 from schemas.vocabulary import documents

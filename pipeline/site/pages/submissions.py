@@ -6,13 +6,13 @@ from operator import attrgetter
 
 import duckdb
 
-from pipeline.site.pages import commands
+from pipeline.site.pages import shown_commands
 from pipeline.site.pages.drawing import Curve, curve
-from pipeline.site.pages.environment import figure, plain, render
 from pipeline.site.pages.facts import engine_facts, machine_facts
 from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
-from pipeline.site.pages.requests import pays_from, whole_requests
-from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
+from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
+from pipeline.site.pages.template_environment import figure, plain, render
+from pipeline.site.pages.whole_requests import pays_from, whole_requests
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
 
@@ -140,12 +140,12 @@ def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]
 
 def settings(
     it: Evidence, judged_arms: Iterable[Judged]
-) -> Iterator[tuple[Judged, commands.NamedSetting]]:
+) -> Iterator[tuple[Judged, shown_commands.NamedSetting]]:
     """The arms that speculate, each with what it takes to run it again."""
     row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":
-            setting = commands.NamedSetting(
+            setting = shown_commands.NamedSetting(
                 target=f"{row.target_name} {row.quantisation}",
                 draft=judged.arm.draft_label,
                 method=judged.arm.method,

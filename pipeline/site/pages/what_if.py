@@ -14,10 +14,10 @@ from pathlib import Path
 from markupsafe import Markup
 
 from estimates.plan.speculation import tokens_per_round
-from pipeline.site.pages.environment import render
-from pipeline.site.pages.flags import with_flags
+from pipeline.site.pages.flag_table import with_flags
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.proofs import proofs
+from pipeline.site.pages.template_environment import render
 
 DEEPEST = 16
 TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)

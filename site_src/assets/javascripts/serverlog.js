@@ -1,5 +1,5 @@
 // What servers print and answer: requests with their times and drafts, read from pasted text.
-// `requestsOf` gives what `requests_of` of harness/importers/llama_server.py gives; a test reads the
+// `requestsOf` gives what `requests_of` of harness/imports/llama_server.py gives; a test reads the
 // same captures with both. The patterns come with the page, from schemas/vocabulary/server_log.toml.
 "use strict";
 

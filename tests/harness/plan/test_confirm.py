@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness import PROGRAM
-from harness.cli.app import app
+from harness.cli import app
 from harness.machine.detect import machine
 from harness.plan import run_check
 from tests.harness.ggufs import write_gguf

@@ -10,11 +10,11 @@ import pytest
 from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
 from estimates.plan.placement import Case, Draft
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from harness.cli import reports
 from harness.plan import run_check
 from harness.plan.computer import computer_of
 from harness.plan.options import ComputerOptions
 from harness.plan.warnings import after_failure
+from harness.run import run_reports
 from tests.harness.ggufs import write_gguf
 
 
@@ -98,8 +98,8 @@ def test_a_run_plans_the_files_that_failed(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_report_prints_it_below_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    from harness.cli import console  # noqa: PLC0415 - its screen is that of this test
+    from harness import console  # noqa: PLC0415 - its screen is that of this test
 
-    reports.print_memory({"draft-model": ("card: too little",)}, console.result_console())
+    run_reports.print_memory({"draft-model": ("card: too little",)}, console.result_console())
 
     assert "draft-model found no memory:\n  card: too little" in capsys.readouterr().out

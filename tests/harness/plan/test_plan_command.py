@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.cli.app import app
+from harness.cli import app
 from harness.errors import BadInputError, MachineError
 from harness.machine.detect import machine
 from harness.models.hub_client import Hub

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from harness.cli.app import app
+from harness.cli import app
 
 CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness import PROGRAM
-from harness.cli.app import app
+from harness.cli import app
 from harness.machine.detect import machine
 from harness.models.presets import preset_named
 from harness.plan import run_check

@@ -22,12 +22,12 @@ from schemas.method import Method
 from schemas.vocabulary import RUNNERS
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.fake_runner import FakeRig, FakeSession
+from tests.harness.openai.fake_server import serving
 from tests.harness.runners import contract
-from tests.harness.runners.openai.fake_server import serving
 from tests.processes import PATIENCE_S, children
 from tools.mlx.environment import MODELS, TARGET
 
-FAKE_SERVER = "tests.harness.runners.openai.fake_server"
+FAKE_SERVER = "tests.harness.openai.fake_server"
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
 TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
 LIMIT = 8

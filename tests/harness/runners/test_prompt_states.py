@@ -19,11 +19,11 @@ SETTINGS = RunSettings(max_output_tokens=8, context_tokens=64, batch_tokens=32, 
 
 @pytest.fixture(scope="module")
 def context() -> Iterator[Context]:
-    from harness.runners.inprocess import log  # noqa: PLC0415 - loads the engine
+    from harness.runners.inprocess import engine_log  # noqa: PLC0415 - loads the engine
     from harness.runners.inprocess.context import Context  # noqa: PLC0415
-    from harness.runners.inprocess.weights import LoadedWeights  # noqa: PLC0415
+    from harness.runners.inprocess.gguf_model import LoadedWeights  # noqa: PLC0415
 
-    log.capture()
+    engine_log.capture()
     weights = LoadedWeights(resolve("smollm2-135m:q4_1", say=lambda _text: None).path, gpu_layers=0)
     opened = Context(weights, SETTINGS, name="test", outputs=1)
     yield opened

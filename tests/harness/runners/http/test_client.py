@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli.app import app
+from harness.cli import app
 from harness.runners.http.client import (
     Client,
     ServerAddress,

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.runners.base import Totals
-from harness.runners.http.counters import Counted, Counters, cut_off, read_counters, totals
+from harness.runners.http.counted_rounds import Counted, Counters, cut_off, read_counters, totals
 
 LLAMA = """\
 # TYPE llamacpp:spec_decode_num_drafts_total counter

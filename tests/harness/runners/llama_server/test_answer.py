@@ -4,12 +4,12 @@ from copy import deepcopy
 
 import pytest
 
-from harness.campaign.methods import parse
+from harness.campaign.method_parser import parse
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Totals
-from harness.runners.http.counters import Counted, totals
+from harness.runners.http.counted_rounds import Counted, totals
 from harness.runners.http.values import BadAnswerError
-from harness.runners.llama_server.exchange import (
+from harness.runners.llama_server.completion import (
     Completion,
     Timings,
     counted_in,

@@ -9,7 +9,7 @@ from msgspec import structs
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
 from harness.runners.llama_server.abilities import Abilities, read_help
-from harness.runners.llama_server.arguments import arguments
+from harness.runners.llama_server.argv import arguments
 from harness.runners.llama_server.launch import without_places
 from schemas.method import NO_SPECULATION
 from schemas.submission import Method

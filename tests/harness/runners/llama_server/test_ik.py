@@ -8,12 +8,12 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from estimates.commands import IK_LLAMA_CPP, serve_nearest, usual
-from harness.cli.app import app
-from harness.runners.http.counters import Counted
+from estimates.engine_commands import IK_LLAMA_CPP, serve_nearest, usual
+from harness.cli import app
+from harness.runners.http.counted_rounds import Counted
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server.abilities import read_help
-from harness.runners.llama_server.depths import ByDepth, counted_by_depth
+from harness.runners.llama_server.draft_positions import ByDepth, counted_by_depth
 from schemas import contract
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS

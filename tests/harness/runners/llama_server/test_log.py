@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.runners.llama_server import log
+from harness.runners.llama_server import server_log
 
 NO_GPU = """\
 I load_tensors: loading model tensors, this can take a while... (mmap = true)
@@ -25,24 +25,24 @@ load_tensors:        CUDA0 model buffer size =   400.00 MiB
 
 
 def test_layers_are_not_on_a_gpu_that_is_not_there() -> None:
-    assert log.resident_layers(NO_GPU) == (0, None)
+    assert server_log.resident_layers(NO_GPU) == (0, None)
 
 
 def test_target_and_draft_are_told_apart() -> None:
-    assert log.resident_layers(TWO_ON_A_CARD) == (20, 25)
+    assert server_log.resident_layers(TWO_ON_A_CARD) == (20, 25)
 
 
 def test_a_build_without_gpus_says_nothing_of_layers_and_has_none_there() -> None:
     loading = "load_tensors: loading model tensors\n"
     text = f"{loading}load_tensors:   CPU_Mapped model buffer size = 9.0 MiB"
 
-    assert log.resident_layers(text) == (0, None)
+    assert server_log.resident_layers(text) == (0, None)
 
 
 def test_a_silent_log_says_nothing_about_layers() -> None:
-    assert log.resident_layers("listening\n") == (None, None)
+    assert server_log.resident_layers("listening\n") == (None, None)
 
 
 def test_memory_is_summed_by_device() -> None:
-    assert log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
-    assert log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}
+    assert server_log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
+    assert server_log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}

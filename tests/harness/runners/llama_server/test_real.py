@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.arms import label
-from harness.campaign.methods import parse
+from harness.campaign.method_parser import parse
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Generation, PreparedArm, Session, Totals, TrialRequest
 from harness.runners.inprocess import open_in_process

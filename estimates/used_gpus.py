@@ -1,0 +1,163 @@
+"""Tell which cards of a machine an engine ran on."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from estimates.gpu_names import vendor_of
+from estimates.roofline import devices, normalised
+from schemas.submission import Arm, Device, Engine, Gpu, Machine
+
+# Backends that are for the cards of some vendors only.
+_VENDORS = {
+    "cuda": ("nvidia",),
+    "rocm": ("amd",),
+    "metal": ("apple", "amd", "intel"),
+    "sycl": ("intel",),
+    "openvino": ("intel",),
+}
+_HAS_OWN_MEMORY = re.compile(
+    r"\bRX\b|\bPRO\b|\bR[579] \d|Instinct|\bMI\d|FirePro|\bArc (?:Pro )?[AB]\d|Data Center|Flex \d",
+    re.IGNORECASE,
+)
+_SHARES_MEMORY = re.compile(
+    r"HD Graphics|\bIris\b|\bVega \d\d?\b|\b\d{3,4}[MS]\b|\bArc (?:Graphics|\d)|Intel Graphics",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\s*\([^)]*\)")
+_MIB_PER_GIB = 1024
+# The firmware sets aside at most this much for the graphics of a usual processor.
+_SET_ASIDE_MIB = 4096
+# Drivers reserve some of a card's memory, so an engine sees less of it.
+_RESERVED = 0.12
+# Part of the memory on the fullest device, below which a device was not computed on.
+_BUSY = 0.25
+_UNKNOWN = Gpu(name="unknown card")
+
+
+def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tuple[Gpu, ...]:
+    """The cards that an engine ran on, in the driver's order, as a person would call them.
+
+    These are the devices that it lists and that hold what the `arms` loaded, each matched with a
+    card by vendor, name and memory; what fits no card has the engine's own name. An engine that
+    lists none ran on the `usable` cards.
+    """
+    listed, measured = _listed(engine, arms)
+    left = [card for card in machine.gpus if _fits(card, engine.backend)]
+    found: list[tuple[int, Gpu]] = []
+    for each in listed:
+        card = _card_of(each, left)
+        if card is not None:
+            left.remove(card)
+        if card is not None or each.description:
+            place = machine.gpus.index(card) if card else len(machine.gpus)
+            found.append((place, _named(each, card)))
+    cards = tuple(card for _, card in sorted(found, key=lambda each: each[0]))
+    if not measured:
+        cards = _first_choice(cards)
+    unseen = () if engine.backend == "other" else (_UNKNOWN,)  # `other` may be a processor
+    return cards or usable(machine.gpus, engine.backend) or unseen
+
+
+def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
+    """The cards that a backend uses by default: shared memory only if there is no other."""
+    fitting = tuple(card for card in gpus if _fits(card, backend))
+    return tuple(_plain(card) for card in _first_choice(fitting))
+
+
+def shares_memory(card: Gpu) -> bool:
+    """Whether a card has no memory of its own, like the graphics of a processor."""
+    name, vendor = _BRACKETS.sub("", card.name), _vendor(card)
+    if vendor not in ("amd", "intel"):
+        return vendor in ("apple", "qualcomm")
+    if _HAS_OWN_MEMORY.search(name):
+        return False
+    return bool(_SHARES_MEMORY.search(name)) or (card.vram_mib or 0) <= _SET_ASIDE_MIB
+
+
+def find_named(cards: Sequence[Gpu], words: str) -> Gpu | None:
+    """The card with the shortest name that has all these words, among them a number, or no other.
+
+    A driver may give several names of which a card has one.
+    """
+    asked = set(normalised(words).split())
+    names = [(card, set(normalised(card.name).split())) for card in cards]
+    fitting = [
+        card for card, name in names if asked <= name and (asked == name or _is_model(words))
+    ]
+    return min(fitting, key=lambda card: len(card.name), default=None) if asked else None
+
+
+def _fits(card: Gpu, backend: str) -> bool:
+    vendor = _vendor(card)
+    return vendor == "other" or vendor in _VENDORS.get(backend, (vendor,))
+
+
+def _vendor(card: Gpu) -> str:
+    return card.vendor or vendor_of(card.name)
+
+
+def _first_choice(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    return tuple(card for card in cards if not shares_memory(card)) or cards
+
+
+def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
+    """The devices that an engine ran on, and whether the memory in use there shows it."""
+    gpus = [each for each in engine.devices or () if each.kind in ("gpu", "igpu")]
+    peaks: dict[str, int] = {}
+    for memory in (each for arm in arms for each in arm.peak_memory or ()):
+        peaks[memory.device] = max(memory.peak_mib, peaks.get(memory.device, 0))
+    most = max((peaks.get(each.name, 0) for each in gpus), default=0)
+    if most:
+        return [each for each in gpus if peaks.get(each.name, 0) >= _BUSY * most], True
+    return [each for each in gpus if each.kind == "gpu"] or gpus, False
+
+
+def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
+    """The card that a device is: by name, else by memory, else the first choice."""
+    words, total = device.description or "", device.memory_total_mib
+    vendor = vendor_of(words)
+    own = [card for card in cards if "other" in (vendor, _vendor(card)) or vendor == _vendor(card)]
+    found = find_named(own, words)
+    for card in own:
+        if found is None and total and card.vram_mib:
+            found = card if abs(total / card.vram_mib - 1) <= _RESERVED else None
+    shared = _SHARES_MEMORY.search(_BRACKETS.sub("", words))
+    if found is None and _is_model(words) and not shared:
+        return None
+    # A card with memory of its own would have been found by that.
+    own = [card for card in own if shares_memory(card) or not (shared or (total and card.vram_mib))]
+    return found or next(iter(_first_choice(tuple(own))), None)
+
+
+def _named(device: Device, card: Gpu | None) -> Gpu:
+    """A card by the engine's name for it, unless that names no model."""
+    words = _BRACKETS.sub("", device.description or "")
+    if card is None:
+        return _plain(Gpu(name=words, vram_mib=device.memory_total_mib))
+    same = normalised(words) == normalised(card.name)
+    return _plain(card if same or not _is_model(words) else replace(card, name=words))
+
+
+def _is_model(words: str) -> bool:
+    """Whether a name tells cards of a vendor apart; `AMD Radeon Graphics` does not."""
+    return re.search("[0-9]", normalised(words)) is not None
+
+
+def _plain(card: Gpu) -> Gpu:
+    """A card without the memory that it only shares, and with the one name that fits its memory."""
+    if shares_memory(card):
+        return replace(card, vram_mib=None)
+    names, table = _alternatives(card.name), devices().memory_gib
+    sizes = {each: table.get(normalised(each)) for each in names}
+    if len(names) == 1 or card.vram_mib is None or None in sizes.values():
+        return card
+    fitting = [name for name in names if sizes[name] == round(card.vram_mib / _MIB_PER_GIB)]
+    return replace(card, name=fitting[0]) if len(fitting) == 1 else card
+
+
+def _alternatives(name: str) -> list[str]:
+    """The names in `AMD Radeon RX 7600/7600 XT`: one chip is sold under several."""
+    first, *others = (part.strip() for part in name.split("/"))
+    before = re.match(r"[^0-9]*\s", first)
+    return [first, *(f"{before[0] if before else ''}{other}" for other in others)]

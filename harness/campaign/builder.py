@@ -1,0 +1,241 @@
+"""Builds the campaign from options, models and suite. Pure; nothing is loaded."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.campaign import model
+from harness.campaign.arms import arms as all_arms
+from harness.campaign.arms import with_own_ids
+from harness.campaign.axis_options import with_usual
+from harness.campaign.file_size import most_blocks
+from harness.campaign.method_parser import parse
+from harness.campaign.options import Options
+from harness.campaign.suite import first_of_each_task
+from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
+from harness.models.presets import DEFAULT_TARGET
+from harness.models.thinking import OUTPUT_TOKENS
+from schemas import private
+from schemas.method import DRAFT_MODEL, Method
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
+
+USUAL_RUNNER = RUNNERS[DEFAULT_RUNNER]
+_CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
+# Prompts differ more than repeats do, so that a campaign spends its time on prompts: two blocks,
+# and a third time where the two disagree, as a single disturbed answer makes them.
+DEFAULT_BLOCKS = 2
+REPEAT_BEYOND = 0.15
+# Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
+# by an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
+LEAST_BLOCKS = 3
+MOST_BLOCKS = 6
+QUICK_BLOCKS = 1
+DEFAULT_SUITE, SHORT_SUITE = "core", "short"
+_FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
+_TASKS = len(FIXED_TASKS)
+_MOST_ARMS = 32  # the format's bound of $.arms
+_FEWER_PROMPTS = 4  # of each task, where a result file does not hold all
+# Drafted tokens take up context before they are verified; engines reserve it in such steps.
+_ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
+# The options with which a campaign keeps its profile.
+_OF_ANY_PROFILE = (
+    *("target", "drafts", "threads", "gpu_layers", "draft_gpu_layers", "quick", "seed"),
+    *("precision", "budget_min", "control"),
+)
+
+
+def build(
+    options: Options,
+    *,
+    target: ModelFile,
+    drafts: tuple[ModelFile, ...],
+    methods: tuple[Method, ...],
+    suite: model.PromptSuite,
+    runner: RunnerEntry = USUAL_RUNNER,
+) -> model.Campaign:
+    """The campaign as a runner measures it, with its controls where --control asks for them.
+
+    Raises `BadInputError` when it cannot be run or does not fit the format.
+    """
+    drafts = with_own_ids(drafts)
+    controls = [each for each in _CONTROLS if each.type in runner.methods and options.control]
+    arms = all_arms(
+        methods + tuple(each for each in controls if each not in methods),
+        drafts,
+        baseline_gpu_layers=options.baseline_gpu_layers,
+        concurrency=options.concurrency,
+    )
+    settings = _settings(options, suite)
+    blocks = _blocks(options, runner)
+    most = most_blocks(arms, suite, settings.max_output_tokens)
+    if most < blocks and not (options.blocks or options.prompts):
+        suite = replace(suite, prompts=first_of_each_task(suite.prompts, _FEWER_PROMPTS))
+        most = most_blocks(arms, suite, settings.max_output_tokens)
+    if options.precision is not None:
+        blocks = max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
+    campaign = model.Campaign(
+        profile=profile(options),
+        target=target,
+        drafts=drafts,
+        arms=arms,
+        suite=suite,
+        settings=settings,
+        blocks=blocks,
+        seed=options.seed,
+        stopping=_stopping(options, repeats=blocks == DEFAULT_BLOCKS < most),
+        interleaved=runner.interleaved,
+    )
+    _check(campaign)
+    _check_names(campaign)
+    return campaign
+
+
+def profile(options: Options) -> model.Profile:
+    """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
+
+    Another model, placement or number of threads is another rig under the same campaign: the
+    result file records it, and it stays comparable. So does one that is measured for longer or
+    shorter, or together with controls.
+    """
+    usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
+    if options != usual:
+        return "custom"
+    return "quick" if options.quick else "default"
+
+
+def first_look(options: Options) -> Options:
+    """What --quick means where arms take turns by passes and not by prompts, as servers do.
+
+    One pass of each arm supports no verdict, however many prompts it has, so that it is one prompt
+    of each task in three blocks. A server reads every prompt again for each arm and block, which
+    took 85 % of the time on a processor: the embedded model gets prompts of a line or two, a single
+    method and answers that are long enough for a verdict.
+    """
+    if not options.quick or options.blocks is not None:
+        return options
+    chosen = options.prompts or options.tasks or max(options.concurrency, default=1) > _TASKS
+    look = replace(options, blocks=LEAST_BLOCKS, prompts=options.prompts if chosen else ("1",))
+    if options.target != DEFAULT_TARGET or chosen or options.suite:
+        return look
+    return replace(
+        look,
+        suite=SHORT_SUITE,
+        methods=options.methods or _FIRST_METHODS,
+        max_output_tokens=options.max_output_tokens or _FIRST_TOKENS,
+    )
+
+
+def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
+    """The campaign with this many tokens of context before every answer."""
+    return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
+
+
+def _blocks(options: Options, runner: RunnerEntry) -> int:
+    """How many blocks are planned, the fewest where precision decides.
+
+    Where arms take turns by passes, only the passes of an arm show how passes differ.
+    """
+    if options.blocks is not None:
+        return options.blocks
+    if options.quick:
+        return QUICK_BLOCKS
+    by_passes = runner.interleaved == "block"
+    return LEAST_BLOCKS if by_passes or options.precision is not None else DEFAULT_BLOCKS
+
+
+def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
+    """A number of blocks is run, or precision decides. The budget always holds."""
+    if (options.blocks is not None or options.quick) and options.precision is not None:
+        option = "--quick" if options.blocks is None else "--blocks"
+        message = f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
+        raise BadInputError(message)
+    return model.Stopping(
+        least_blocks=LEAST_BLOCKS,
+        precision=options.precision,
+        budget_s=None if options.budget_min is None else 60 * options.budget_min,
+        repeat_beyond=REPEAT_BEYOND if repeats and options.blocks is None else None,
+    )
+
+
+def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
+    usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
+    if options.thinking:
+        usual = max(usual, OUTPUT_TOKENS)
+    length = options.max_output_tokens or usual
+    return model.RunSettings(
+        max_output_tokens=length,
+        context_tokens=options.context_tokens or context_for(options.context_depth_tokens, length),
+        threads=options.threads,
+        gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
+        draft_gpu_layers=(
+            model.ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
+        ),
+        thinking=options.thinking,
+        context_depth_tokens=max(options.context_depth_tokens, default=None),
+        **with_usual(options),
+    )
+
+
+def context_for(depths: Sequence[int], output_tokens: int) -> int:
+    """The context that all depths get: the usual one, or what the deepest and its answer take."""
+    needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
+    return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
+
+
+def _check(campaign: model.Campaign) -> None:
+    ids = Counter(arm.id for arm in campaign.arms)
+    twice = [arm for arm, times in ids.items() if times > 1]
+    settings = campaign.settings
+    most = most_blocks(campaign.arms, campaign.suite, settings.max_output_tokens)
+    message = None
+    if twice:
+        message = f"the arm {twice[0]} is requested twice; give each --method and --draft once"
+    elif len(campaign.arms) > _MOST_ARMS:
+        message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
+    elif (level := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
+        message = (
+            f"{level} requests at once need at least {level} prompts, and "
+            f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
+        )
+    elif campaign.blocks > most:
+        message = (
+            f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "
+            f"file, which holds {most}: use fewer --blocks, --prompts, --method or --draft"
+        )
+    else:
+        message = _misfit(campaign)
+    if message:
+        raise BadInputError(message)
+
+
+def _check_names(campaign: model.Campaign) -> None:
+    """Raise `BadInputError` for a model whose name does not belong into a public file."""
+    for each in (campaign.target, *campaign.drafts):
+        for path, text in private.texts(each.model):
+            if found := private.found(text):
+                message = (
+                    f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
+                    "public for ever: rename it, or name the model that it is"
+                )
+                raise BadInputError(message)
+
+
+def _misfit(campaign: model.Campaign) -> str | None:
+    """Why the settings do not fit each other."""
+    settings = campaign.settings
+    depth, length = settings.context_depth_tokens, settings.max_output_tokens
+    oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
+    if settings.temperature is not None and oracle:
+        return "oracle repeats the greedy text; leave out --temperature"
+    if depth is not None and depth + length > settings.context_tokens:
+        return (
+            f"--context-depth {depth} and {length} tokens of output do not fit into --context "
+            f"{settings.context_tokens}; raise it, or leave it out"
+        )
+    if length >= settings.context_tokens:
+        return (
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
+            f"{length} tokens of output; raise --context"
+        )
+    return None

@@ -1,0 +1,186 @@
+"""The typer application that `draftmap` and `python -m harness` start.
+
+A command's module is imported only when the command is used: engines, hub client and numerics take
+seconds to import, and `--help` needs none of them.
+"""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
+from typer.core import TyperCommand, TyperGroup
+
+from harness import PROGRAM, __version__, console
+from harness.command_help import Command
+from harness.errors import BAD_INPUT, EXIT_CODES
+from harness.features import COMMANDS
+
+_SIMILAR = 0.65
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+
+class _Commands(TyperGroup):
+    """The commands of the table, in its order.
+
+    Their list is plain text: drawing frames takes as long as all the rest of `--help`.
+    """
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
+        super().__init__(**settings)
+        for name in COMMANDS:
+            self.add_command(TyperCommand(name))
+
+    def parse_args(self, context: Any, words: list[str]) -> list[str]:  # noqa: ANN401 - as typer calls it
+        with _in_one_line():
+            return super().parse_args(context, words)
+
+    def invoke(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        with _in_one_line():
+            return super().invoke(context)
+
+    def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        """Those of the program itself."""
+        return _prepared(super().get_params, context)
+
+    def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
+        """The command, whose module is imported now."""
+        return _loaded(name) if name in self.commands else None
+
+    def format_commands(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
+        """The whole first line of each, which typer would cut."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Let a mistake in the command line be one line, where typer prints the usage above it."""
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except UsageError as error:
+        hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
+        message = error.format_message().removesuffix(".")
+        raise UsageError(message if ";" in message else f"{message}{hint}") from error
+
+
+def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
+    feature = COMMANDS[name]
+    module = feature.load()
+    application = getattr(module, "app", None)
+    if application is None:
+        application = typer.Typer(add_completion=False, context_settings=HELP_NAMES)
+        function = getattr(module, "import_" if name == "import" else name)
+        application.command(name, cls=Command, help=getattr(module, "HELP", None))(function)
+    command: Any = typer.main.get_command(application)
+    command.name = name
+    command.help = "\n\n".join(filter(None, (feature.summary, command.help)))
+    command.epilog = f"Guide: {feature.page} in the repository."
+    for each in (command, *command.params):
+        each.help = console.as_started(getattr(each, "help", None) or "")
+    for each in (command, *getattr(command, "commands", {}).values()):
+        each.get_params = partial(_prepared, each.get_params)
+    return command
+
+
+def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+    """The parameters of a command: a flag takes no value, so its help shows no type.
+
+    Flags and paths are converted here: typer imports pydantic for it, which takes a tenth of a
+    second. A version of typer that does not look here converts them itself.
+    """
+    found = get_params(context)
+    for each in found:
+        described = getattr(each, "type_descriptor", None)
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+        if described is not None and described.annotation in (bool, Path, list[Path]):
+            each._runtime_param = _Conversion()  # noqa: SLF001 - there is no public way
+    return found
+
+
+class _Conversion:
+    """A word becomes a path, and a list of words one of paths; a flag stays what it is."""
+
+    def coerce(self, value: Any, *, param: Any, **_: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        if param.multiple or param.nargs == -1:
+            return [Path(each) for each in value or ()]
+        return Path(value) if isinstance(value, str) else value
+
+
+app = typer.Typer(
+    name="draftmap",
+    cls=_Commands,
+    help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
+    epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
+    f"Exit codes: {'. '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
+    add_completion=False,
+    context_settings=HELP_NAMES,
+    rich_markup_mode=None,
+    pretty_exceptions_show_locals=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        from harness.commands.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
+
+        console.reports_errors(welcome)()
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    console.prepare_streams()
+    treat_termination_as_ctrl_c()
+    app(in_full(sys.argv[1:]), prog_name=PROGRAM)
+
+
+def in_full(words: list[str]) -> list[str]:
+    """The words with the command that is meant: `help run`, or a model, which is measured."""
+    first = words[0] if words else "-"
+    if first == "help":
+        return [*words[1:2], "--help"]
+    if first in COMMANDS or first.startswith("-"):
+        return words
+    from harness.models.resolve import is_model, names, refuse_unknown  # noqa: PLC0415 - slow
+
+    if is_model(first):
+        return ["run", *words]
+    if "/" in first or first.lower().endswith(".gguf"):
+        console.say(f"Error: {refuse_unknown(first)}")
+        raise SystemExit(BAD_INPUT)
+    kinds = (("command", COMMANDS, "--help"), ("model", names(), "models"))
+    near = (
+        f"the nearest {kind} is {found[0]!r}" if found else f"`{PROGRAM} {lists}` lists {kind}s"
+        for kind, known, lists in kinds
+        for found in [get_close_matches(first.lower(), known, 1, _SIMILAR)]
+    )
+    console.say(
+        f"Error: {first!r} is no command, and no model by name, file or owner/repo:quant; "
+        f"{', '.join(near)}"
+    )
+    raise SystemExit(BAD_INPUT)
+
+
+def treat_termination_as_ctrl_c() -> None:
+    """Let SIGTERM (from `kill`, `timeout`, a shutdown) do what Ctrl-C does, from now on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

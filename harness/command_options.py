@@ -1,0 +1,152 @@
+"""Makes the options of a command from the fields of the values that the command takes."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+
+from harness.campaign import axis_options
+from harness.errors import BadInputError
+from harness.options import Option
+from schemas.axes import Axes
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Marks a parameter of a command: these fields keep their defaults and are not offered."""
+
+    fields: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offered:
+    field: Field[Any]
+    type: Any
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        return self.option.flag(self.field.name)
+
+    @property
+    def repeatable(self) -> bool:
+        return tuple in (get_origin(self.type), *map(get_origin, get_args(self.type)))
+
+    @property
+    def _number(self) -> object:
+        """`int` or `float` for an option that is a single number."""
+        kinds = {self.type, *get_args(self.type)} & {int, float}
+        parsed = self.option.parse or self.option.choices or self.repeatable
+        return None if parsed or len(kinds) != 1 else kinds.pop()
+
+    @property
+    def _argument_name(self) -> str:
+        return f"{self.field.name}_argument"
+
+    def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
+        """The parameters of the option and its argument; only usual ones show, or the `whole`."""
+        option, read_as, default = self.option, self.type, self.field.default
+        if option.argument:
+            word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
+            yield _parameter(self._argument_name, str | None, word, default=None)
+        if self.repeatable:
+            read_as, default = list[str] | None, None
+        elif option.parse or option.choices or self._number:
+            read_as = str | None
+        info = typer.Option(
+            *filter(None, (self.flag, option.short)),
+            help=option.help,
+            metavar=option.metavar,
+            rich_help_panel=option.panel,
+            hidden=not (option.usual or whole),
+        )
+        default = inspect.Parameter.empty if default is MISSING else default
+        yield _parameter(self.field.name, read_as, info, default=default)
+
+    def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
+        """What the field gets, removed from what typer read."""
+        value = given.pop(self.field.name)
+        word = given.pop(self._argument_name, None)
+        if word and value:
+            message = f"{word} is given twice: leave out {self.flag}, or the word without an option"
+            raise BadInputError(message)
+        if word:
+            value = [word] if self.repeatable else word
+        if value == "" or (self.repeatable and "" in (value or ())):
+            message = f"{self.flag} is empty; leave it out, or give {self.option.metavar}"
+            raise BadInputError(message)
+        if value is None or (self.repeatable and not value):
+            return self.field.default
+        if self.option.choices:
+            return self.option.chosen(self.field.name, value)
+        if self.option.parse or self.repeatable:
+            return (self.option.parse or tuple)(value)
+        if self._number:
+            return self.option.number(self.field.name, str(value), whole=self._number is int)
+        return value
+
+
+def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, info])
+
+
+def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
+    """Let typer see the fields of every dataclass parameter of a command as options."""
+    hints = get_type_hints(command, include_extras=True)
+    kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
+    left_out = {
+        name: {field for mark in getattr(hint, "__metadata__", ()) for field in mark.fields}
+        for name, hint in hints.items()
+        if is_dataclass(kinds[name])
+    }
+    offered = {
+        name: [each for each in _offered(kinds[name]) if each.field.name not in fields]
+        for name, fields in left_out.items()
+    }
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> T:  # noqa: ANN401 - as typer reads them
+        values = {
+            name: kinds[name](**{each.field.name: each.taken(given) for each in fields})
+            for name, fields in offered.items()
+        }
+        return command(**given, **values)  # type: ignore[call-arg]  # these are the command's names
+
+    whole = not any(each.option.usual for options in offered.values() for each in options)
+    parameters = []
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        if name in offered:
+            parameters += [made for each in offered[name] for made in each.parameters(whole=whole)]
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+    del wrapped.__wrapped__
+    return wrapped
+
+
+def option_names(kind: type) -> list[str]:
+    """The options that the fields of a value are offered as."""
+    return [each.flag for each in _offered(kind)]
+
+
+def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
+    """Its own fields come before those that it inherits, which fewer people need.
+
+    Axes are inherited without an annotation; their options are in `axes.toml`.
+    """
+    known = {**axis_options.OPTIONS} if issubclass(kind, Axes) else {}
+    known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}
+    hints = get_type_hints(kind)
+    return [
+        _Offered(field=each, type=hints[each.name], option=known[each.name])
+        for each in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__)
+        if each.name in known
+    ]

@@ -1,0 +1,49 @@
+"""`draftmap methods`: list the ways of drafting, their runners and their default sizes."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from harness import console
+from harness.campaign.method_parser import METHODS
+from schemas.codec import Json
+from schemas.vocabulary import RUNNERS
+from schemas.vocabulary.methods import MethodEntry
+
+
+@console.reports_errors
+def methods(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    if json:
+        console.print_json({name: _as_json(entry) for name, entry in METHODS.items()})
+        return
+    screen = console.result_console()
+    for entry in METHODS.values():
+        screen.print(Text(signature(entry), style="bold"))
+        screen.print(Text(f"  {entry.summary}"))
+        needs = "; needs --draft" if entry.draft == "required" else ""
+        also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
+        screen.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))
+    screen.print()
+    screen.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))
+
+
+def signature(entry: MethodEntry) -> str:
+    """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
+    sizes = ",".join(f"{key}={value:g}" for key, value in entry.defaults.items())
+    return f"{entry.id}:{sizes}" if sizes else entry.id
+
+
+def _as_json(entry: MethodEntry) -> Json:
+    return {
+        "summary": entry.summary,
+        "options": {**entry.defaults, **dict.fromkeys(entry.optional)},
+        "runners": list(_runners_of(entry)),
+    }
+
+
+def _runners_of(entry: MethodEntry) -> tuple[str, ...]:
+    return tuple(name for name, kind in RUNNERS.items() if entry.id in kind.methods)

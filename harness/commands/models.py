@@ -1,0 +1,100 @@
+"""`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
+from harness.command_help import Command
+from harness.errors import NO, MachineError
+from harness.models.presets import usual_draft
+from schemas.codec import encode
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+
+
+@app.callback()
+@console.reports_errors
+def models(
+    context: typer.Context,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """Shows for each whether it is on this disk and fits the memory of this machine."""
+    if context.invoked_subcommand is not None:
+        return
+    from harness.plan.overview import overview  # noqa: PLC0415 - slow to import
+    from harness.report.model_table import show  # noqa: PLC0415 - slow to import
+
+    found = overview(DEFAULT_CONTEXT_TOKENS)
+    if json:
+        console.print_json(encode(found))
+        return
+    show(found, console.result_console())
+
+
+@app.command(cls=Command)
+@console.reports_errors
+def check(
+    *,
+    target: Annotated[str, typer.Argument(help="A GGUF file, a name or `owner/repo:quant`.")],
+    draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
+
+    Nothing is fetched and no weights are loaded. Exit code 1 is no.
+    """
+    from harness.models.compatibility import compare  # noqa: PLC0415 - slow to import
+    from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
+    from harness.report.model_table import show_comparison  # noqa: PLC0415 - slow to import
+
+    ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
+    compared = compare(
+        ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
+    )
+    if json:
+        found = {"fits": compared.fits, "comparison": encode(compared)}
+        console.print_json({"target": target, "draft": draft, **found})
+    else:
+        show_comparison(target, draft, compared, console.result_console())
+    if not compared.fits:
+        raise typer.Exit(NO)
+
+
+@app.command(cls=Command)
+@console.reports_errors
+def get(
+    *,
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A name or `owner/repo:quant`.")],
+    draft: Annotated[
+        bool,
+        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
+    ] = True,
+) -> None:
+    """Fetch a model and its draft, and print their paths.
+
+    A file that is on this disk is not fetched again. An interrupted download is continued, and
+    every file is compared with the hub's SHA-256 before it is used.
+    """
+    from harness.models.resolve import on_disk, resolve  # noqa: PLC0415 - slow to import
+
+    usual = usual_draft(name) if draft else None
+    for each in (name, usual.name) if usual else (name,):
+        path = on_disk(each)
+        if path is not None:
+            console.say(f"{each} is already on this disk.")
+        typer.echo(str(path or resolve(each, say=console.say).path))
+
+
+def _required(name: str) -> Path:
+    """The file of a model. Raises `MachineError` with the command that fetches it."""
+    from harness.models.resolve import on_disk  # noqa: PLC0415 - slow to import
+
+    path = on_disk(name)
+    if path is None:
+        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
+        raise MachineError(message)
+    return path

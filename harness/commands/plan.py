@@ -1,0 +1,39 @@
+"""`draftmap plan`: what fits, what a draft costs, what it will probably gain."""
+
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.command_options import offers_fields
+from harness.plan import options
+
+
+@console.reports_errors
+@offers_fields
+def plan(
+    models: options.ModelOptions,
+    load: options.LoadOptions,
+    computer: options.ComputerOptions,
+    speed: options.SpeedOptions,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """What to switch on, from results of such machines where there are any; only headers are read.
+
+    - `python -m harness plan qwen3-8b`
+
+    - `python -m harness plan big.gguf small.gguf --gpu "RTX 4060 8 GB" --ram 32GB`
+
+    - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
+    """
+    from harness.plan.inputs import plan_inputs  # noqa: PLC0415 - slow to import
+    from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import
+    from harness.report.plan_report import show  # noqa: PLC0415 - slow to import
+
+    inputs = plan_inputs(models, load=load, computer=computer, speed=speed, say=console.say)
+    found = planned(inputs)
+    if json:
+        console.print_json(found.as_json())
+    else:
+        show(found, console.result_console(), inputs.server)

@@ -1,0 +1,46 @@
+"""`draftmap show`: print the report of a result file."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.errors import BadInputError
+from harness.files import result_bytes
+from harness.machine.engines import server_program
+from schemas.codec import encode
+from schemas.contract import read
+from schemas.submission import Submission
+
+
+@console.reports_errors
+def show(
+    *,
+    file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all figures after the verdict.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
+) -> None:
+    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
+    from harness.report import brief  # noqa: PLC0415 - slow to import
+    from harness.report.use import Here  # noqa: PLC0415 - slow to import
+
+    submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
+    if not isinstance(submission, Submission):
+        more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
+        message = f"{submission[0].line()}{more}; `python -m harness validate` lists all"
+        raise BadInputError(message)
+    summary = summarize(submission)
+    if json:
+        console.print_json(encode(summary))
+        return
+    screen = console.result_console()
+    brief.show(submission, summary, screen, path=file, here=Here(server=server_program()))
+    if details:
+        from harness.report.terminal import show as show_report  # noqa: PLC0415 - slow to import
+
+        screen.print()
+        show_report(submission, summary, screen)

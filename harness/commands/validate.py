@@ -1,0 +1,49 @@
+"""`draftmap validate`: check result files as the project's own pull-request check does."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.errors import BAD_INPUT, NO
+from schemas.codec import encode
+from schemas.contract import read
+from schemas.finding import ROOT, Finding
+from schemas.strict import MAX_BYTES
+from schemas.submission import Submission
+
+_UNREAD = "readable"
+
+
+@console.reports_errors
+def validate(
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """It prints a line for each thing that is wrong; `show FILE` prints what a valid file says."""
+    found = [finding for path in files for finding in _findings(path)]
+    if json:
+        console.print_json([encode(finding) for finding in found])
+    else:
+        for finding in found:
+            typer.echo(finding.line())
+    if found:
+        unread = any(each.rule == _UNREAD for each in found)
+        raise typer.Exit(BAD_INPUT if unread else NO)
+    console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
+
+
+def _findings(path: Path) -> tuple[Finding, ...]:
+    """What is wrong with a file; an unreadable one is a finding, so that the others are checked."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
+    except OSError as error:
+        next_step = "name the files in it" if path.is_dir() else "check the path"
+        message = f"cannot be read ({error.strerror}); {next_step}"
+        return (Finding(file=str(path), path=ROOT, message=message, rule=_UNREAD),)
+    result = read(data, file=str(path), now=datetime.now(UTC))
+    return () if isinstance(result, Submission) else result

@@ -1,0 +1,84 @@
+"""What `draftmap` prints without arguments: what it found here, and what to do next."""
+
+from collections.abc import Iterator
+
+from harness import PROGRAM, console
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
+from harness.machine import engines
+from harness.machine.detect import machine
+from harness.models.hub import default_client
+from harness.models.presets import presets
+from harness.plan.overview import ModelEntry, ModelsOverview, assess, memory_of
+from schemas.submission import Machine
+from schemas.vocabulary import say
+
+_MIB_PER_GIB = 1024
+_MB_PER_GB = 1000
+
+
+def welcome() -> None:
+    """Print what this machine has, and the commands that come next."""
+    here = machine()
+    found = assess(memory_of(here), DEFAULT_CONTEXT_TOKENS, client=default_client())
+    screen = console.result_console()
+    for line in lines(
+        here, found, version=engines.package_version(), server=engines.server_program()
+    ):
+        screen.print(line, markup=False, soft_wrap=True)
+
+
+def lines(
+    here: Machine, found: ModelsOverview, *, version: str | None, server: str | None
+) -> Iterator[str]:
+    yield "Draftmap measures whether speculative decoding makes a language model faster here:"
+    yield "something cheap writes some tokens ahead, the model checks them all in one step."
+    yield ""
+    cards = say.listed([card.name for card in here.gpus]) if here.gpus else "no GPU seen"
+    yield f"Machine  {here.cpu.name}, {cards}"
+    known = " and ".join(filter(None, (version and f"{engines.PACKAGE} {version}", server)))
+    none = f"none: no {engines.PACKAGE}, and no {engines.SERVER_PROGRAM} on PATH"
+    yield f"Engine   {known or none}"
+    yield f"Models   {_fitting(found)}"
+    yield ""
+    if version is None and server is None:
+        yield f"Next     {engines.INSTALL_ENGINE}"
+        return
+    yield "Next     a first verdict, with a small model that is fetched:"
+    yield f"           {PROGRAM} run --quick"
+    target = _suggested(found)
+    if target is not None:
+        size = "" if target.on_disk else f" (fetches {_gigabytes(target)})"
+        yield f"         the same with a model that people use{size}:"
+        yield f"           {PROGRAM} run --quick --target {target.preset.name}"
+    yield "         what fits and what a draft gains, before a download:"
+    yield f"           {PROGRAM} plan MODEL"
+    yield f"All models with a name: {PROGRAM} models   All commands: {PROGRAM} --help"
+
+
+def _gigabytes(entry: ModelEntry) -> str:
+    draft = presets()[entry.preset.draft or entry.preset.name]
+    sizes = (entry.preset.size_mb, draft.size_mb if entry.preset.draft else 0)
+    return f"{sum(size or 0 for size in sizes) / _MB_PER_GB:.1f} GB"
+
+
+def _fitting(found: ModelsOverview) -> str:
+    memory = found.memory
+    room = f"{memory.total_mib / _MIB_PER_GIB:.1f} GiB of {memory.name}"
+    models = [each for each in found.models if each.preset.head is None]
+    fitting = [each for each in models if each.fits in ("yes", "tight")]
+    if not fitting:
+        return f"none of the models with a name fits {room}"
+    here = sum(each.on_disk for each in fitting)
+    return f"{len(fitting)} of {len(models)} with a name fit {room}; {here} on this disk"
+
+
+def _suggested(found: ModelsOverview) -> ModelEntry | None:
+    """A model of the hub that fits together with its draft: on this disk, else by its size."""
+    fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
+    able = [
+        each
+        for each in found.models
+        if each.preset.repository and (each.preset.name, each.preset.draft) in fits
+    ]
+    sign = 1 if found.memory.kind == "gpu" else -1
+    return max(able, key=lambda each: (each.on_disk, sign * (each.needed_bytes or 0)), default=None)

@@ -1,0 +1,1 @@
+"""Compare two builds of an engine: is speculation slower, or are answers worse, after a change?"""

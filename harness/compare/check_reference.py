@@ -1,0 +1,114 @@
+"""`draftmap compare --reference`: write tokens per round by task, or check them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import typer
+
+from estimates.model import Summary
+from harness import console
+from harness.compare import reference as estimates
+from harness.compare.comparison import ERROR_RATE
+from harness.errors import (
+    INVALID_ANSWERS,
+    NO,
+    NOT_MEASURED,
+    BadInputError,
+    MachineError,
+    unreadable,
+)
+from harness.files import written
+from harness.run import run_command
+from harness.run.request import RunRequest
+from schemas.codec import encode
+from schemas.vocabulary import say
+
+_CODES = {"lower": NO, "not-compared": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
+_LARGEST = 1_000_000
+
+
+def check_reference(
+    request: RunRequest, path: Path, fail_below: float | None, markdown: Path | None
+) -> None:
+    """Measure the only build; write the file if there is none, else check against it."""
+    reference = _read(path) if path.exists() else None
+    measured, _ = run_command.measured_interleaved(request)
+    (found,) = measured.values()
+    try:
+        now = estimates.reference_of(found.submission)
+    except ValueError as error:
+        raise MachineError(str(error)) from error
+    if reference is None:
+        with written(path) as part:
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(now), indent=1) + b"\n")
+        checks: Sequence[estimates.TaskCheck] = ()
+        lines, verdict = [f"Reference written: {path}. The next run is checked."], "written"
+    else:
+        if apart := estimates.mismatch(reference, now):
+            message = f"{path}: {apart}; delete it to write a new one"
+            raise BadInputError(message)
+        checks = estimates.check(reference, now, fail_below or estimates.FAIL_BELOW)
+        verdict = _verdict(found.summary, checks)
+        lines = [*_lines(reference.engine, now.engine, checks, verdict)]
+    if markdown is not None:
+        with written(markdown) as part:
+            part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
+    if request.result.json:
+        figures = [encode(each) for each in checks]
+        confidence = 1 - ERROR_RATE
+        console.print_json({"verdict": verdict, "confidence": confidence, "tasks": figures})
+    else:
+        for line in lines:
+            console.result_console().print(line, soft_wrap=True, markup=False)
+    if code := _CODES.get(verdict, 0):
+        raise typer.Exit(code)
+
+
+def _read(path: Path) -> estimates.Reference:
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_LARGEST), type=estimates.Reference)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except msgspec.DecodeError as error:
+        message = f"{path} is no reference of this version ({error}); delete it to write a new one"
+        raise BadInputError(message) from error
+
+
+def _verdict(summary: Summary, checks: Sequence[estimates.TaskCheck]) -> str:
+    if any(flag.name == "invalid-answers" for flag in summary.flags):
+        return "invalid-answers"
+    standings = [each.standing for each in checks]
+    if "lower" in standings or not standings or set(standings) == {"not-compared"}:
+        return "lower" if "lower" in standings else "not-compared"
+    return "higher" if "higher" in standings else "no-difference"
+
+
+def _lines(
+    base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
+) -> Iterator[str]:
+    """The verdict, and a table that a terminal and Markdown both show."""
+    lower = [f"{each.arm} on {each.task}" for each in checks if each.standing == "lower"]
+    yield {
+        "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
+        "higher": "No loss, and more tokens per round than the reference.",
+        "no-difference": f"No difference in {say.count(len(checks), 'task')}.",
+        "not-compared": "Not compared: nearly every text differs from the reference's.",
+        "invalid-answers": "Invalid answers: speculation breaks JSON, tool calls or loops.",
+    }[verdict]
+    yield ""
+    yield f"Reference: {base}. Head: {head}. {say.percent(1 - ERROR_RATE)} confidence."
+    yield ""
+    yield "| Method | Task | Reference → head | Change | Verdict |"
+    yield "| --- | --- | --- | --- | --- |"
+    for each in checks:
+        values = change = ""
+        if each.reference and each.measured and each.interval:
+            values = f"{say.number(each.reference, 2)} → {say.number(each.measured, 2)}"
+            ends = (each.interval.low - 1, each.interval.high - 1)
+            change = f"{say.percent(each.measured / each.reference - 1, 1, signed=True)} "
+            change += f"[{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
+        left = f", {say.count(each.left_out, 'other text')}" if each.left_out else ""
+        standing = each.standing.replace("-", " ")
+        yield f"| `{each.arm}` | {each.task} | {values} | {change} | {standing}{left} |"

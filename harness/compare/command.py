@@ -1,0 +1,91 @@
+"""`draftmap compare`: did a change of the engine make speculation slower, or its answers worse?"""
+
+from dataclasses import replace
+from typing import Annotated
+
+from harness import console
+from harness.campaign.options import Options
+from harness.command_options import Without, offers_fields
+from harness.compare.options import BLOCKS, Builds
+from harness.errors import BadInputError
+from harness.run.request import ResultOptions, RunRequest
+from harness.runners.options import ConnectionOptions
+
+_SAME_BLOCKS = 2  # for a reference: they show whether an engine repeats itself
+_MAX_TOKENS = 48
+_MINUTES, _QUICK_MINUTES = 15.0, 5.0
+# The shortest of each task, so that answers take the time, but for one that is long to read.
+_QUICK_PROMPTS = (
+    *("code-log-script", "json-quiz"),
+    *("summarization-incident-queue", "creative-snail-post"),
+)
+_PROMPTS = (
+    *_QUICK_PROMPTS,
+    *("math-root-proof", "reasoning-three-jugs", "chat-rainy-holiday"),
+    "translation-en-it-proverbs",
+)
+_BY_COMMANDS = Without(
+    frozenset({"base_url", "spec_base_urls", "server_command", "spec_server_commands"})
+)
+
+
+@console.reports_errors
+@offers_fields
+def compare(
+    builds: Builds,
+    options: Options,
+    connection: Annotated[ConnectionOptions, _BY_COMMANDS],
+    result: ResultOptions,
+) -> None:
+    """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
+
+    Its defaults are a prompt of each task, one of them long, answers of 48 tokens, and at most 15
+    minutes; it ends earlier once every interval is within 2 %. Exit code 1 means that an arm is
+    clearly slower with head, 0 that none is, 3 that something could not be measured, 4 that answers
+    of head are invalid where base's are not. A busy machine makes intervals wide, not wrong.
+
+    - `python -m harness compare --base old/llama-server --head new/llama-server`
+
+    - `python -m harness compare --base a --head b --target qwen3-8b --method draft-model:n_max=4`
+
+    - `python -m harness compare --target NAME --base-command 'old/bin/vllm serve NAME --port
+    {port}' --head-command 'new/bin/vllm serve NAME --port {port}'`
+
+    - `python -m harness compare --head new/llama-server --reference tokens-per-round.json`
+    """
+    builds.check()
+    minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    request = RunRequest(
+        options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
+        engines=builds.engines(options, connection),
+        result=result,
+    )
+    from harness.compare import check_reference, compare_builds  # noqa: PLC0415 - slow to import
+    from harness.run import run_reports  # noqa: PLC0415 - slow to import
+
+    if result.dry_run:
+        run_reports.print_plan(request, 60 * minutes)
+    elif builds.reference is not None:
+        check_reference.check_reference(
+            request, builds.reference, builds.fail_below, builds.markdown
+        )
+    else:
+        compare_builds.compare_builds(request, builds, budget_s=60 * minutes)
+
+
+def _defaults(options: Options, blocks: int) -> Options:
+    """The options with the defaults of a comparison; the budget is for both builds together."""
+    if options.precision is not None:
+        message = "a comparison ends by --budget or --blocks; leave out --precision"
+        raise BadInputError(message)
+    prompts = options.prompts
+    if not (options.suite or options.tasks or prompts):
+        prompts = _QUICK_PROMPTS if options.quick else _PROMPTS
+    return replace(
+        options,
+        blocks=options.blocks or blocks,
+        prompts=prompts,
+        max_output_tokens=options.max_output_tokens or _MAX_TOKENS,
+        budget_min=None,
+        quick=False,
+    )

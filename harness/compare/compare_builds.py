@@ -1,0 +1,63 @@
+"""Carry out a comparison: both builds in turns, the verdict, and the exit code that CI reads."""
+
+from collections.abc import Collection, Mapping
+
+import typer
+
+from harness import console
+from harness.compare import comparison, report
+from harness.compare.options import BLOCKS, Builds
+from harness.errors import INTERRUPTED, INVALID_ANSWERS, NO, NOT_MEASURED
+from harness.files import written
+from harness.run import run_command
+from harness.run.next_step import RESUME, resume_command
+from harness.run.request import RunRequest
+from schemas.submission import Submission
+
+_EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
+
+
+def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
+    """Measure both builds and print what differs. Exits with the code of the verdict."""
+    joint = run_command.JointEnd(enough=_is_precise, budget_s=budget_s)
+    measured, errors = run_command.measured_interleaved(
+        request, needs_all=True, together=True, joint_end=joint
+    )
+    submissions = {name: each.submission for name, each in measured.items()}
+    verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
+    ended = [each.design.ended for each in submissions.values()]
+    ended += ["interrupted" for each in errors.values() if each.exit_code == INTERRUPTED]
+    interrupted = len(ended) == len(request.engines) and "interrupted" in ended
+    if interrupted:
+        console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")
+    elif verdict == "unclear":
+        _say_how_to_go_on(request, budget_s, ended)
+    if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
+        raise typer.Exit(code)
+
+
+def _say_how_to_go_on(request: RunRequest, budget_s: float, ended: Collection[str]) -> None:
+    """Twice the time, on top of what is measured where the budget ended it."""
+    longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
+    more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
+    console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")
+
+
+def _is_precise(so_far: Mapping[str, Submission]) -> bool:
+    return comparison.compare(so_far["base"], so_far["head"]).is_precise
+
+
+def _print(builds: Builds, measured: Mapping[str, Submission], *, as_json: bool) -> str:
+    """Print the comparison; returns its verdict."""
+    bound = builds.fail_below or comparison.FAIL_BELOW
+    found = comparison.compare(measured["base"], measured["head"], fail_below=bound)
+    if builds.markdown is not None:
+        with written(builds.markdown) as part:
+            part.write_text(report.markdown(found), "utf-8")
+    if as_json:
+        console.print_json(comparison.to_json(found))
+    else:
+        screen = console.result_console()
+        for line in report.lines(found):
+            screen.print(line, soft_wrap=True, markup=False)
+    return found.verdict

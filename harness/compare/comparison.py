@@ -1,0 +1,309 @@
+"""Compare two builds of an engine that answered the same prompts in the same blocks.
+
+Each block is one measurement of the change of every arm, here of the time to write a token:
+
+    m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
+
+where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
+base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
+the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
+stall of one trial is not taken for a property of a build. Reading the prompt and the whole request,
+both by the client's clock, are compared in the same way. The interval is Student's t over blocks.
+Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
+shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import numpy as np
+
+from estimates.answer_validity import InvalidAnswers, worse
+from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
+from estimates.identity import identify
+from estimates.model import Interval
+from estimates.pairing import PromptPairs, pair
+from estimates.ratios import together
+from estimates.student_t import t_quantile
+from harness.compare.paired_blocks import (
+    ByClock,
+    Counter,
+    Logs,
+    PairedBlocks,
+    by_reading,
+    by_request,
+    by_writing,
+)
+from schemas.codec import Json, encode
+from schemas.submission import Arm, Submission
+
+# `higher` and `lower` are about head.
+Direction = Literal["higher", "lower", "no-difference", "unclear"]
+Deciding = Literal["writing", "reading", "whole request"]
+
+ERROR_RATE, FAIL_BELOW = 0.02, 0.99
+_WITHIN = 0.9  # two one-sided tests of 95 % each
+WIDE = 0.05
+FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
+# A client on a busy machine sees no smaller difference: sockets and scheduling take as long.
+CLIENT_GRAIN_MS = 3.0
+PRECISE = 0.02  # a comparison may end once every interval is so narrow, as a share of the ratio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureChange:
+    """A quantity under both builds, and head over base with its interval over blocks."""
+
+    base: float
+    head: float
+    ratio: float
+    interval: Interval | None
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Prompts by whether both builds always wrote the same; `unstable`: one did not repeat it."""
+
+    identical: int
+    different: int
+    not_compared: int
+    unstable: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmChange:
+    """One arm under both builds; `failed` says which cannot run it, and why.
+
+    `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
+    in ms. `invalid` is there if more answers of head are not what their prompts ask for.
+    """
+
+    arm: str
+    prompts: int = 0
+    blocks: int = 0
+    failed: str | None = None
+    speed: FigureChange | None = None
+    prompt_speed: FigureChange | None = None
+    whole_request: FigureChange | None = None
+    round_cost: FigureChange | None = None
+    tokens_per_round: FigureChange | None = None
+    acceptance_rate: FigureChange | None = None
+    outputs: Outputs | None = None
+    invalid: InvalidAnswers | None = None
+
+    @property
+    def deciding(self) -> dict[Deciding, FigureChange]:
+        """The figures that the verdict listens to."""
+        found: dict[Deciding, FigureChange | None] = {
+            "writing": self.speed,
+            "reading": self.prompt_speed,
+            "whole request": self.whole_request,
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
+    def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
+        """The deciding figures that show that head is faster, or slower; a request takes time."""
+        better, worse = ("higher", "lower") if direction == "faster" else ("lower", "higher")
+        return {
+            name: each
+            for name, each in self.deciding.items()
+            if each.direction == (worse if name == "whole request" else better)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two builds, arm by arm; `level` is that of each interval, `confidence` that of all."""
+
+    base: str
+    head: str
+    fail_below: float
+    level: float
+    arms: tuple[ArmChange, ...]
+    confidence: float = 1 - ERROR_RATE
+
+    @property
+    def verdict(
+        self,
+    ) -> Literal["invalid-answers", "slower", "failed", "unclear", "faster", "no-difference"]:
+        """What matters most: wrong answers, a slowdown, what could not be measured, a gain."""
+        if any(each.invalid for each in self.arms):
+            return "invalid-answers"
+        if any(each.whose("slower") for each in self.arms):
+            return "slower"
+        if any(each.failed for each in self.arms):
+            return "failed"
+        if any(each.direction == "unclear" for arm in self.arms for each in arm.deciding.values()):
+            return "unclear"
+        return "faster" if any(each.whose("faster") for each in self.arms) else "no-difference"
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether every deciding interval is so narrow that more blocks would not help."""
+        figures = [each for arm in self.arms for each in arm.deciding.values()]
+        return bool(figures) and all(
+            each.interval is not None and each.interval.log_half_width <= PRECISE
+            for each in figures
+        )
+
+
+def half_width(means: Logs, level: float) -> Logs:
+    """Half-width of the t interval over blocks, the last axis, as a logarithm."""
+    blocks = means.shape[-1]
+    factor = t_quantile(blocks - 1, (1 + level) / 2) / math.sqrt(blocks)
+    return np.asarray(factor * np.std(means, axis=-1, ddof=1))
+
+
+def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval | None, Direction]:
+    """The ratio of block means, its interval, and what they say.
+
+    A change is one whose interval lies below the bound, or above its inverse. Without one, a change
+    of `WIDE`, or one below the bound if that is farther from 1, must be excluded either way (two
+    one-sided tests at 95 %), else it is unclear.
+    """
+    ratio = math.exp(float(np.mean(means)))
+    if len(means) < FEWEST_BLOCKS:
+        return ratio, None, "unclear"
+    interval, inner = (
+        Interval(low=ratio * math.exp(-off), high=ratio * math.exp(off))
+        for off in (float(half_width(means, each)) for each in (level, _WITHIN))
+    )
+    if interval.high < fail_below:
+        return ratio, interval, "lower"
+    if interval.low > 1 / fail_below:
+        return ratio, interval, "higher"
+    wide = min(fail_below, 1 - WIDE)
+    is_wide = inner.low < wide or inner.high > 1 / wide
+    return ratio, interval, "unclear" if is_wide else "no-difference"
+
+
+def level_of(tests: int) -> float:
+    """The level of each of so many intervals."""
+    return 1 - ERROR_RATE / tests
+
+
+def tests_of(arms: int, speculating: int) -> int:
+    """How many intervals are right together: writing, reading and request of an arm, and each R."""
+    return 3 * arms + speculating
+
+
+def compare(base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW) -> Comparison:
+    """Every arm of `base` with the arm of the same id of `head`."""
+    speculating = sum(arm.role == "speculation" for arm in base.arms)
+    level = level_of(tests_of(len(base.arms), speculating))
+    judged = _Judge(base=base, head=head, level=level, fail_below=fail_below)
+    return Comparison(
+        base=identify(base).engine_build,
+        head=identify(head).engine_build,
+        fail_below=fail_below,
+        level=level,
+        arms=tuple(judged.arm(arm) for arm in base.arms),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judge:
+    base: Submission
+    head: Submission
+    level: float
+    fail_below: float
+
+    def arm(self, arm: Arm) -> ArmChange:
+        failed = "; ".join(self._failures(arm.id))
+        found = PairedBlocks.of(self._pairs(arm.id))
+        if failed or found is None:
+            return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
+        plain = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
+        drafts = arm.role == "speculation" and can_draft(arm.method)
+        return ArmChange(
+            arm=arm.id,
+            prompts=len(found.pairs),
+            blocks=len(found.blocks),
+            speed=self._timed(found, by_writing, per_token=1),
+            prompt_speed=self._timed(found, by_reading, per_token=found.prompt_tokens),
+            whole_request=self._timed(found, by_request, per_token=None),
+            round_cost=self._round_cost(found, plain) if drafts and plain else None,
+            tokens_per_round=self._counted(found, tokens_per_round) if drafts else None,
+            acceptance_rate=self._counted(found, acceptance_rate) if drafts else None,
+            outputs=_outputs(found.pairs),
+            invalid=self._invalid(arm.id),
+        )
+
+    def _invalid(self, arm: str) -> InvalidAnswers | None:
+        own, base = (
+            [trial for trial in each.trials if trial.arm == arm] for each in (self.head, self.base)
+        )
+        return worse(own, base, {each.id: each.task for each in self.base.suite.prompts})
+
+    def _failures(self, arm: str) -> Iterator[str]:
+        for name, submission in (("base", self.base), ("head", self.head)):
+            own = next((each for each in submission.arms if each.id == arm), None)
+            trials = [trial for trial in submission.trials if trial.arm == arm]
+            reason = own.reason if own else "not measured"
+            if own is None or own.outcome == "failed":
+                yield f"{name} cannot run it ({reason})"
+            elif trials and all(trial.outcome == "failed" for trial in trials):
+                yield f"no answer of {name} ended ({trials[0].reason})"
+
+    def _pairs(self, arm: str) -> tuple[PromptPairs, ...]:
+        return pair(*together(self.base, self.head, arm, arm))
+
+    def _timed(
+        self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
+    ) -> FigureChange | None:
+        """The change of tokens/s, or of ms where no tokens are counted."""
+        changed = found.changed(clock)
+        if changed is None or per_token == 0:
+            return None
+        grain_ms = 0.0 if clock is by_writing else CLIENT_GRAIN_MS
+        bound = min(self.fail_below, changed.base_ms / (changed.base_ms + grain_ms))
+        if per_token is None:
+            return self._change(changed.base_ms, -changed.faster, bound)
+        return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
+
+    def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
+        """The change of a figure; `head` is `base * ratio`, so that the printed figures divide."""
+        ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
+        return FigureChange(
+            base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
+        )
+
+    def _counted(self, found: PairedBlocks, value: Counter) -> FigureChange | None:
+        """A ratio of counters, pooled over the prompts of each block."""
+        counts = found.counted(value)
+        if counts is None:
+            return None
+        base, head = counts
+        return self._change(float(np.mean(base)), np.log(head / base))
+
+    def _round_cost(self, found: PairedBlocks, plain: PairedBlocks) -> FigureChange | None:
+        """R of each build from its own baseline: tokens per round over the speedup."""
+        counts = found.counted(tokens_per_round)
+        own, alone = found.changed(by_writing), plain.changed(by_writing)
+        if counts is None or own is None or alone is None or found.blocks != plain.blocks:
+            return None
+        base, head = counts
+        means = np.log(head / base) - own.faster + alone.faster
+        return self._change(float(np.mean(base)) * own.base_ms / alone.base_ms, means)
+
+
+def to_json(found: Comparison) -> dict[str, Json]:
+    """The verdict, and what it follows from, for machines."""
+    return {"verdict": found.verdict} | cast("dict[str, Json]", encode(found))
+
+
+def _outputs(pairs: Sequence[PromptPairs]) -> Outputs:
+    seen = [
+        ({t.output_sha256 for t in each.baseline_trials}, {t.output_sha256 for t in each.trials})
+        for each in pairs
+    ]
+    known = [(base, head) for base, head in seen if None not in base | head]
+    return Outputs(
+        identical=sum(len(base | head) == 1 for base, head in known),
+        different=sum(len(base | head) > 1 for base, head in known),
+        not_compared=len(seen) - len(known),
+        unstable=sum(len(base) > 1 or len(head) > 1 for base, head in known),
+    )

@@ -1,0 +1,120 @@
+"""The options of `draftmap compare`: which builds, and what is too slow."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.options import option
+from harness.run.chosen_engine import ChosenEngine
+from harness.runners.options import ConnectionOptions
+
+# Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
+# a hundred (`python -m bench.builds`).
+BLOCKS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builds:
+    """The two builds, how they start, and what counts as slower."""
+
+    base: str | None = option("The llama-server before the change.", metavar="BINARY")
+    head: str | None = option("The llama-server with the change.", metavar="BINARY")
+    base_commands: tuple[str, ...] = option(
+        "Instead of --base, for any server with OpenAI's protocol: the command that starts it "
+        "without speculation, '… --port {port}'; once more for each --method with it.",
+        name="base-command",
+        metavar="COMMAND",
+        default=(),
+    )
+    head_commands: tuple[str, ...] = option(
+        "Instead of --head: the same of the server with the change.",
+        name="head-command",
+        metavar="COMMAND",
+        default=(),
+    )
+    reference: Path | None = option(
+        "In the place of base: a file with the tokens per round of each task. It is written "
+        "where there is none, else head is checked against it, on however busy a machine.",
+        metavar="FILE",
+    )
+    fail_below: float | None = option(
+        "What is too slow, as a fraction of base: it fails where writing, reading the prompt or "
+        "whole requests are below it with 98 % confidence. Default: 0.99; 0.95 for the tokens "
+        "per round of a --reference.",
+        metavar="FRACTION",
+        least=0.1,
+        most=1,
+    )
+    markdown: Path | None = option(
+        "Also write the comparison as a comment for a pull request.", metavar="FILE"
+    )
+
+    def engines(self, options: Options, connection: ConnectionOptions) -> tuple[ChosenEngine, ...]:
+        """The builds by name. Raises `HarnessError` where one cannot be used."""
+        binaries, commands = self.base or self.head, self.base_commands or self.head_commands
+        message = None
+        if binaries and commands:
+            message = "give binaries (--base, --head) or commands, not both"
+        elif self.reference and (self.base or self.base_commands):
+            message = "--reference takes the place of base; give --head or --head-command alone"
+        if message:
+            raise BadInputError(message)
+        names = ("head",) if self.reference else ("base", "head")
+        given = {"base": (self.base, self.base_commands), "head": (self.head, self.head_commands)}
+        return tuple(
+            self._commanded(name, given[name][1], options, connection)
+            if commands
+            else self._started(name, given[name][0], connection)
+            for name in names
+        )
+
+    def check(self) -> None:
+        """Raise `BadInputError` where the table cannot be written."""
+        if self.markdown is None:
+            return
+        if self.markdown.is_dir():
+            message = f"{self.markdown} is a folder; name a file in it with --markdown"
+            raise BadInputError(message)
+        from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
+
+        require_writable(self.markdown.parent)
+
+    def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
+        if path is None:
+            message = f"name the build: --{name} BINARY, or --{name}-command COMMAND"
+            raise BadInputError(message)
+        if given := connection.given_for_servers():
+            message = f"{given[0]} is for --base-command and --head-command"
+            raise BadInputError(message)
+        from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
+
+        try:
+            find(path)
+        except BadInputError as error:
+            raise BadInputError(str(error).replace("--server-binary", f"--{name}")) from error
+        engine = replace(connection, binary=path)
+        return ChosenEngine(runner="llama-server", name=name, connection=engine)
+
+    def _commanded(
+        self, name: str, commands: tuple[str, ...], options: Options, connection: ConnectionOptions
+    ) -> ChosenEngine:
+        from harness.runners.server_command import command_words  # noqa: PLC0415 - slow to import
+
+        flag, needed = f"--{name}-command", 1 + len(options.methods)
+        if len(commands) != needed:
+            message = (
+                f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
+                "without speculation, then for each --method, in their order"
+            )
+            raise BadInputError(message)
+        for command in commands:
+            command_words(command, option=flag)
+        plain, *speculating = commands
+        engine = replace(
+            connection,
+            server_command=plain,
+            spec_server_commands=tuple(speculating),
+            plain_alone=not speculating,
+        )
+        return ChosenEngine(runner="openai", name=name, connection=engine)

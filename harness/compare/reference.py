@@ -1,0 +1,179 @@
+"""Check tokens per round by task against a reference that an earlier build wrote.
+
+Greedy answers and their drafts are the same whatever the machine does meanwhile, so this needs no
+quiet machine. Where a text differs from the reference, as a near-tie on another processor makes it,
+its prompt is left out. Tokens per round of a task are one over the mean over its prompts of rounds
+per token. The interval is Student's t over blocks; it has no width where all blocks agree.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Literal
+
+from estimates.decomposition import can_draft, tokens_per_round
+from estimates.identity import identify
+from estimates.model import Interval
+from estimates.student_t import t_quantile
+from harness.compare.comparison import level_of
+from schemas.submission import Submission, Trial
+
+FAIL_BELOW = 0.95
+Standing = Literal["lower", "higher", "no-difference", "not-compared"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReference:
+    """Rounds for a token, and the digest of the answer that they wrote."""
+
+    rounds_per_token: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReference:
+    tokens_per_round: float
+    low: float
+    high: float
+    prompts: dict[str, PromptReference]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """The facts that two runs must share to be compared, and the figures by arm and task."""
+
+    format: Literal["draftmap-reference"] = "draftmap-reference"
+    version: Literal[1] = 1
+    engine: str
+    target: str
+    suite: str
+    max_output_tokens: int
+    arms: dict[str, dict[str, TaskReference]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCheck:
+    """One task now over its reference; `left_out` prompts have another text."""
+
+    arm: str
+    task: str
+    standing: Standing
+    left_out: int = 0
+    reference: float | None = None
+    measured: float | None = None
+    interval: Interval | None = None
+
+
+def reference_of(submission: Submission) -> Reference:
+    """The reference that a run makes. Raises `ValueError` where rounds or texts are unknown."""
+    return Reference(
+        engine=identify(submission).engine_build,
+        target=f"{submission.target.name} {submission.target.quantisation}",
+        suite=f"{submission.suite.id} {submission.suite.version} {submission.suite.sha256}",
+        max_output_tokens=submission.settings.max_output_tokens or 0,
+        arms={
+            arm.id: dict(_tasks(submission, arm.id))
+            for arm in submission.arms
+            if arm.role == "speculation" and can_draft(arm.method)
+        },
+    )
+
+
+def mismatch(reference: Reference, now: Reference) -> str | None:
+    """Why a run cannot be checked against a reference; `None` if it can."""
+    tasks = [each for tasks in reference.arms.values() for each in tasks.values()]
+    figures = [f for each in tasks for f in (each.tokens_per_round, each.low, each.high)]
+    figures += [p.rounds_per_token for each in tasks for p in each.prompts.values()]
+    if not all(0 < each < math.inf for each in figures):
+        return "a figure is not above zero"
+    for name in ("target", "suite", "max_output_tokens"):
+        if getattr(reference, name) != getattr(now, name):
+            was, found = getattr(reference, name), getattr(now, name)
+            return f"it is about another run: its {name} is {was}, that of the run {found}"
+    theirs, ours = (
+        {(a, t, p) for a, ts in each.arms.items() for t, r in ts.items() for p in r.prompts}
+        for each in (reference, now)
+    )
+    apart = sorted(theirs ^ ours)
+    return f"only one of file and run has {' '.join(apart[0])}" if apart else None
+
+
+def check(reference: Reference, now: Reference, fail_below: float) -> tuple[TaskCheck, ...]:
+    """Compare every arm and task with a reference that fits the run."""
+    return tuple(
+        _checked(arm, task, expected, now.arms[arm][task], fail_below)
+        for arm, tasks in reference.arms.items()
+        for task, expected in tasks.items()
+    )
+
+
+def _checked(
+    arm: str, task: str, expected: TaskReference, now: TaskReference, fail_below: float
+) -> TaskCheck:
+    same = [p for p, each in expected.prompts.items() if now.prompts[p].text == each.text]
+    left_out = len(expected.prompts) - len(same)
+    if 2 * len(same) < len(expected.prompts) or not same:
+        return TaskCheck(arm=arm, task=task, standing="not-compared", left_out=left_out)
+    was, found = expected.tokens_per_round, now.tokens_per_round
+    if left_out:
+        was, found = (_pooled(each.prompts[p] for p in same) for each in (expected, now))
+    error = math.hypot(*(abs(math.log(each.high / each.low)) / 2 for each in (expected, now)))
+    low, high = (found / was * math.exp(sign * error) for sign in (-1, 1))
+    return TaskCheck(
+        arm=arm,
+        task=task,
+        standing=(
+            "lower" if high < fail_below else "higher" if low > 1 / fail_below else "no-difference"
+        ),
+        left_out=left_out,
+        reference=was,
+        measured=found,
+        interval=Interval(low=low, high=high),
+    )
+
+
+def _pooled(prompts: Iterator[PromptReference]) -> float:
+    return 1 / fmean(each.rounds_per_token for each in prompts)
+
+
+def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, TaskReference]]:
+    trials = [each for each in submission.trials if each.arm == arm and each.outcome == "ok"]
+    answered = {each.prompt for each in trials}
+    tasks: dict[str, list[str]] = {}
+    for prompt in submission.suite.prompts:
+        if prompt.id in answered:
+            tasks.setdefault(prompt.task, []).append(prompt.id)
+    level = level_of(max(1, len(tasks)))
+    for task, ids in tasks.items():
+        prompts = {each: _prompt([t for t in trials if t.prompt == each]) for each in ids}
+        value = _pooled(iter(prompts.values()))
+        error = _over_blocks([t for t in trials if t.prompt in prompts], level)
+        yield (
+            task,
+            TaskReference(
+                tokens_per_round=value,
+                low=value * math.exp(-error),
+                high=value * math.exp(error),
+                prompts=prompts,
+            ),
+        )
+
+
+def _prompt(trials: Sequence[Trial]) -> PromptReference:
+    texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
+    per_round = tokens_per_round(trials)
+    if per_round is None or "" in texts:
+        message = "the engine does not count its rounds, or shows no text to compare"
+        raise ValueError(message)
+    return PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
+
+
+def _over_blocks(trials: Sequence[Trial], level: float) -> float:
+    """Half-width of the mean over blocks, as a logarithm."""
+    blocks = {each.block for each in trials}
+    found = [tokens_per_round([t for t in trials if t.block == block]) for block in blocks]
+    logs = [math.log(each) for each in found if each]
+    if len(logs) < 2 or max(logs) == min(logs):  # noqa: PLR2004 - one block has no spread
+        return 0.0
+    return t_quantile(len(logs) - 1, (1 + level) / 2) * stdev(logs) / math.sqrt(len(logs))

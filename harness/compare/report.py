@@ -1,0 +1,174 @@
+"""Format the comparison of two builds: for the terminal, and a comment in Markdown."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from textwrap import wrap
+from typing import Literal
+
+from harness.compare.comparison import (
+    FEWEST_BLOCKS,
+    WIDE,
+    ArmChange,
+    Comparison,
+    Deciding,
+    Direction,
+    FigureChange,
+    Outputs,
+)
+from schemas.vocabulary import say
+
+_FASTER: dict[Direction, str] = {
+    "higher": "faster",
+    "lower": "slower",
+    "no-difference": "no difference",
+    "unclear": "unclear",
+}
+_LONGER: dict[Direction, str] = {**_FASTER, "higher": "slower", "lower": "faster"}
+_CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
+_WIDTH = 79
+_NARROWER = (
+    "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
+    "a quieter machine."
+)
+_LONGER_RUN = f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}."
+_UNSAFE = re.compile(r"[^\w.()+ -]")
+_LEGEND = (
+    "Change: head over base, with its interval over blocks; those of times and R are right "
+    "together with {confidence} confidence. Slower or faster is what lies clearly beyond {bound}. "
+    "R: the cost of a round in plain tokens; lower is better."
+)
+
+
+def headline(found: Comparison) -> str:
+    """The verdict in one sentence."""
+    match found.verdict:
+        case "invalid-answers":
+            return f"Invalid answers: {_faults(found)}, by head and by base."
+        case "slower":
+            return f"Slower: {_list(found, 'slower')} with head."
+        case "failed":
+            whose = ", ".join(each.arm for each in found.arms if each.failed)
+            return f"Not compared: {whose}. Nothing that ran is clearly slower with head."
+        case "unclear":
+            fewest = min(each.blocks for each in found.arms)
+            return _NARROWER if fewest >= FEWEST_BLOCKS else _LONGER_RUN.format(fewest)
+        case "faster":
+            return f"No slowdown. Faster: {_list(found, 'faster')} with head."
+        case "no-difference":
+            excluded = say.percent(max(WIDE, 1 - found.fail_below))
+            return f"No difference: no arm changed clearly, and a change of {excluded} is excluded."
+
+
+def legend(found: Comparison) -> str:
+    """What the columns mean, and how sure the verdict is."""
+    return _LEGEND.format(
+        confidence=say.percent(found.confidence), bound=say.percent(found.fail_below - 1, 1)
+    )
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """The comparison for the terminal, the verdict first."""
+    yield from wrap(headline(found), _WIDTH)
+    yield f"base  {found.base}"
+    yield f"head  {found.head}"
+    for arm in found.arms:
+        yield ""
+        size = f"{say.count(arm.prompts, 'prompt')}, {say.count(arm.blocks, 'block')}"
+        yield f"{arm.arm}: {arm.failed or size}"
+        for what, values, change, verdict in _rows(arm):
+            yield f"  {what:<18}{values:<18}{change:<28}{verdict}".rstrip()
+    yield ""
+    yield from wrap(legend(found), _WIDTH)
+
+
+def markdown(found: Comparison) -> str:
+    """The comparison as a comment under a pull request."""
+    base, head = (_UNSAFE.sub("", name) for name in (found.base, found.head))
+    table = [
+        f"| {name} | {what} | {values} | {change} | {verdict} |"
+        for arm in found.arms
+        for name, (what, values, change, verdict) in zip(
+            (f"`{arm.arm}`", *[""] * 8),
+            _rows(arm) or [("", "", "", arm.failed or "")],
+            strict=False,
+        )
+    ]
+    return "\n".join(
+        [
+            f"### Speculative decoding: {headline(found)}",
+            "",
+            f"Base: {base}. Head: {head}. Same machine, same prompts, in turns.",
+            "",
+            "| Method | | Base → head | Change | Verdict |",
+            "| --- | --- | --- | --- | --- |",
+            *table,
+            "",
+            legend(found),
+            "",
+        ]
+    )
+
+
+def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
+    """The arms that changed so, each with what of them did and by how much."""
+    return say.listed(
+        [
+            f"{arm.arm} by {', '.join(_amount(*each) for each in arm.whose(direction).items())}"
+            for arm in found.arms
+            if arm.whose(direction)
+        ]
+    )
+
+
+def _amount(name: Deciding, change: FigureChange) -> str:
+    return f"{say.percent(abs(change.ratio - 1), 1)} ({name})"
+
+
+def _faults(found: Comparison) -> str:
+    return say.listed(
+        [
+            f"{each.faulty} of {each.answers} answers of {arm.arm} against {each.base_faulty} of "
+            f"{each.base_answers}"
+            for arm in found.arms
+            if (each := arm.invalid)
+        ]
+    )
+
+
+def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
+    """What was measured of an arm: its name, both values, the change, and what to make of it."""
+    rows, number = [], partial(say.number, digits=2)
+    for what, change, printed, words in (
+        ("tokens per second", arm.speed, say.rate, _FASTER),
+        ("prompt tokens/s", arm.prompt_speed, say.rate, _FASTER),
+        ("whole request", arm.whole_request, _seconds, _LONGER),
+        ("R", arm.round_cost, number, _CHANGED),
+        ("tokens per round", arm.tokens_per_round, number, _CHANGED),
+        ("acceptance", arm.acceptance_rate, partial(say.percent, digits=1), _CHANGED),
+    ):
+        if change is not None:
+            values = f"{printed(change.base)} → {printed(change.head)}"
+            rows.append((what, values, _change(change), words[change.direction]))
+    return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
+
+
+def _seconds(ms: float) -> str:
+    return f"{say.number(ms / 1000, 2)} s"
+
+
+def _change(change: FigureChange) -> str:
+    text = say.percent(change.ratio - 1, 1, signed=True)
+    if change.interval is None:
+        return f"{text} (too few blocks)"
+    ends = (change.interval.low - 1, change.interval.high - 1)
+    return f"{text} [{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
+
+
+def _same(outputs: Outputs) -> tuple[str, str, str]:
+    compared = outputs.identical + outputs.different
+    if not compared:
+        return "not compared", "", ""
+    unstable = f"{outputs.unstable} not repeated by one build itself" if outputs.unstable else ""
+    verdict = "identical" if outputs.identical == compared else "different"
+    return f"{outputs.identical} of {compared} identical", unstable, verdict

@@ -1,0 +1,92 @@
+"""The commands of the program and the engines that it measures, each with its module.
+
+These tables are all that the core knows of a feature. Modules are named here and imported when they
+are used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+from harness import INSTALLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A command or an engine.
+
+    The module of a command has a function of its name, or a typer application `app`; that of an
+    engine has a function `connect`. `summary` is the first line of the help, `page` the guide in
+    the repository.
+    """
+
+    module: str
+    summary: str = ""
+    page: str = "docs/measuring.md"
+
+    def load(self) -> ModuleType:
+        """Import its module."""
+        return import_module(self.module)
+
+
+COMMANDS = {
+    "run": Feature(
+        module="harness.run.command",
+        summary="Measure this machine and write one result file.",
+    ),
+    "tune": Feature(
+        module="harness.tune.command",
+        summary="Find the method and depth that is fastest on this machine, and certify it.",
+    ),
+    "compare": Feature(
+        module="harness.compare.command",
+        summary="Compare two builds of llama-server: is speculation slower after a change?",
+        page="docs/engine-developers.md",
+    ),
+    "fleet": Feature(
+        module="harness.fleet.command",
+        summary="Measure a matrix of targets, methods and backends over many machines.",
+        page="docs/fleet.md",
+    ),
+    "plan": Feature(
+        module="harness.commands.plan",
+        summary="Predict what fits, what a draft costs in memory and what it gains; no download.",
+    ),
+    "doctor": Feature(
+        module="harness.doctor.command",
+        summary="Check Python, engine, devices, memory, power, load and clock; say what to fix.",
+    ),
+    "validate": Feature(
+        module="harness.commands.validate",
+        summary="Check result files against the format; print one line per finding.",
+    ),
+    "show": Feature(
+        module="harness.commands.show",
+        summary="Print the report of a result file: verdict and speedup per arm and task, and why.",
+    ),
+    "submit": Feature(
+        module="harness.submit.command",
+        summary="Check a result, copy it to results/community/ and open a pull request with gh.",
+    ),
+    "methods": Feature(
+        module="harness.commands.methods",
+        summary="List the methods for `run --method` with their default sizes.",
+    ),
+    "import": Feature(
+        module="harness.imports.command",
+        summary="Turn the raw records of another tool into results of the tier `imported`.",
+    ),
+    "models": Feature(
+        module="harness.commands.models",
+        summary="List the models and pairs that have a name; check a pair, or fetch models.",
+    ),
+}
+if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout
+    del COMMANDS["import"]
+
+ENGINES = {
+    "llama-cpp-python": Feature(module="harness.runners.inprocess"),
+    "llama-server": Feature(module="harness.runners.llama_server"),
+    "openai": Feature(module="harness.openai", page="docs/engines.md"),
+    "mlx": Feature(module="harness.mlx", page="docs/engines.md"),
+}

@@ -1,0 +1,110 @@
+"""`draftmap fleet`: measure a matrix of targets, methods and backends over many machines."""
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from harness import console
+from harness.campaign.options import Options
+from harness.command_help import Command
+from harness.command_options import offers_fields, option_names
+from harness.errors import MachineError
+from harness.fleet.options import FleetOptions, WorkerOptions
+from harness.report.words import seconds as duration
+from harness.run.chosen_engine import EngineOptions
+from harness.run.request import ResultOptions
+from schemas.vocabulary.say import count
+
+# Addresses that no other machine reaches.
+_HERE = ("127.", "localhost", "[::1]")
+
+
+class _Group(TyperGroup):
+    """`fleet matrix.toml` is `fleet run matrix.toml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as typer calls it
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def fleet() -> None:
+    """A scheduler gives the cells of a matrix to workers, one for each device of each machine.
+
+    `fleet matrix.toml --device 0 --device 1` uses two cards of this machine. For several machines,
+    see the page "Fleet" of the site.
+    """
+
+
+@app.command(cls=Command)
+@console.reports_errors
+@offers_fields
+def run(
+    path: Annotated[Path, typer.Argument(metavar="MATRIX", help="The matrix, a TOML file.")],
+    options: FleetOptions,
+) -> None:
+    """Measure the cells of a matrix; start it again to continue where it stopped.
+
+    Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
+    """
+    _require_distributed()
+    from harness.fleet import connections, matrix, owned_device, scheduler, worker  # noqa: PLC0415 - slow
+    from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
+
+    kinds = (Options, EngineOptions, ResultOptions)
+    known = {name.removeprefix("--") for kind in kinds for name in option_names(kind)}
+    cells = matrix.read(path, known)
+    missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
+    alone = options.listen.startswith(_HERE)
+    devices = owned_device.owned_devices(options.devices, alone=alone)
+    if alone:
+        owned_device.require_able(devices, missing)
+    if options.dry_run:
+        expected = {cell.id: worker.expected_s(cell) for cell in missing}
+        if options.json:
+            console.print_json({"expected_s": {**expected}})
+            return
+        for cell_id, takes_s in expected.items():
+            typer.echo(f"{cell_id}  {'unknown' if takes_s is None else duration(takes_s)}")
+        return
+    require_writable(options.output)
+    connections.make_key(options.tls)
+    if not alone:
+        console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
+    key = connections.security(options.tls)
+    fleet = scheduler.Fleet(options.listen, key, options.output, console.say)
+    failed = asyncio.run(fleet.measure(missing, devices)) if missing else {}
+    if options.json:
+        console.print_json({"cells": {cell.id: failed.get(cell.id, "done") for cell in cells}})
+    else:
+        typer.echo(f"{len(cells) - len(failed)} of {count(len(cells), 'cell')} done.")
+    if failed:
+        raise typer.Exit(MachineError.exit_code)
+
+
+@app.command(cls=Command)
+@console.reports_errors
+@offers_fields
+def worker(options: WorkerOptions) -> None:
+    """Measure cells on one device of this machine, one at a time, for a scheduler."""
+    _require_distributed()
+    from harness.fleet import connections, owned_device, worker  # noqa: PLC0415 - slow to import
+
+    key = connections.security(options.tls)
+    own = owned_device.owned_device(options.device, options.rig, options.backends)
+    console.say(f"{own.name} offers {', '.join(own.resources)}.")
+    asyncio.run(worker.serve(f"tls://{options.scheduler.removeprefix('tls://')}", own, key))
+
+
+def _require_distributed() -> None:
+    if find_spec("distributed") is None:
+        message = "a fleet needs dask.distributed: pip install 'draftmap[fleet]'"
+        raise MachineError(message)

@@ -1,0 +1,113 @@
+"""Build the method of an imported arm, and its draft model, from what the file and `--map` say."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from harness.campaign.method_parser import Value
+from harness.campaign.method_parser import parameters as parameters_in
+from harness.errors import BadInputError, suggestion
+from harness.imports.ids import id_of
+from harness.imports.names import weights_in
+from harness.imports.needed_facts import ImportedFacts
+from schemas import vocabulary
+from schemas.method import Method, method_with
+from schemas.submission import Model
+from schemas.validator import SUBMISSION_SCHEMA, schema
+from schemas.weights import parameters_of, size_in
+
+# What a server can do, or what has a name of its own; the others are controls of our own loop.
+METHODS = [
+    entry.id
+    for entry in vocabulary.METHODS.values()
+    if "openai" in entry.runners or not entry.runners
+]
+
+# The method by each type that llama-server names in logs and tables.
+_BY_TYPE = {
+    word: entry.id
+    for entry in vocabulary.METHODS.values()
+    for word in (
+        *(entry.llama_cpp.types if entry.llama_cpp else ()),
+        *([entry.ik_llama_cpp.type] if entry.ik_llama_cpp else ()),
+    )
+}
+
+
+def method_of(types: Iterable[str]) -> str | None:
+    """The method as `--map method=` takes it, several types as a chain; `None`: unknown."""
+    words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
+    known = [word for word in words if word is not None]
+    if not known or len(known) < len(words):
+        return None
+    chain = "+".join(known)
+    return known[0] if len(known) == 1 else f"other:name={chain},chain={chain}"
+
+
+@cache
+def parameters(kind: str) -> Mapping[str, bool]:
+    """The parameters that the format allows a type of method, and whether it requires each."""
+    definitions = schema(SUBMISSION_SCHEMA)["$defs"]
+    for branch in definitions["method"]["allOf"]:
+        condition = branch["if"]["properties"]["type"]
+        if kind in condition.get("enum", [condition.get("const")]):
+            node = definitions[branch["then"]["$ref"].rpartition("/")[2]]
+            return {name: name in node["required"] for name in node["properties"] if name != "type"}
+    raise KeyError(kind)
+
+
+def method(
+    text: str | None, facts: ImportedFacts, missing: list[str]
+) -> tuple[Method, Model | None]:
+    """The method, and the draft model if it has one. Raises `BadInputError` for an unknown one."""
+    if text is None:
+        missing.append("method")
+        text = "other:name=unknown"
+    kind, _, rest = text.partition(":")
+    if kind not in METHODS:
+        message = (
+            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} "
+            f"A method of another name is other:name={id_of(kind)}"
+        )
+        raise BadInputError(message)
+    try:
+        given = parameters_in(kind, rest, known=parameters(kind))
+    except BadInputError as error:
+        message = f"--map method={text!r}: {error}"
+        raise BadInputError(message) from error
+    return _built(kind, given, facts, missing)
+
+
+def _built(
+    kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
+) -> tuple[Method, Model | None]:
+    """Fill in the stated parameters. A missing one is noted and filled with a placeholder."""
+    allowed, values, draft = parameters(kind), dict(given), None
+    if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
+        values["n_max"] = facts.n_max
+    if "draft" in allowed:
+        draft = _draft(values.pop("draft", None), facts, missing, needed=allowed["draft"])
+        values |= {"draft": draft.id} if draft else {}
+    for name, required in allowed.items():
+        if required and name not in values:
+            missing.append(name if name == "n_max" else "method")
+            values[name] = "unknown" if name == "name" else 1
+    return method_with(kind, values), draft
+
+
+def _draft(
+    named: object, facts: ImportedFacts, missing: list[str], *, needed: bool
+) -> Model | None:
+    stated = str(named) if named is not None else facts.draft
+    if stated is None and not needed:
+        return None
+    name, quantisation = weights_in(stated or "")
+    quantisation = quantisation or facts.draft_quantisation
+    known = {"draft": name, "draft_quantisation": quantisation}
+    missing += [key for key, value in known.items() if value is None]
+    name, quantisation = name or "", quantisation or ""
+    return Model(
+        id=id_of(f"{name}-{quantisation}"),
+        name=name,
+        quantisation=quantisation,
+        parameters=parameters_of(facts.draft_parameters or size_in(name)),
+    )

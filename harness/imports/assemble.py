@@ -1,0 +1,163 @@
+"""Make results of parsed files and stated facts. Pure: values in, submissions out."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from harness import __version__
+from harness.errors import BadInputError
+from harness.imports import rig_and_settings
+from harness.imports.arm_methods import method
+from harness.imports.counting import utc_text
+from harness.imports.ids import ids_of
+from harness.imports.needed_facts import KEYS, ImportedFacts, stated_for, typed
+from harness.imports.prompts import check_tasks, pieces, suite
+from harness.imports.records import ArmRead, ParsedFiles, Part
+from harness.imports.source_files import BASELINE
+from harness.imports.trials import LeftOut, trials
+from schemas.codec import canonical_bytes, encode
+from schemas.contract import findings
+from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """The results, and what they could not hold, a line each."""
+
+    submissions: tuple[Submission, ...]
+    left_out: tuple[str, ...]
+
+
+def assemble(
+    parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
+) -> Imported:
+    """One valid submission for every part. Raises `BadInputError` naming all that is missing."""
+    left_out = LeftOut(list, {line: [] for line in parsed.left_out})
+    names = [part.name for part in parsed.parts]
+    made: list[Submission] = []
+    wrong: list[str] = []
+    for part in (piece for whole in parsed.parts for piece in pieces(whole)):
+        own, missing = stated_for(part.name, stated, names), list[str]()
+        check_tasks(own, parsed.parts)
+        submission = _submission(part, own, missing, left_out)
+        if missing:
+            options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
+            lacking = f"{part.name}: the files do not say everything"
+            wrong.append(f"{lacking}; give with --map: {options}")
+        elif submission is not None:
+            made.append(replace(submission, origin=origin, contributor=contributor))
+    if wrong:
+        raise BadInputError("\n".join(dict.fromkeys(wrong)))
+    if not made:
+        message = "nothing is left to import: no record has tokens and time, or failed"
+        raise BadInputError("; ".join((message, *_lines(left_out))))
+    for each in made:
+        _require_valid(each)
+    return Imported(submissions=tuple(made), left_out=_lines(left_out))
+
+
+def _submission(
+    part: Part, stated: Mapping[str, str], missing: list[str], left_out: LeftOut
+) -> Submission | None:
+    """The submission of a part; `None` when it has no trial, or a fact is missing."""
+    facts = part.facts | typed(stated)
+    if part.needs_concurrency and facts.concurrency is None:
+        missing.append("concurrency")
+    methods = {
+        # The method stated for this arm, else that of the file, else the one stated for all.
+        arm.name: method(
+            stated.get(f"arm.{arm.name}") or arm.method or facts.method, facts, missing
+        )
+        for arm in part.arms
+    }
+    arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
+    done = trials(
+        part.records,
+        arms={name: (arm_ids[name], made) for name, (made, _) in methods.items()},
+        prompts=prompt_ids,
+        counts=facts.rate_counts or "tokens",
+        left_out=left_out,
+    )
+    if done and all(trial.arm != BASELINE for trial in done):
+        # Without one record of the baseline, even a failed one, nothing can be compared.
+        message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
+        raise BadInputError("; ".join((message, *_lines(left_out))))
+    if done or missing:
+        missing += rig_and_settings.missing(facts)
+    if missing or not done:
+        return None
+    began, ended = _window(part.name, facts, done)
+    return Submission(
+        tier="imported",
+        profile="custom",
+        measured_from=began,
+        measured_until=ended,
+        tool=Tool(name="draftmap", version=__version__),
+        machine=rig_and_settings.machine(facts),
+        engine=rig_and_settings.engine(facts),
+        target=rig_and_settings.target(facts),
+        drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
+        settings=rig_and_settings.settings(facts),
+        design=Design(
+            blocks=max(trial.block for trial in done) + 1,
+            order="sequential",
+            planned_trials=len(done),
+            ended="completed",
+        ),
+        suite=suite(part, stated, prompt_ids, done),
+        arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
+        trials=done,
+    )
+
+
+def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
+    concurrency = facts.concurrency or arm.concurrency
+    return Arm(
+        id=arm_id,
+        role="baseline" if arm.name == BASELINE else "speculation",
+        method=how,
+        baseline=None if arm.name == BASELINE else BASELINE,
+        concurrency=concurrency if concurrency != 1 else None,
+        outcome="failed" if arm.reason else "ok",
+        reason=arm.reason,
+        placement=rig_and_settings.placement(facts),
+    )
+
+
+def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
+    """Start and end; where only a day is known, from its midnight for as long as trials took."""
+    if facts.measured_from is not None and facts.measured_until is not None:
+        return facts.measured_from, facts.measured_until
+    day = facts.measured_from or facts.date or ""
+    spent_ms = sum((t.decode_ms or 0.0) + (t.prompt_ms or 0.0) for t in done)
+    try:
+        start = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    except ValueError as error:
+        key = "date" if facts.measured_from is None else "measured_from"
+        message = f"{part}: --map {key}={day!r}: expected a day such as 2026-05-17"
+        raise BadInputError(message) from error
+    try:
+        end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
+    except OverflowError as error:
+        message = f"{part}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
+        raise BadInputError(message) from error
+    return utc_text(start), utc_text(end)
+
+
+def _lines(left_out: LeftOut) -> tuple[str, ...]:
+    """One line for each kind of what is left out, with its first place."""
+    return tuple(
+        f"{what} ({len(places)} times, first at {places[0]})"
+        if len(places) > 1
+        else " ".join((what, *(f"({place})" for place in places)))
+        for what, places in left_out.items()
+    )
+
+
+def _require_valid(submission: Submission) -> None:
+    found = findings(canonical_bytes(encode(submission)))
+    if found:
+        lines = "; ".join(f"{each.path}: {each.message}" for each in found[:3])
+        message = f"the records do not make a valid result: {lines}"
+        raise BadInputError(message)

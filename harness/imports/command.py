@@ -1,0 +1,138 @@
+"""`draftmap import`: turn the records of another tool into results of this project."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness import console
+from harness.command_options import offers_fields
+from harness.errors import BadInputError, suggestion
+from harness.imports import IMPORTERS
+from harness.imports.needed_facts import KEYS, parse_map
+from harness.imports.reading import read
+from harness.imports.source_files import arm_and_path, digest, given
+from harness.options import REQUIRED, offered, option
+from harness.run.request import CONTRIBUTOR, JSON, check_contributor
+from schemas.codec import encode
+from schemas.submission import Origin, Submission
+
+if TYPE_CHECKING:
+    from harness.imports.assemble import Imported
+
+_NO_LICENCE = (
+    "No licence: these records may be shared only as their author allows. Look for the licence of "
+    "the source, or ask its author, and import again with --licence and --source."
+)
+_LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
+HELP = """They are never averaged with measured results. Facts that a file lacks are given with
+`--map`: required ones are asked for, others stay unknown. What a result cannot hold is listed as
+`left out`: summaries, tests of prompt processing only, counters that contradict each other, records
+without tokens or time. Files may be compressed with gzip.
+"""
+HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
+HELP += "\n**Keys of --map**:\n\n"
+HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """What the files are, what they lack, and where the results go."""
+
+    source_format: str = option(
+        f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
+    )
+    facts: tuple[str, ...] = option(
+        "A fact that the files lack. Whatever is missing is listed at once. task.NAME=TASK "
+        "translates a category, arm.NAME=METHOD names an arm's method, PART/KEY=VALUE holds for "
+        "one part of the files. May be repeated. The keys are above.",
+        name="map",
+        metavar="KEY=VALUE",
+        default=(),
+    )
+    output: Path | None = option(
+        "A directory, or NAME.json for a single result. Default: the current directory.",
+        short="-o",
+        metavar="PATH",
+        panel="Result",
+    )
+    contributor: str | None = offered(CONTRIBUTOR)
+    source: str | None = option("Who published the records, and where.", metavar="TEXT")
+    licence: str | None = option("Licence of the records.", metavar="TEXT")
+    json: bool = offered(JSON, default=False)
+
+    def check(self) -> None:
+        """Raise `BadInputError` when the format of results would not accept a value."""
+        if self.source_format not in IMPORTERS:
+            hint = suggestion(self.source_format, IMPORTERS)
+            message = f"--from {self.source_format}: no such format.{hint}"
+            raise BadInputError(message)
+        check_contributor(self.contributor)
+        for flag, value in (("--source", self.source), ("--licence", self.licence)):
+            if value is not None and not _LINE.fullmatch(value):
+                message = f"{flag} {value!r}: give one line of at most 120 characters, no < >"
+                raise BadInputError(message)
+
+
+@console.reports_errors
+@offers_fields
+def import_(
+    *,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files of the other tool. Where each arm has its own file, the first is the "
+            "baseline; ARM=FILE names the arm, and files of the same arm repeat it."
+        ),
+    ],
+    options: ImportOptions,
+) -> None:
+    """Read the records, write the results, print the reports."""
+    from harness.imports.assemble import assemble  # noqa: PLC0415 - slow to import
+
+    options.check()
+    given_files = [given(path, arm) for arm, path in map(arm_and_path, files)]
+    origin = Origin(
+        format=options.source_format,
+        sha256=digest(given_files),
+        source=options.source,
+        licence=options.licence,
+    )
+    parsed = read(options.source_format, given_files)
+    done = assemble(parsed, parse_map(options.facts), origin, options.contributor)
+    _report(done, _written(done.submissions, options.output), as_json=options.json)
+
+
+def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
+    from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
+    is_file = output is not None and output.suffix == ".json" and not output.is_dir()
+    if is_file and len(submissions) > 1:
+        message = f"{len(submissions)} results do not fit into {output}; name a directory"
+        raise BadInputError(message)
+    results.require_free(output)
+    results.require_writable(output)
+    return [results.write(each, output) for each in submissions]
+
+
+def _report(done: "Imported", paths: list[Path], *, as_json: bool) -> None:
+    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
+    from harness.report import brief  # noqa: PLC0415 - slow to import
+
+    for line in done.left_out:
+        console.say(f"left out: {line}")
+    if any(each.origin and each.origin.licence is None for each in done.submissions):
+        console.say(_NO_LICENCE)
+    summaries = [summarize(each) for each in done.submissions]
+    if as_json:
+        entries = [
+            {"file": str(path), "summary": encode(summary)}
+            for path, summary in zip(paths, summaries, strict=True)
+        ]
+        console.print_json({"results": [*entries], "left_out": [*done.left_out]})
+    for submission, summary, path in zip(done.submissions, summaries, paths, strict=True):
+        if not as_json:
+            brief.show(submission, summary, console.result_console(), path=path)
+        console.say(f"Result: {path}")

@@ -1,0 +1,59 @@
+"""Work out times, rounds and histograms from the counters of other tools."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from harness.imports.json_object import MS_PER_S
+from harness.imports.needed_facts import RateCounts
+from harness.imports.records import Record
+
+_LONGEST_DRAFT = 256  # as results hold it
+_CLOSE = 0.25  # tokens; the two ways of counting differ by one
+
+
+def decode_ms(record: Record, counts: RateCounts) -> float | None:
+    """Milliseconds from the first token to the last; from the rate where the tool has no time.
+
+    Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
+    """
+    tokens, per_second = record.output_tokens, record.per_second
+    if record.decode_ms is not None or not tokens or not per_second:
+        return record.decode_ms
+    counted = tokens if counts == "tokens" else tokens - 1
+    ms = counted / per_second * MS_PER_S
+    return ms if math.isfinite(ms) else None
+
+
+def rate_counts(records: Iterable[Record]) -> RateCounts | None:
+    """What rates count, by the first record whose time and rate fit one way of counting."""
+    for record in records:
+        tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
+        if tokens and ms and per_second:
+            more = per_second * ms / MS_PER_S - tokens
+            if abs(more) < _CLOSE:
+                return "tokens"
+            if abs(more + 1) < _CLOSE:
+                return "steps"
+    return None
+
+
+def rounds(tokens: int | None, accepted: int | None) -> int | None:
+    """Target passes after the first token: output_tokens - 1 - accepted."""
+    if tokens is None or accepted is None:
+        return None
+    return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
+
+
+def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
+    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
+    if not lengths or max(lengths) > _LONGEST_DRAFT:
+        return None
+    counted = Counter(lengths)
+    return tuple(counted[length] for length in range(max(lengths) + 1))
+
+
+def utc_text(moment: datetime) -> str:
+    """A moment as results have it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

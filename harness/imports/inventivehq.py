@@ -1,0 +1,225 @@
+"""Import InventiveHQ's community results (JSON).
+
+`{name, notes, hardware{platform, cpu, gpus[]}, runs{key: {meta, runs[{backend, method, label,
+status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and backend is a rig.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from harness.imports.counting import rate_counts, rounds
+from harness.imports.ids import id_of
+from harness.imports.json_object import JsonObject, parse
+from harness.imports.names import reason_of, target_facts, weights_in
+from harness.imports.needed_facts import ImportedFacts
+from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
+from harness.imports.source_files import BASELINE, Given, text
+from schemas.rig import BACKENDS, Architecture, System
+from schemas.vocabulary import METHODS
+
+# The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
+_METHODS = {
+    name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
+}
+_DEPTH = 5
+_SYSTEMS: dict[str, System] = {
+    "windows": "windows", "macos": "macos", "darwin": "macos", "linux": "linux",
+}  # fmt: skip
+_ARCHITECTURES: dict[str, Architecture] = {
+    "arm64": "aarch64", "aarch64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64",
+}  # fmt: skip
+_BUILD = re.compile(r"\bb([0-9]{3,6})\b")
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+
+
+def read(files: Sequence[Given]) -> ParsedFiles:
+    """One part for every run and backend of every file."""
+    left_out: list[str] = []
+    parts = [part for file in files for part in _parts(file, left_out)]
+    return ParsedFiles(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
+
+
+def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
+    top = JsonObject.of(file.name, parse(text(file), file.name))
+    if isinstance(top.fields.get("runs"), list):
+        keyed = {id_of(file.stem): top}
+    else:
+        keys = top.child("runs")
+        if keys is None:
+            top.refuse("runs", "the runs of this format")
+        keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
+    for key, run in keyed.items():
+        if not isinstance(run.fields.get("runs"), list):
+            means = ", its drafts are means without records" if "drafts" in run.fields else ""
+            left_out.append(f"{run.place}: another experiment; it has no runs with records{means}")
+            continue
+        yield from _by_backend(key, run, top, left_out)
+    if not keyed:
+        top.refuse("runs", "at least one run")
+
+
+def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str]) -> Iterator[Part]:
+    entries = run.children("runs")
+    for backend in dict.fromkeys(entry.text("backend") for entry in entries):
+        own = [entry for entry in entries if entry.text("backend") == backend]
+        facts = _facts(run, top, backend, left_out)
+        names = [_arm_name(entry) for entry in own]
+        if BASELINE not in names:
+            left_out.append(f"{run.place}: backend {backend}: no baseline, nothing to compare")
+            continue
+        records = tuple(
+            record
+            for name, entry in zip(names, own, strict=True)
+            for record in _records(name, entry)
+        )
+        yield Part(
+            name=f"{id_of(key)}-{backend}" if backend else id_of(key),
+            suite="inventivehq",
+            facts=facts | ImportedFacts(rate_counts=rate_counts(records)),
+            arms=tuple({n: _arm(n, entry) for n, entry in zip(names, own, strict=True)}.values()),
+            records=records,
+        )
+
+
+def _arm_name(entry: JsonObject) -> str:
+    method = entry.text("method")
+    if method is None:
+        entry.refuse("method", "the name of a method")
+    return id_of(method)
+
+
+def _arm(name: str, entry: JsonObject) -> ArmRead:
+    """`draft_0_5b` and the like; an arm whose server did not start has failed."""
+    known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
+    if known not in (None, "none"):
+        known = f"{known}:n_max={_DEPTH}"
+    has_records = bool(entry.fields.get("records"))
+    failed = entry.text("status") not in (None, "ok") and not has_records
+    return ArmRead(name=name, method=known, reason="load-failed" if failed else None)
+
+
+def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
+    if not isinstance(entry.fields.get("records"), list):
+        return
+    for record in entry.children("records"):
+        prompt = record.text("id")
+        if prompt is None:
+            record.refuse("id", "the name of a prompt")
+        error, tokens = record.text("error"), record.count("predicted_n")
+        drafted, accepted = _counters(arm, record)
+        yield Record(
+            arm=arm,
+            prompt=prompt,
+            place=record.place,
+            category=record.text("category"),
+            reason=None if error is None else reason_of(error),
+            output_tokens=tokens,
+            decode_ms=record.number("predicted_ms"),
+            per_second=record.number("tps"),
+            drafted=drafted,
+            accepted=accepted,
+            rounds=rounds(tokens, accepted),
+            output_hash=record.text("out_hash"),
+        )
+
+
+def _counters(arm: str, record: JsonObject) -> tuple[int | None, int | None]:
+    """Drafted and accepted tokens. llama-server answers without them when it drafted nothing.
+
+    The script then writes null; a record without these keys says nothing.
+    """
+    answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
+    if arm != BASELINE and answered and record.count("draft_n") is None:
+        return 0, 0
+    return record.count("draft_n"), record.count("draft_n_accepted")
+
+
+def _facts(
+    run: JsonObject, top: JsonObject, backend: str | None, left_out: list[str]
+) -> ImportedFacts:
+    meta = run.child("meta")
+    build = _BUILD.search(top.text("notes") or "")
+    facts = ImportedFacts(
+        engine="llama.cpp",
+        build=int(build[1]) if build else None,
+        backend=BACKENDS.get(backend or ""),
+        sampling="greedy",  # top_k 1 at temperature 0
+        gpu_layers=0 if backend == "cpu" else -1,
+    )
+    if meta is not None:
+        draft, quantisation = weights_in(meta.text("draft") or "")
+        facts |= target_facts(meta.text("target")) | ImportedFacts(
+            draft=draft,
+            draft_quantisation=quantisation,
+            max_output_tokens=meta.count("max_tokens"),
+            context=meta.count("ctx"),
+        )
+    label, hardware = meta.text("gpu") if meta else None, top.child("hardware")
+    if hardware is not None:
+        return facts | _hardware(hardware, label, backend, left_out)
+    return facts if backend == "cpu" else facts | _labelled(label)
+
+
+def _hardware(
+    hardware: JsonObject, label: str | None, backend: str | None, left_out: list[str]
+) -> ImportedFacts:
+    cpu = hardware.text("cpu")
+    cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
+    used = _used(cards, label)
+    left_out.extend(
+        f"{card.place}: a GPU that the run on {label or backend} did not use"
+        for card in cards
+        if card is not used
+    )
+    facts = _system(hardware.text("platform") or "") | ImportedFacts(cpu=cpu)
+    if used is not None:
+        return facts | _card(used)
+    if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
+        return facts | ImportedFacts(gpu=cpu)  # one chip
+    return facts if cards or backend == "cpu" else facts | _labelled(label)
+
+
+def _system(platform: str) -> ImportedFacts:
+    """System, version and architecture in the form of Python's `platform.platform()`."""
+    words = platform.lower().split("-")
+    version = _VERSION.search(platform)
+    return ImportedFacts(
+        os=_SYSTEMS.get(words[0].rstrip("0123456789")),
+        os_version=version[0] if version else None,
+        cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
+    )
+
+
+def _used(cards: Sequence[JsonObject], label: str | None) -> JsonObject | None:
+    """The card that the run's label names, or the only one."""
+    words = re.sub(r"\s*\(.*", "", label or "").lower()
+    for card in cards:
+        if words and words in (card.text("name") or "").lower():
+            return card
+    return cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
+
+
+def _card(card: JsonObject) -> ImportedFacts:
+    memory = re.match(r"([0-9]+)\s*MiB", card.text("memory") or "")
+    return ImportedFacts(
+        gpu=card.text("name"),
+        gpu_driver=card.text("driver"),
+        vram_mib=int(memory[1]) if memory else None,
+    )
+
+
+def _labelled(label: str | None) -> ImportedFacts:
+    """The GPU by the label of a run, which is all that a file without hardware says."""
+    if label is None or label.lower().startswith("cpu"):
+        return ImportedFacts()
+    return ImportedFacts(gpu=re.sub(r"\s*\(.*", "", label))
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
+    help="""a community file of InventiveHQ's speculation experiment. Has models, GPU, methods,
+times and counters; lacks the day.
+
+- `--from inventivehq community.json --map date=2026-06-01`""",
+)

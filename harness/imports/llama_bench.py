@@ -1,0 +1,160 @@
+"""Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
+
+A test of generation feeds `n_gen` single tokens after a given first one, so that its time covers
+`n_gen` steps: n_gen + 1 tokens, the first included.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from harness.imports.counting import utc_text
+from harness.imports.ids import id_of
+from harness.imports.json_lines import lines
+from harness.imports.json_object import JsonObject
+from harness.imports.names import target_facts
+from harness.imports.needed_facts import ImportedFacts
+from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
+from harness.imports.source_files import BASELINE, Given
+from schemas.axes import FlashAttention, SplitMode
+from schemas.rig import Backend
+
+_NS_PER_MS, _NS_PER_S = 1e6, 1e9
+_BACKENDS: dict[str, Backend] = {
+    "cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "mtl": "metal", "rocm": "rocm",
+    "hip": "rocm", "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa",
+    "webgpu": "webgpu", "openvino": "openvino", "hexagon": "npu", "blas": "cpu", "": "cpu",
+}  # fmt: skip
+_FLASH: dict[str, FlashAttention] = {
+    "0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on",
+}  # fmt: skip
+_SPLITS: dict[str, SplitMode] = {"row": "row", "tensor": "tensor"}  # layer is usual
+# What builds that speculate in it add to a test.
+_DRAFTS = ("draft_model", "model_draft", "spec_type", "speculative", "n_draft")
+_PLAIN = (None, "", "none", "off", False, 0)
+
+
+def read(files: Sequence[Given]) -> ParsedFiles:
+    """One part for every model, build, device and setting."""
+    left_out: list[str] = []
+    groups: dict[ImportedFacts, list[JsonObject]] = {}
+    for file in files:
+        for row in lines(file):
+            if row.count("n_gen") is None:
+                row.refuse("n_gen", "the number of generated tokens of a test")
+            if row.count("n_gen") == 0 or row.count("n_prompt"):
+                left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
+                continue
+            if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
+                left_out.append(f"{row.place}: a test with speculation, which is no baseline")
+                continue
+            groups.setdefault(_facts(row), []).append(row)
+    parts = [_part(facts, rows) for facts, rows in groups.items()]
+    return ParsedFiles(parts=tuple(_numbered(parts)), left_out=tuple(left_out))
+
+
+def _part(facts: ImportedFacts, rows: list[JsonObject]) -> Part:
+    return Part(
+        name=id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}"),
+        suite="llama-bench",
+        facts=facts | _window(rows),
+        arms=(ArmRead(name=BASELINE, method="none"),),
+        records=tuple(record for row in rows for record in _records(row)),
+    )
+
+
+def _numbered(parts: list[Part]) -> Iterator[Part]:
+    """The same model with other settings gets another name."""
+    seen: dict[str, int] = {}
+    for part in parts:
+        seen[part.name] = seen.get(part.name, 0) + 1
+        number = f"-{seen[part.name]}" if seen[part.name] > 1 else ""
+        yield replace(part, name=f"{part.name}{number}")
+
+
+def _records(row: JsonObject) -> Iterator[Record]:
+    tokens, depth = row.count("n_gen") or 0, row.count("n_depth") or 0
+    prompt = f"tg{tokens}" + (f"-d{depth}" if depth else "")
+    samples = row.numbers("samples_ns")
+    if samples is None:
+        row.refuse("samples_ns", "the times of the repetitions")
+    for nanoseconds in filter(None, samples):
+        yield Record(
+            arm=BASELINE,
+            prompt=prompt,
+            place=row.place,
+            prompt_tokens=depth or None,
+            output_tokens=tokens + 1,
+            decode_ms=nanoseconds / _NS_PER_MS,
+        )
+
+
+def _facts(row: JsonObject) -> ImportedFacts:
+    parameters, layers = row.count("model_n_params"), row.fields.get("n_gpu_layers")
+    known = ImportedFacts(
+        engine="llama.cpp",
+        engine_commit=row.text("build_commit"),
+        build=row.count("build_number"),
+        sampling="other",  # random tokens are fed
+        parameters=None if parameters is None else str(parameters),
+        batch=row.count("n_batch"),
+        micro_batch=row.count("n_ubatch"),
+        threads=row.count("n_threads"),
+        kv_type_k=row.text("type_k"),
+        kv_type_v=row.text("type_v"),
+        flash_attention=_FLASH.get(str(row.fields.get("flash_attn"))),
+        split_mode=_SPLITS.get(row.text("split_mode") or ""),
+        gpu_layers=layers if isinstance(layers, int) else None,
+    )
+    return known | target_facts(row.text("model_filename") or "") | _devices(row)
+
+
+def _devices(row: JsonObject) -> ImportedFacts:
+    """Backend, processor and GPUs; BLAS next to a GPU's backend is the host's."""
+    # Tools around llama-bench add a word: "Vulkan RADV".
+    words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
+    backends = [_BACKENDS[word] for word in words if word in _BACKENDS]
+    devices = dict.fromkeys(name for name in backends if name != "cpu")
+    cpu = row.text("cpu_info")
+    return ImportedFacts(
+        backend=next(iter(devices), "cpu") if backends else None,
+        cpu=None if cpu is None else cpu.split(", ")[0],
+        gpu=", ".join(_cards(row, backends=len(devices))) or None,
+    )
+
+
+def _cards(row: JsonObject, *, backends: int) -> list[str]:
+    """The GPUs that a test used: those listed, or the main one where the model was not split."""
+    cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
+    if backends > 1:
+        return list(dict.fromkeys(cards))  # each backend lists the same cards
+    main = row.count("main_gpu") or 0
+    if row.text("split_mode") == "none" and main < len(cards):
+        return [cards[main]]
+    return cards
+
+
+def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
+    """From the start of the first test to the end of the last one's repetitions."""
+    starts = [
+        (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
+    ]
+    known = [(time, spent) for time, spent in starts if time is not None]
+    if len(known) < len(starts):
+        return ImportedFacts()
+    last, spent = max(known)
+    try:
+        end = datetime.fromisoformat(last) + timedelta(seconds=1 + spent / _NS_PER_S)
+        start = datetime.fromisoformat(min(known)[0])
+        return ImportedFacts(measured_from=utc_text(start), measured_until=utc_text(end))
+    except (ValueError, OverflowError):
+        rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
+    help="""`-o json` or `-o jsonl`. Has everything but speculation: a baseline only.
+
+- `--from llama-bench bench.json`""",
+)

@@ -1,0 +1,160 @@
+"""Import the table that ik_llama.cpp's `llama-spec-bench` prints.
+
+Stages of a chain share one generation: their drafts are summed. The time covers one step a token.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.errors import BadInputError
+from harness.imports.arm_methods import method_of
+from harness.imports.counting import rounds
+from harness.imports.ids import id_of
+from harness.imports.json_object import MS_PER_S
+from harness.imports.needed_facts import ImportedFacts
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms
+from harness.imports.source_files import BASELINE, Given, by_arm, text
+
+_COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
+_BASE, _SECOND = "base", "speculative"
+_PLAIN = {_BASE, "error"}
+_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
+_NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
+_RULE = set("|- ")  # the line under the header, which lacks a column in the tool's own output
+_TASKS = {"code": "code", "extract": "json", "story": "creative"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One stage of one generation; of a plain one the only stage."""
+
+    run: str
+    stage: str
+    record: Record
+
+
+def read(files: Sequence[Given]) -> ParsedFiles:
+    """One part; every file is an arm, the first one the baseline."""
+    given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
+    found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
+    pairs = [(arm, file) for arm, file, _ in found]
+    records = tuple(record for arm, _, rows in found for record in _generations(arm, rows))
+    part = Part(
+        name="llama-spec-bench",
+        suite="llama-spec-bench",
+        facts=ImportedFacts(engine="ik_llama.cpp"),
+        arms=arms(records, pairs, {}, _methods({arm: rows for arm, _, rows in found})),
+        records=records,
+        tasks=_TASKS,
+    )
+    derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
+    return ParsedFiles(parts=(part,), left_out=(derived, "acceptance by position"))
+
+
+def _split_arms(
+    arm: str, file: Given, rows: Sequence[_Row]
+) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
+    """The rows of one file; in a first file with both arms, the stage `base` is the baseline."""
+    plain = [row for row in rows if row.stage == _BASE]
+    rest = [
+        replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
+    ]
+    if arm == BASELINE and plain and any(row.stage not in _PLAIN for row in rest):
+        yield from ((BASELINE, file, plain), (_SECOND, file, rest))
+    else:
+        yield arm, file, rows
+
+
+def _rows(arm: str, file: Given) -> list[_Row]:
+    found = list(_printed(arm, file))
+    if not found:
+        message = f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
+        raise BadInputError(message)
+    return found
+
+
+def _printed(arm: str, file: Given) -> Iterator[_Row]:
+    columns: list[str] = []
+    for number, line in enumerate(text(file).splitlines(), start=1):
+        table = line[line.find("|") :].strip() if "|" in line else ""  # a log may precede it
+        cells = [cell.strip() for cell in table.strip("|").split("|")]
+        heads = [cell.lower().replace(" ", "") for cell in cells]
+        if all(name in heads for name in _COLUMNS):
+            columns = heads
+        elif not table:
+            columns = []
+        elif len(cells) == len(columns) and not set(table) <= _RULE:
+            row = dict(zip(columns, cells, strict=True))
+            yield _of_cells(arm, row, f"{file.name}: line {number}")
+
+
+def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
+    tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
+    counted = _ACCEPTED.fullmatch(row["accepted"])
+    if counted is None and row["accepted"] not in _NONE:
+        message = f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
+        raise BadInputError(message)
+    failed = row["stop"] == "fail"
+    record = Record(
+        arm=arm,
+        prompt=row["task"],
+        place=place,
+        category=row["task"],
+        reason="other" if failed else None,
+        output_tokens=None if tokens is None else int(tokens),
+        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        drafted=int(counted[2]) if counted else None,
+        accepted=int(counted[1]) if counted else None,
+        finish="stop" if row["stop"] == "eog" else "length",
+    )
+    return _Row(run=row["run"], stage=row["stage"], record=record)
+
+
+def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
+    if row[name] in _NONE:
+        return None
+    if not _FIGURE.fullmatch(row[name]):
+        message = f"{place}: {name} is {row[name]!r}, expected a number or -"
+        raise BadInputError(message)
+    return float(row[name])
+
+
+def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
+    """One record for each task and run: the stages of a chain drafted for the same tokens."""
+    for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
+        stages = list(group)
+        record = stages[0].record
+        if arm != BASELINE and record.reason is None:
+            drafted = sum(row.record.drafted or 0 for row in stages)
+            accepted = sum(row.record.accepted or 0 for row in stages)
+            tokens = record.output_tokens
+            record = replace(
+                record, drafted=drafted, accepted=accepted, rounds=rounds(tokens, accepted)
+            )
+        yield record
+
+
+def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
+    """The method of each arm by its stages, without depth; a chain is a method of its own."""
+    known: dict[str, str] = {}
+    for arm, rows in found.items():
+        names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
+        stages = [name for name in names if name not in _PLAIN]
+        if stages and arm != BASELINE:
+            method = method_of(stages)
+            known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
+    return known
+
+
+FORMAT = Format(
+    read=read,
+    help="""the table that ik_llama.cpp's `llama-spec-bench` prints. Has tasks, times and
+counters, and lacks the rest.
+
+- `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
+--map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15
+--map gpu="NVIDIA GeForce RTX 3090"`""",
+)

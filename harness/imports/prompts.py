@@ -1,0 +1,84 @@
+"""The prompts of an imported result: their tasks and lengths, and how many fit into one result."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from harness.errors import BadInputError, suggestion
+from harness.imports.needed_facts import TASK, agreed
+from harness.imports.records import Part
+from schemas.submission import Prompt, Suite, Task, Trial
+from schemas.vocabulary import TASKS
+
+MAX_PROMPTS = 512
+# A suite of another tool has no version that we could know.
+NO_VERSION = "0.0.0"
+_TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
+
+
+def suite(
+    part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
+) -> Suite:
+    """The prompts that were answered, in the order of the files, as the suite that they are of."""
+    answered = {trial.prompt for trial in done}
+    categories = {record.prompt: record.category for record in reversed(part.records)}
+    lengths: dict[str, list[int | None]] = {}
+    for record in part.records:
+        lengths.setdefault(record.prompt, []).append(record.prompt_tokens or None)
+    return Suite(
+        id=part.suite,
+        version=NO_VERSION,
+        prompts=tuple(
+            Prompt(
+                id=ids[name],
+                task=_task(name, categories[name], part.tasks, stated),
+                tokens=agreed(counts),
+            )
+            for name, counts in lengths.items()
+            if ids[name] in answered
+        ),
+    )
+
+
+def _task(
+    prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
+) -> Task:
+    """The task stated for the prompt or its category, else the tool's by `table`, else `other`."""
+    names = [name for name in (prompt, category) if name is not None]
+    words = [
+        *(stated.get(f"{TASK}{name}") for name in names),
+        *(table.get(name) for name in names),
+        *(name for name in names if name in _TASKS),
+    ]
+    return next((_TASKS[word] for word in words if word is not None), "other")
+
+
+def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
+    """Raise `BadInputError` for an unknown task, or one stated for a name that no file has."""
+    records = [record for part in parts for record in part.records]
+    there = {name for each in records for name in (each.prompt, each.category) if name}
+    for key, task in stated.items():
+        name = key.removeprefix(TASK)
+        if name == key:
+            continue
+        if task not in _TASKS:
+            message = f"--map {key}={task}: no such task.{suggestion(task, _TASKS)}"
+            raise BadInputError(message)
+        if name not in there:
+            message = f"--map {key}: neither category nor prompt.{suggestion(name, there)}"
+            raise BadInputError(message)
+
+
+def pieces(part: Part) -> Iterator[Part]:
+    """A part with more prompts than a result may hold becomes several, category by category."""
+    by_category: dict[str, list[str]] = {}
+    for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
+        by_category.setdefault(category, []).append(prompt)
+    groups: list[set[str]] = [set()]
+    for _, prompts in sorted(by_category.items()):
+        for start in range(0, len(prompts), MAX_PROMPTS):
+            some = prompts[start : start + MAX_PROMPTS]
+            if groups[-1] and len(groups[-1]) + len(some) > MAX_PROMPTS:
+                groups.append(set())
+            groups[-1] |= {*some}
+    for group in groups:
+        yield replace(part, records=tuple(r for r in part.records if r.prompt in group))

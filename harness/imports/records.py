@@ -1,0 +1,121 @@
+"""What importers make of another tool's files: records of generations, arms, facts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness.errors import BadInputError
+from harness.imports.needed_facts import ImportedFacts
+from harness.imports.source_files import BASELINE, Given
+from schemas.submission import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One generation. `None` is unknown; a record with a `reason` failed.
+
+    `output_tokens` counts as the format does: the first token, and those that `decode_ms` covers.
+    `per_second` is the tool's rate, for records without a time; `rate_counts` says what it counts.
+    `output_hash` is the tool's own: equal hashes of two records are equal outputs, no more.
+    """
+
+    arm: str
+    prompt: str
+    place: str
+    category: str | None = None
+    reason: Reason | None = None
+    prompt_tokens: int | None = None
+    prompt_ms: float | None = None
+    output_tokens: int | None = None
+    decode_ms: float | None = None
+    per_second: float | None = None
+    ttft_ms: float | None = None
+    rounds: int | None = None
+    drafted: int | None = None
+    accepted: int | None = None
+    accepted_histogram: tuple[int, ...] | None = None
+    drafted_histogram: tuple[int, ...] | None = None
+    finish: Literal["length", "stop"] | None = None
+    output_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRead:
+    """One configuration. `method` is written as `--map method=` takes it; `None` is unknown."""
+
+    name: str
+    method: str | None = None
+    concurrency: int | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What belongs into one result: one rig, one target, one baseline."""
+
+    name: str
+    suite: str
+    arms: tuple[ArmRead, ...]
+    records: tuple[Record, ...]
+    facts: ImportedFacts
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    needs_concurrency: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedFiles:
+    """All that was read, and what these results cannot hold, a line each."""
+
+    parts: tuple[Part, ...]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How the files of a tool are read and recognised, and what its help says.
+
+    The first row of a file that has all keys of a sign is of that format.
+    """
+
+    read: Callable[[Sequence[Given]], ParsedFiles]
+    help: str
+    signs: tuple[frozenset[str], ...] = ()
+
+
+def arms(
+    records: Iterable[Record],
+    files: Sequence[tuple[str, Given]],
+    concurrency: Mapping[str, int],
+    methods: Mapping[str, str] | None = None,
+) -> tuple[ArmRead, ...]:
+    """The arms of the files, the baseline first. Raises `BadInputError` if the baseline drafted."""
+    for record in records:
+        if record.arm == BASELINE and record.drafted:
+            message = (
+                f"{record.place}: {record.drafted} tokens drafted, but this file is the baseline; "
+                "give the baseline first, or name the arms: baseline=FILE mtp=FILE"
+            )
+            raise BadInputError(message)
+    names = dict.fromkeys([BASELINE, *(arm for arm, _ in files)])
+    return tuple(
+        ArmRead(
+            name=name,
+            method="none" if name == BASELINE else (methods or {}).get(name),
+            concurrency=concurrency.get(name),
+        )
+        for name in names
+    )
+
+
+def require_same_prompts(records: Sequence[Record], step: str) -> None:
+    """Raise `BadInputError` with the next step where prompts of one name have other lengths."""
+    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
+    for record in records:
+        base = lengths.get(record.prompt, record)
+        if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
+            message = (
+                f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
+                f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
+                f"in the same order: {step}"
+            )
+            raise BadInputError(message)

@@ -1,0 +1,102 @@
+"""Machine, engine, target and settings of a result, from the facts."""
+
+from typing import Any
+
+from estimates.gpu_names import known_vendor
+from harness.imports.ids import id_of
+from harness.imports.needed_facts import ImportedFacts
+from schemas import submission
+from schemas.vocabulary.axes import AXES
+from schemas.weights import active_size_in, parameters_of, size_in
+
+
+def missing(facts: ImportedFacts) -> list[str]:
+    """The facts that a result needs; a GPU backend needs the GPU, a CPU the processor."""
+    needed = {
+        "date": facts.measured_from or facts.date,
+        "cpu" if facts.backend == "cpu" else "gpu": (
+            facts.cpu if facts.backend == "cpu" else facts.gpu
+        ),
+        "backend": facts.backend,
+        "engine": facts.engine,
+        "target": facts.target,
+        "quantisation": facts.quantisation,
+        "sampling": facts.sampling,
+    }
+    return [key for key, value in needed.items() if value is None]
+
+
+def machine(facts: ImportedFacts) -> submission.Machine:
+    return submission.Machine(
+        os=submission.OperatingSystem(family=facts.os, version=facts.os_version)
+        if facts.os
+        else None,
+        cpu=submission.Cpu(
+            name=facts.cpu,
+            architecture=facts.cpu_architecture,
+            logical_cores=facts.cpu_cores,
+        ),
+        ram_mib=facts.ram_mib,
+        gpus=tuple(  # with the same memory and driver
+            submission.Gpu(
+                name=name,
+                vendor=known_vendor(name),
+                vram_mib=facts.vram_mib,
+                driver=facts.gpu_driver,
+            )
+            for name in filter(None, map(str.strip, (facts.gpu or "").split(",")))
+        ),
+    )
+
+
+def engine(facts: ImportedFacts) -> submission.Engine:
+    """The engine; another tool measured it."""
+    return submission.Engine(
+        runner="imported",
+        name=facts.engine or "",
+        version=facts.engine_version,
+        commit=facts.engine_commit,
+        build_number=facts.build,
+        backend=facts.backend or "other",
+    )
+
+
+def target(facts: ImportedFacts) -> submission.Model:
+    name, quantisation = facts.target or "", facts.quantisation or ""
+    return submission.Model(
+        id=id_of(f"{name}-{quantisation}"),
+        name=name,
+        quantisation=quantisation,
+        parameters=parameters_of(facts.parameters or size_in(name)),
+        active_parameters=parameters_of(facts.active_parameters or active_size_in(name)),
+        file_bytes=facts.target_bytes,
+        sha256=facts.target_sha256,
+    )
+
+
+def settings(facts: ImportedFacts) -> submission.Settings:
+    return submission.Settings(
+        sampling=facts.sampling or "other",
+        max_output_tokens=facts.max_output_tokens,
+        context_tokens=facts.context,
+        batch_tokens=facts.batch,
+        micro_batch_tokens=facts.micro_batch,
+        threads=facts.threads,
+        thinking=facts.thinking,
+        **_axes(facts),
+    )
+
+
+def placement(facts: ImportedFacts) -> submission.Placement | None:
+    """How many layers of the target were asked onto the GPU, if that is known."""
+    layers = facts.gpu_layers
+    return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)
+
+
+def _axes(facts: ImportedFacts) -> dict[str, Any]:
+    """The axes; those of a temperature only where tokens were drawn at random."""
+    return {
+        name: axis.value(facts)
+        for name, axis in AXES.items()
+        if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
+    }

@@ -1,0 +1,100 @@
+"""Open the given files: unpack them, decode them, and find out the arm of each."""
+
+import codecs
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import BadInputError, unreadable
+from harness.imports.ids import id_of
+
+BASELINE = "baseline"
+MAX_BYTES = 64 * 1024 * 1024
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_GZIP = b"\x1f\x8b"
+# What a shell of Windows writes with `>`, and editors of the same system.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_ARM = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39})=(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One file as it was given: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
+
+    name: str
+    data: bytes
+    arm: str | None = None
+
+    @property
+    def stem(self) -> str:
+        return self.name.removesuffix(".gz").rsplit(".", 1)[0]
+
+
+def given(path: Path, arm: str | None = None) -> Given:
+    """Read one file, packed with gzip or not. Raises `BadInputError` when that is not possible."""
+    try:
+        with path.open("rb") as stream:
+            is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
+            data = (gzip.GzipFile(fileobj=stream) if is_packed else stream).read(MAX_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        message = f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
+        raise BadInputError(message) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > MAX_BYTES:
+        message = f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only"
+        raise BadInputError(message)
+    if not data.strip():
+        message = f"{path}: is empty; the tool wrote nothing into it"
+        raise BadInputError(message)
+    return Given(name=path.name, data=data, arm=arm)
+
+
+def arm_and_path(argument: str) -> tuple[str | None, Path]:
+    """The arm and the path in `ARM=FILE`, or no arm and the path of a file that is there."""
+    match = None if Path(argument).exists() else _ARM.fullmatch(argument)
+    return (match[1].lower(), Path(match[2])) if match else (None, Path(argument))
+
+
+def digest(files: Sequence[Given]) -> str:
+    """SHA-256 of the file; of several, over their digests in hex, a line each, as given."""
+    digests = [hashlib.sha256(file.data).hexdigest() for file in files]
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("".join(f"{each}\n" for each in digests).encode()).hexdigest()
+
+
+def text(file: Given) -> str:
+    """The text of a file, without a byte-order mark and the colours of a terminal."""
+    data = file.data
+    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
+    encoding = _MARKS.get(mark, "utf-8")
+    try:
+        return _COLOUR.sub("", data.removeprefix(mark).decode(encoding))
+    except UnicodeDecodeError as error:
+        at = len(mark) + error.start
+        message = f"{file.name}: not {encoding.upper()} at byte {at}; save it as UTF-8"
+        raise BadInputError(message) from error
+
+
+def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
+    """The arm of every file: as `ARM=FILE` says, else the first is the baseline.
+
+    Further files are named after their file; files that name the same arm repeat it.
+    """
+    has_baseline = any(file.arm == BASELINE for file in files)
+    if files[0].arm and not has_baseline:
+        message = f"{files[0].name}: no file is the baseline; write {BASELINE}=FILE for one"
+        raise BadInputError(message)
+    return [
+        (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
+        for number, file in enumerate(files)
+    ]

@@ -1,0 +1,124 @@
+"""Turn records into trials, with counters that add up only; what does not is reported."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from harness.imports.counting import decode_ms
+from harness.imports.needed_facts import RateCounts
+from harness.imports.records import Record
+from harness.run.record import MS_DECIMALS
+from schemas.codec import text_digest
+from schemas.submission import Method, Trial
+
+# What results cannot hold, with the places where it is in the files.
+LeftOut = defaultdict[str, list[str]]
+
+
+def trials(
+    records: Iterable[Record],
+    *,
+    arms: Mapping[str, tuple[str, Method]],
+    prompts: Mapping[str, str],
+    counts: RateCounts,
+    left_out: LeftOut,
+) -> tuple[Trial, ...]:
+    """The trials in the order of the files; several records of an arm and prompt become blocks."""
+    seen: Counter[tuple[str, str]] = Counter()
+    made: list[Trial] = []
+    for read in records:
+        record = replace(read, decode_ms=decode_ms(read, counts))
+        if record.reason is None and not _is_timed(record):
+            left_out["a record without both tokens and time"].append(record.place)
+            continue
+        arm, method = arms[record.arm]
+        prompt = prompts[record.prompt]
+        block = seen[arm, prompt]
+        seen[arm, prompt] += 1
+        trial = Trial(arm=arm, prompt=prompt, block=block, order=len(made), outcome="ok")
+        if record.reason is not None:
+            made.append(replace(trial, outcome="failed", reason=record.reason))
+        else:
+            made.append(_finished(trial, record, method, left_out))
+    return tuple(made)
+
+
+def _is_timed(record: Record) -> bool:
+    """A first token needs no time after it; more in no time at all are a slip."""
+    if not record.output_tokens or record.decode_ms is None:
+        return False
+    return bool(_ms(record.decode_ms)) or record.output_tokens == 1
+
+
+def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
+    trial = replace(
+        trial,
+        output_tokens=record.output_tokens,
+        decode_ms=_ms(record.decode_ms),
+        prompt_ms=_ms(record.prompt_ms),
+        ttft_ms=_ms(record.ttft_ms),
+        finish=record.finish,
+        output_sha256=record.output_hash and text_digest(record.output_hash),
+    )
+    return _with_counters(trial, record, method, left_out)
+
+
+def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
+    """Counters that contradict one another are left out, each group by itself."""
+    if method.type == "none":
+        return trial
+    drafted, accepted = record.drafted, record.accepted
+    if drafted is not None and accepted is not None and accepted > drafted:
+        left_out["counters that accept more than was drafted"].append(record.place)
+        return trial
+    depth, rounds = method.n_max, record.rounds
+    if depth is not None and _too_few(rounds, depth, record):
+        left_out[f"rounds too few for drafts of at most {depth} tokens"].append(record.place)
+        fits = not _too_many(accepted, depth, record)
+        return replace(trial, drafted=drafted, accepted=accepted if fits else None)
+    trial = replace(trial, drafted=drafted, accepted=accepted)
+    if rounds is None:
+        return trial
+    if accepted is not None and record.output_tokens != 1 + accepted + rounds:
+        left_out["rounds that do not add up with tokens and accepted tokens"].append(record.place)
+        return trial
+    return replace(
+        trial,
+        rounds=rounds,
+        accepted_histogram=_fitting(record.accepted_histogram, rounds, accepted),
+        drafted_histogram=_fitting(record.drafted_histogram, rounds, drafted),
+    )
+
+
+def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
+    """Whether the rounds that are left over cannot have yielded so many tokens.
+
+    The counter may include tokens of the last draft that the output's end cut off.
+    """
+    tokens = (record.output_tokens or 1) - 1
+    left = tokens - (accepted or 0)
+    return left > 0 and tokens > left * (depth + 1) + depth
+
+
+def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
+    """Whether so many rounds cannot have drafted, or yielded, what was counted."""
+    if rounds is None:
+        return _too_many(record.accepted, depth, record)
+    tokens = (record.output_tokens or 1) - 1
+    return (record.drafted or 0) > rounds * depth or tokens > rounds * (depth + 1)
+
+
+def _fitting(
+    histogram: tuple[int, ...] | None, rounds: int, total: int | None
+) -> tuple[int, ...] | None:
+    """A histogram without trailing zeros, if it counts every round and token."""
+    if histogram is None or sum(histogram) != rounds:
+        return None
+    if sum(length * count for length, count in enumerate(histogram)) != total:
+        return None
+    longest = max((length for length, count in enumerate(histogram) if count), default=-1)
+    return histogram[: longest + 1]
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, MS_DECIMALS)

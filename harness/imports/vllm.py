@@ -1,0 +1,159 @@
+"""Import vLLM's answers with per-request metrics: one answer a line, or the batch runner's."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from harness.imports import vllm_bench
+from harness.imports.counting import histogram, utc_text
+from harness.imports.json_lines import lines
+from harness.imports.json_object import JsonObject
+from harness.imports.names import finish_of, reason_of
+from harness.imports.needed_facts import ImportedFacts
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
+from harness.imports.source_files import Given, by_arm
+from harness.runners.http.counted_rounds import Counted, totals
+from schemas.submission import Reason
+
+_OK = 200
+
+
+def read(files: Sequence[Given]) -> ParsedFiles:
+    """Every file is an arm, the first one the baseline; a part for each number of requests."""
+    pairs = by_arm(files)
+    rows = [(arm, list(lines(file))) for arm, file in pairs]
+    results = [row for _, found in rows for row in found if vllm_bench.is_result(row)]
+    levels = dict.fromkeys(map(vllm_bench.concurrency, results)) or {None: None}
+    parts = []
+    for level in levels:
+        own = [(arm, [row for row in found if _is_at(row, level)]) for arm, found in rows]
+        name = f"vllm-{level}-at-once" if len(levels) > 1 and level else "vllm"
+        parts.append(_part(name, pairs, own))
+    return ParsedFiles(parts=tuple(parts), left_out=tuple(vllm_bench.left_out(results)))
+
+
+def _is_at(row: JsonObject, level: int | None) -> bool:
+    return not vllm_bench.is_result(row) or vllm_bench.concurrency(row) == level
+
+
+def _part(
+    name: str, pairs: Sequence[tuple[str, Given]], rows: Sequence[tuple[str, list[JsonObject]]]
+) -> Part:
+    records = tuple(record for arm, found in rows for record in _records(arm, found))
+    require_same_prompts(records, "give each row a custom_id")
+    benched = [(arm, row) for arm, found in rows for row in found if vllm_bench.is_result(row)]
+    in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
+    results = [row for _, row in benched]
+    return Part(
+        name=name,
+        suite="vllm",
+        facts=ImportedFacts(engine="vLLM")
+        | _window([row for _, found in rows for row in found])
+        | vllm_bench.facts(results),
+        arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
+        records=records,
+        needs_concurrency=None in in_flight.values(),
+    )
+
+
+def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
+    for number, row in enumerate(rows, start=1):
+        if vllm_bench.is_result(row):
+            yield from vllm_bench.records(arm, row)
+            continue
+        prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
+        body, reason = _answer(row)
+        if body is None:
+            category = row.text("category")
+            yield Record(arm=arm, prompt=prompt, place=row.place, category=category, reason=reason)
+        else:
+            yield _finished(arm, prompt, row.text("category"), body)
+
+
+def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
+    """The completion in a row, or the reason why it lacks one."""
+    response = row.child("response") if "response" in row.fields else row
+    error = row.fields.get("error")
+    if error is not None or response is None:
+        return None, reason_of(str(error or ""))
+    if response is row:
+        return row, "other"
+    status, body = response.count("status_code"), response.child("body")
+    if status not in (None, _OK) or body is None:
+        return None, reason_of(str(body.fields if body else "")) if status != _OK else "bad-answer"
+    return body, "other"
+
+
+def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> Record:
+    usage, metrics = body.child("usage"), body.child("metrics")
+    if usage is None:
+        body.refuse("usage", "the server's count of tokens")
+    spec = metrics.child("speculative_decoding") if metrics else None
+    record = Record(
+        arm=arm,
+        prompt=prompt,
+        place=body.place,
+        category=category,
+        prompt_tokens=usage.count("prompt_tokens"),
+        output_tokens=usage.count("completion_tokens"),
+        ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
+        decode_ms=metrics.number("generation_time_ms") if metrics else None,
+        finish=finish_of(body),
+    )
+    return record if spec is None else _counted(record, spec)
+
+
+def _counted(record: Record, spec: JsonObject) -> Record:
+    """With the counters in the format's way of counting, exactly as a measured answer has them."""
+    drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
+    if drafted is None or accepted is None or record.output_tokens is None:
+        return replace(record, drafted=drafted, accepted=accepted)
+    if accepted > drafted:
+        return replace(record, drafted=drafted, accepted=accepted)
+    steps, accepted_lengths = spec.count("num_spec_steps"), spec.counts("acceptance_histogram")
+    counted = Counted(
+        drafted=drafted,
+        accepted=accepted,
+        steps=steps,
+        histogram=tuple(accepted_lengths) if accepted_lengths else None,
+    )
+    sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
+    return replace(
+        record,
+        drafted=drafted,
+        accepted=sums.accepted,
+        rounds=sums.rounds,
+        accepted_histogram=sums.accepted_histogram,
+        drafted_histogram=_drafts(spec.counts("per_step_drafted") or [], sums.rounds),
+    )
+
+
+def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
+    """Rounds by drafted length; vLLM lists those that drafted, the others had a draft of 0."""
+    plain = (rounds or 0) - len(lengths)
+    return histogram([*lengths, *([0] * plain)]) if lengths else None
+
+
+def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
+    """The second in which the first answer was made."""
+    bodies = [_answer(row)[0] for row in rows]
+    created = [made for body in bodies if body and (made := body.moment("created"))]
+    return ImportedFacts(measured_from=utc_text(min(created)) if created else None)
+
+
+FORMAT = Format(
+    read=read,
+    signs=(
+        frozenset({"usage", "choices"}),
+        frozenset({"custom_id", "response"}),
+        frozenset({"request_throughput", "num_prompts"}),
+        frozenset({"request_throughput", "completed"}),
+    ),
+    help="""answers of a server with `--enable-per-request-metrics` (and
+`--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them; or
+what `vllm bench serve --save-detailed` or SGLang's `bench_serving --output-details` saves, whose
+counters are sums and are left out; runs with other numbers of requests at once become results of
+their own. Lacks machine, quantisation, method and sampling.
+
+- `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
+--map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`""",
+)

@@ -1,0 +1,89 @@
+"""Read the results of `vllm bench serve` and SGLang's `bench_serving`: a list entry per request."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from harness.imports.json_object import MS_PER_S, JsonObject
+from harness.imports.names import reason_of, target_facts
+from harness.imports.needed_facts import ImportedFacts, agreed
+from harness.imports.records import Record
+
+_LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
+_DETAILS = (
+    "the times of each request: run vllm bench serve with --save-detailed, SGLang's bench_serving "
+    "with --output-details"
+)
+_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
+
+
+def is_result(row: JsonObject) -> bool:
+    """Whether a row is the result of a whole run of requests, and not an answer."""
+    keys = row.fields.keys()
+    return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
+
+
+def records(arm: str, row: JsonObject) -> Iterator[Record]:
+    """One record for every request. Refuses a result without the lists."""
+    if "itls" not in row.fields:
+        row.refuse("itls", _DETAILS)
+    intervals, errors, firsts = map(row.elements, ("itls", "errors", "ttfts"))
+    count = len(intervals.fields)
+    for key in _LISTS:
+        if len(row.elements(key).fields) != count:
+            row.refuse(key, f"a list of {count}, an entry for each request")
+    inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
+    for number in range(count):
+        record = Record(
+            arm=arm,
+            prompt=f"request-{number + 1}",
+            place=f"{row.source}: request {number + 1}",
+        )
+        error = errors.text(str(number))
+        if error is not None:
+            yield replace(record, reason=reason_of(error))
+            continue
+        steps = intervals.numbers(str(number)) or []
+        decode_s = sum(filter(None, steps))
+        yield replace(
+            record,
+            prompt_tokens=inputs[number] or None,
+            output_tokens=outputs[number],
+            ttft_ms=firsts.seconds_as_ms(str(number)),
+            decode_ms=decode_s * MS_PER_S if decode_s and None not in steps else None,
+        )
+
+
+def concurrency(row: JsonObject) -> int | None:
+    """The cap on requests in flight; all at once without cap and rate; else unknown."""
+    cap = row.count("max_concurrency")
+    # SGLang writes Infinity, which JSON lacks and is read as null.
+    if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
+        return row.count("num_prompts") or row.count("completed")
+    return cap
+
+
+def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
+    """Engine, target and day, as far as the results say them, and all alike."""
+    days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
+    # SGLang's tool names the server it ran against.
+    by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
+    known = ImportedFacts(
+        engine="SGLang" if by_sglang else None,
+        date=min("-".join(day.groups()) for day in days) if days else None,
+    )
+    return known | target_facts(agreed(map(_model, rows)))
+
+
+def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
+    """Its counters of speculation belong to the whole run, and no request has its own."""
+    for row in rows:
+        is_summed = any(key.startswith("spec_decode_") for key in row.fields)
+        if is_summed or row.number("accept_length") is not None:
+            counters = "the counters of speculation, which the tool sums over all requests"
+            yield f"{row.source}: {counters}"
+
+
+def _model(row: JsonObject) -> str | None:
+    server = row.child("server_info")
+    return row.text("model_id") or (server.text("model_path") if server else None)

@@ -1,0 +1,63 @@
+"""The runner for MLX: `mlx_lm` in-process, with its own speculative loop."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+
+from harness import files
+from harness.campaign.model import Campaign
+from harness.errors import BadInputError, MachineError
+from harness.models.folder import describe_folder, fetched_folder, is_model_folder
+from harness.models.model_file import ModelFile
+from harness.runners.base import Adapter, Session
+from harness.runners.isolated import IsolatedSession
+from harness.runners.options import ConnectionOptions
+
+_INSTALL = "install it with: pip install 'draftmap[mlx]'"
+_MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4bit and the like"
+
+
+def connect(options: ConnectionOptions) -> Adapter:
+    """The engine in a child process. Raises `MachineError` where it is not installed."""
+    if find_spec("mlx_lm") is None:
+        message = f"mlx-lm is not installed; {_INSTALL}"
+        raise MachineError(message)
+    limit_s = options.answer_limit_s
+    return Adapter(
+        open=partial(IsolatedSession, open_mlx, answer_limit_s=limit_s), served=MlxModels
+    )
+
+
+def open_mlx(campaign: Campaign) -> Session:
+    """Load the target in the process that calls this. Raises `HarnessError`."""
+    try:
+        # The import loads the engine; only the process that runs it should.
+        from harness.mlx.session import MlxSession  # noqa: PLC0415
+    except (ImportError, OSError) as error:  # on Linux, mlx is the binding and mlx-cpu the engine
+        message = f"mlx-lm cannot be loaded ({error}); {_INSTALL}"
+        raise MachineError(message) from error
+    return MlxSession(campaign)
+
+
+@dataclass(frozen=True, slots=True)
+class MlxModels:
+    """Models as `mlx_lm` loads them: folders, and repositories of the hub."""
+
+    say: Callable[[str], None]
+
+    def target(self, name: str | None) -> ModelFile:
+        if name is None:
+            message = f"name an MLX model with --target: {_MODEL}"
+            raise BadInputError(message)
+        return self.draft(name)
+
+    def draft(self, name: str) -> ModelFile:
+        """A model by its name, fetched if need be. Raises `HarnessError` if there is none."""
+        path = files.expanded(name)
+        if not is_model_folder(path):
+            if path.exists() or name.count("/") != 1 or name.startswith("/"):
+                message = f"{name} is no MLX model; give {_MODEL}"
+                raise BadInputError(message)
+            path = fetched_folder(name, say=self.say)
+        return ModelFile(path=path, model=describe_folder(path))

@@ -1,0 +1,221 @@
+"""Answer a campaign's requests with `mlx_lm`: one loaded target, drafts as arms need them.
+
+Every arm runs through `stream_generate`, the loop that users of MLX have. It is given the first
+token, which reading the prompt yields, and writes the others: a baseline in single steps, which it
+queues ahead of those that it shows, a draft arm in rounds.
+"""
+
+import hashlib
+import time
+from dataclasses import replace
+from typing import Any
+
+import mlx.core as mx
+import mlx_lm
+import psutil
+from mlx_lm.generate import generation_stream
+
+from harness.campaign.axis_options import recorded
+from harness.campaign.context_padding import filled
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import HarnessError
+from harness.mlx.draft_rounds import totals
+from harness.mlx.model import MlxModel, ReadPrompt, margin, vocabulary_mismatch
+from harness.models import thinking
+from harness.runners import probes
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.failures import reason_in_log
+from schemas.codec import token_digest
+from schemas.rig import Backend
+from schemas.submission import Device, DeviceMemory, Engine, Probes
+
+WARM_UP_OUTPUT_TOKENS = 24
+_MIB = 1024 * 1024
+
+
+class MlxSession:
+    """A target in memory and the drafts that its arms use. Not safe to share between threads."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        """Load the target. Raises `HarnessError` when it cannot be had."""
+        self._campaign = campaign
+        self._arms = {arm.id: arm for arm in campaign.arms}
+        self._target = MlxModel(campaign.target.on_disk)
+        self._drafts: dict[str, MlxModel] = {}
+        self._with_margins: set[str] = set()
+        self._device, self._backend = _device()
+        self._prompts = {each.id: self._rendered(each.text) for each in campaign.suite.prompts}
+
+    def report(self) -> EngineReport:
+        settings = self._campaign.settings
+        template = self._target.tokenizer.chat_template
+        text = template if isinstance(template, str) else None
+        conversation = self._target.conversation("", thinking=settings.thinking)
+        return EngineReport(
+            engine=Engine(
+                runner="mlx",
+                name="mlx-lm",
+                version=mlx_lm.__version__,
+                package_version=mx.__version__,  # of mlx, which computes
+                backend=self._backend,
+                devices=(self._device,),
+            ),
+            settings=replace(
+                recorded(settings, "mlx"),
+                thinking=thinking.state(text, conversation, asked=settings.thinking),
+                chat_template_sha256=hashlib.sha256(text.encode()).hexdigest() if text else None,
+            ),
+        )
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Load what the arm needs beyond what is there, and discard one generation with it."""
+        began = time.perf_counter()
+        failure = self._load_draft(self._arms[arm].method.draft)
+        if failure is not None:
+            return failure
+        load_s = time.perf_counter() - began
+        mx.reset_peak_memory()
+        warm_up = self.warm_up(arm)
+        if isinstance(warm_up, Failure):
+            return warm_up
+        peak = DeviceMemory(device=self._device.name, peak_mib=mx.get_peak_memory() // _MIB)
+        return PreparedArm(load_s=load_s, warm_up=warm_up, peak_memory=(peak,))
+
+    def warm_up(self, arm: str) -> Generation | Failure:
+        prompt = self._campaign.suite.prompts[0].id
+        request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        return self.generate(request)
+
+    def generate(self, request: TrialRequest) -> Generation | Failure:
+        arm, prompt = self._arms[request.arm], self._prompts[request.prompt]
+        model = self._drafts.get(arm.method.draft or "")
+        began = time.perf_counter()
+        try:
+            # The draft's work on the prompt belongs to the request: a user waits for it too.
+            draft = model.read(prompt) if model else None
+            target = self._target.read(prompt)
+            if draft is not None and not (draft.trims() and target.trims()):
+                detail = "a cache of the models cannot forget rejected tokens (recurrent state)"
+                return Failure(reason="rollback-unsupported", detail=detail)
+            return self._written(arm, request, target, draft, began)
+        except RuntimeError as error:  # of MLX, for memory and whatever else
+            detail = " ".join(str(error).split())
+            return Failure(reason=reason_in_log(detail) or "other", detail=detail)
+
+    def probe(self) -> Probes:
+        """Measure the verification curve and what each loaded draft costs per token."""
+        prompt = next(iter(self._prompts.values()))
+        drafting = []
+        for name, model in self._drafts.items():
+            draft = model.read(prompt)
+            drafting.append(probes.drafting_cost(draft, draft=name, first=draft.first))
+            model.forget()
+        target, widest = self._target.read(prompt), probes.widest(self._campaign)
+        trims = target.trims()
+        verification = probes.verification_curve(target, prompt, widest=widest) if trims else None
+        self._target.forget()  # the first trial of every prompt says how long the prompt took
+        return Probes(verification=verification, drafting=tuple(drafting) or None)
+
+    def close(self) -> None:
+        """The process ends, and with it all that it holds."""
+
+    def _rendered(self, text: str) -> list[int]:
+        """The token ids of a prompt, padded to the campaign's depth of context."""
+        settings = self._campaign.settings
+
+        def rendered(each: str) -> list[int]:
+            return self._target.render(each, thinking=settings.thinking)
+
+        depth = settings.context_depth_tokens
+        if depth is not None:
+            text = filled(text, depth=depth, size_of=lambda each: len(rendered(each)))
+        return rendered(text)
+
+    def _load_draft(self, name: str | None) -> Failure | None:
+        if name is None or name in self._drafts:
+            return None
+        path = next(each.on_disk for each in self._campaign.drafts if each.model.id == name)
+        try:
+            draft = MlxModel(path)
+        except HarnessError as error:
+            return Failure(reason=reason_in_log(str(error)) or "load-failed", detail=str(error))
+        mismatch = vocabulary_mismatch(self._target, draft)
+        if mismatch is not None:
+            return Failure(reason="vocabulary-mismatch", detail=mismatch)
+        self._drafts[name] = draft
+        return None
+
+    def _written(
+        self,
+        arm: ArmPlan,
+        request: TrialRequest,
+        target: ReadPrompt,
+        draft: ReadPrompt | None,
+        began: float,
+    ) -> Generation:
+        with_margins = arm.role == "baseline" and request.prompt not in self._with_margins
+        limit, depth = request.max_output_tokens - 1, arm.method.n_max or 0
+        decoding = time.perf_counter()
+        answers = [
+            (each.token, each.from_draft, each.logprobs if with_margins else None)
+            for each in self._stream(target, draft, limit, depth)
+        ]
+        ended = time.perf_counter()
+        # The baseline's loop has queued one more step, which must not run into the next trial.
+        mx.synchronize(generation_stream)
+        margins = None
+        if with_margins:
+            self._with_margins.add(request.prompt)
+            margins = (target.margin, *(margin(scores) for _, _, scores in answers))
+        tokens = (target.first, *(token for token, _, _ in answers))
+        decode_ms = (ended - decoding) * 1000 if answers else 0.0
+        waits = [each.prompt_ms for each in (target, draft) if each]
+        return Generation(
+            tokens=tokens,
+            margins=margins,
+            prompt_tokens=len(target.prompt),
+            prompt_sha256=token_digest(target.prompt),
+            prompt_ms=target.prompt_ms,
+            draft_prompt_ms=draft.prompt_ms if draft else None,
+            ttft_ms=None if None in waits else sum(each or 0.0 for each in waits),
+            wall_ms=(ended - began) * 1000,
+            rounds=totals(
+                [drafted for _, drafted, _ in answers],
+                limit=limit,
+                depth=depth,
+                decode_ms=decode_ms,
+            ),
+            finish="stop" if self._target.is_end(tokens[-1]) else "length",
+        )
+
+    def _stream(self, target: ReadPrompt, draft: ReadPrompt | None, limit: int, depth: int) -> Any:  # noqa: ANN401 - responses of `mlx_lm`
+        """Up to `limit` tokens after the first one, in rounds if a draft holds the prompt."""
+        if limit < 1 or self._target.is_end(target.first):
+            return ()
+        speculation: dict[str, Any] = {}
+        if draft is not None:
+            speculation = {"draft_model": draft.network, "num_draft_tokens": depth}
+        return mlx_lm.stream_generate(
+            self._target.network,
+            self._target.tokenizer,
+            [target.first],
+            max_tokens=limit,
+            prompt_cache=target.cache + (draft.cache if draft else []),
+            **speculation,
+        )
+
+
+def _device() -> tuple[Device, Backend]:
+    """What MLX computes on."""
+    info = mx.device_info()
+    on_gpu = mx.default_device().type == mx.gpu
+    backend: Backend = "cpu"
+    if on_gpu:
+        backend = "metal" if mx.metal.is_available() else "cuda"
+    device = Device(
+        name="GPU0" if on_gpu else "CPU",
+        kind="gpu" if on_gpu else "cpu",
+        description=info.get("device_name") or None,
+        memory_total_mib=int(info.get("memory_size") or psutil.virtual_memory().total) // _MIB,
+    )
+    return device, backend

@@ -1,0 +1,22 @@
+"""The runner that asks servers which speak OpenAI's protocol."""
+
+from functools import partial
+
+from harness.openai import endpoints
+from harness.openai.reported_device import check_options
+from harness.openai.served import NamedModels
+from harness.openai.session import OpenAiSession
+from harness.runners.base import Adapter
+from harness.runners.options import ConnectionOptions
+
+
+def connect(options: ConnectionOptions) -> Adapter:
+    """The servers that the options name. Raises `BadInputError` when they name no usable set."""
+    check_options(options)
+    found = endpoints.endpoints(options)
+    endpoints.api_key()
+    return Adapter(
+        open=partial(OpenAiSession, options),
+        commands=partial(endpoints.command_lines, found),
+        served=partial(NamedModels, options),
+    )

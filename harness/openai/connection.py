@@ -1,0 +1,157 @@
+"""Connect to a server that runs already or is started here, and identify it."""
+
+import shutil
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.campaign.server_arguments import recorded
+from harness.errors import BadInputError
+from harness.openai.endpoints import Command, Endpoint
+from harness.openai.listed_models import NO_PAGE, Served, choose, listed, offer
+from harness.openai.server_identity import ServerIdentity, identify
+from harness.runners.base import Failure
+from harness.runners.http import process
+from harness.runners.http.client import (
+    Client,
+    ServerAddress,
+    ServerRefusedError,
+    ServerSilentError,
+    without_key,
+)
+from harness.runners.http.counted_rounds import Counters, read_counters
+from harness.runners.http.process import ServerProcess
+from harness.runners.http.session import Server, failure_of
+from harness.runners.options import ConnectionOptions
+from harness.runners.server_command import with_port
+
+# A server that a supervisor restarts has so long to be ready again.
+_RETURNS_S = 60.0
+_POLL_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection(Server):
+    """A server that has named its engine and the model that is measured.
+
+    `drafts_nothing` says that its metrics page has no counters of speculation though its engine
+    always shows them: it was started without.
+    """
+
+    identity: ServerIdentity
+    served: Served
+    has_counters: bool = False
+    drafts_nothing: bool = False
+
+    def is_like(self, other: "Connection") -> bool:
+        """Whether both name the same engine and model."""
+        return (self.identity, self.served) == (other.identity, other.served)
+
+    def counters(self) -> Counters | None:
+        """What its metrics page has counted so far; `None` where there is no such page."""
+        return read_counters(_page(self.client)) if self.has_counters else None
+
+
+def connect(
+    endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
+) -> Connection | Failure:
+    """Connect to a server and identify it; one that was started for it is ended on failure."""
+    limit_s = options.answer_limit_s
+    if isinstance(endpoint, ServerAddress):
+        return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
+    began = time.perf_counter()
+    started = _started(endpoint, limit_s, key)
+    if isinstance(started, Failure):
+        return replace(started, detail=without_key(started.detail, key))
+    load_s = time.perf_counter() - began
+    address = ServerAddress(host=process.HOST, port=started.port)
+    with ExitStack() as undo:
+        undo.callback(started.end)
+        found = _identified(Client(address=address, limit_s=limit_s, key=key), options.model)
+        if isinstance(found, Failure):
+            return found
+        death = started.death()
+        if death is not None:  # then it was another program that answered at the port
+            return death
+        undo.pop_all()
+    return replace(found, process=started, load_s=load_s, argv=recorded(endpoint))
+
+
+def reconnect(
+    lost: Connection, options: ConnectionOptions, *, key: str | None
+) -> Connection | Failure:
+    """Connect to a server that fell silent, once it is ready again and if it is still the same."""
+    address = lost.client.address
+    asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
+    until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
+    while time.monotonic() < until_s:
+        with suppress(ServerSilentError, ServerRefusedError):
+            _ask(asked)
+            break
+        time.sleep(_POLL_S)
+    found = connect(address, options, key=key)
+    if isinstance(found, Failure) or found.is_like(lost):
+        return found
+    return Failure(reason="other", detail=f"{address} was restarted with another engine or model")
+
+
+def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess | Failure:
+    port = process.free_port()
+    program, *arguments = with_port(command, port)
+    found = shutil.which(program)
+    if found is None:
+        return Failure(reason="load-failed", detail=f"there is no program {program}")
+    address = ServerAddress(host=process.HOST, port=port)
+    asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
+    return process.start_ready(
+        Path(found), arguments, port=port, limit_s=limit_s, ask=lambda: _ask(asked)
+    )
+
+
+def _ask(client: Client) -> None:
+    """Raise until the server is ready. Not every one has a page for its health."""
+    try:
+        client.text("/health")
+    except ServerRefusedError as error:
+        if error.status not in NO_PAGE:
+            raise
+        listed(client)
+
+
+def _identified(client: Client, model: str | None) -> Connection | Failure:
+    try:
+        identity = identify(client, model)
+        served = _served(identity, model, where=str(client.address))
+    except (ServerSilentError, ServerRefusedError) as error:
+        return failure_of(error, client, offers=offer(()))
+    except BadInputError as error:
+        return Failure(reason="load-failed", detail=str(error))
+    page = ""
+    with suppress(ServerSilentError, ServerRefusedError):
+        page = _page(client)
+    has_counters = read_counters(page) is not None
+    return Connection(
+        client=client,
+        identity=identity,
+        served=served,
+        has_counters=has_counters,
+        # vLLM shows its counters from its start on, if it was started with speculation.
+        drafts_nothing="\nvllm:" in page and not has_counters,
+    )
+
+
+def _served(identity: ServerIdentity, model: str | None, *, where: str) -> Served:
+    """The model to measure. Raises `BadInputError` where it must be named.
+
+    `mlx_lm.server` lists what is on the disk under other names than it was started with, and loads
+    the weights again if one of them is asked for.
+    """
+    if identity.name != "mlx-lm" or model is not None:
+        return choose(identity.models, model, where=where)
+    only = identity.models[0] if len(identity.models) == 1 else None
+    return Served(id="", root=only.id if only else None)
+
+
+def _page(client: Client) -> str:
+    return client.text(f"{client.address.root}/metrics")

@@ -1,0 +1,221 @@
+"""Read which servers the options name: URLs of this machine, or commands that start them.
+
+A result file describes the machine that the harness runs on. Figures of a server elsewhere would
+be attributed to the wrong hardware, so its address is refused.
+"""
+
+import ipaddress
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.server_arguments import settings, without_keys
+from harness.errors import BadInputError
+from harness.machine.command_line import join_command
+from harness.runners.http.client import ServerAddress
+from harness.runners.http.session import KEY_VARIABLE
+from harness.runners.options import ConnectionOptions
+from harness.runners.server_command import command_words
+from schemas.submission import Method
+from schemas.vocabulary import METHODS
+
+_USABLE = re.compile(r"[\x21-\x7e]+")
+_PORTS = {"http": 80, "https": 443}
+# What makes vLLM draft another number of tokens from step to step.
+_VARY_DEPTH = (
+    "num_speculative_tokens_per_batch_size",
+    "enable_adaptive_verification",
+    "adaptive_verification",
+)
+# The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
+_VERSIONS = ("/v1", "/v0")
+
+# A command is the words that start a server, with a place for its port.
+Command = tuple[str, ...]
+Endpoint = ServerAddress | Command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The endpoint of the baseline's server and that of each method, in their order."""
+
+    base: Endpoint
+    spec: tuple[Endpoint, ...]
+    option: str
+    plain_alone: bool = False
+
+
+def endpoints(options: ConnectionOptions) -> Endpoints:
+    """The endpoints that the options name. Raises `BadInputError` when they are not one set."""
+    urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
+    commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
+    if urls and commands:
+        message = "give servers that run (--base-url) or commands that start them, not both"
+        raise BadInputError(message)
+    if options.spec_models and (options.base_url is None or options.spec_base_urls):
+        message = "--spec-served-model names models at --base-url; leave out other servers"
+        raise BadInputError(message)
+    if options.base_url is not None and options.spec_models:
+        address = parse(options.base_url, option="--base-url")
+        return Endpoints(
+            base=address,
+            spec=(address,) * len(options.spec_models),
+            option="--spec-served-model",
+        )
+    if options.base_url is not None:
+        return Endpoints(
+            base=parse(options.base_url, option="--base-url"),
+            spec=tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls),
+            option="--spec-base-url",
+        )
+    if options.server_command is not None:
+        option = "--spec-server-command"
+        return Endpoints(
+            base=command_words(options.server_command, option="--server-command"),
+            spec=tuple(command_words(each, option=option) for each in options.spec_server_commands),
+            option=option,
+            plain_alone=options.plain_alone,
+        )
+    message = (
+        "this runner needs a server without speculation, --base-url URL or --server-command "
+        '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
+        "--spec-server-command"
+    )
+    raise BadInputError(message)
+
+
+def check(found: Endpoints, campaign: Campaign) -> None:
+    """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
+    methods = speculation(campaign)
+    if not methods and not found.plain_alone:
+        message = (
+            "say with --method how the other server drafts, such as "
+            "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
+        )
+        raise BadInputError(message)
+    if len(methods) != len(found.spec):
+        message = (
+            f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
+            "when a server starts, so give one for each --method, in their order"
+        )
+        raise BadInputError(message)
+    if not isinstance(found.base, ServerAddress) and found.base in found.spec:
+        message = f"{found.option} is the baseline's command; give one that turns speculation on"
+        raise BadInputError(message)
+    for arm in campaign.arms:
+        if not arm.drafts and arm.method.type != "none":
+            message = f"a server has no arm {arm.id}; leave out that --method"
+            raise BadInputError(message)
+        check_told(endpoint_of(arm, found, campaign), arm.method)
+
+
+def check_told(endpoint: Endpoint, method: Method) -> None:
+    """Raise `BadInputError` where a command makes vLLM draft otherwise than `--method` says.
+
+    A drafter that may be of several kinds is what the configuration makes of it.
+    """
+    told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
+    configs = {name: each.vllm.config for name, each in METHODS.items() if each.vllm}
+    for name, config in configs.items():
+        has = told.items() >= config.items()
+        if config and has and name != method.type and not METHODS[method.type].lossy:
+            message = f"its command says {_written(config)}, which makes it --method {name}"
+            break
+        if name == method.type and told and not has:
+            message = f"its command does not say {_written(config)}"
+            break
+    else:
+        varied = next((each for each in _VARY_DEPTH if told.get(each)), None)
+        if varied is None or method.controller:
+            return
+        message = f"{varied} changes its depth; add controller=NAME to it"
+    message = f"--method {method.type}: {message}"
+    raise BadInputError(message)
+
+
+def _written(config: Mapping[str, object]) -> str:
+    return json.dumps(dict(config)).strip("{}")
+
+
+def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
+    """The commands that start a campaign's servers, one line for each arm; none where they run."""
+    check(found, campaign)
+    all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
+    commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]
+    return tuple(without_keys(join_command(each), each) for each in commands)
+
+
+def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
+    return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
+
+
+def speculation(campaign: Campaign) -> list[Method]:
+    """The methods of a campaign in order, each once: concurrency makes several arms of one."""
+    methods = (arm.method for arm in campaign.arms if arm.drafts)
+    return list(dict.fromkeys(methods))
+
+
+def api_key(environment: Mapping[str, str] | None = None) -> str | None:
+    """The key, if one is set. Raises `BadInputError` when it cannot be sent in a header.
+
+    Only our own variable counts: the key that people have in `OPENAI_API_KEY` belongs to a service
+    and must not go to whatever listens on this machine.
+    """
+    found = os.environ if environment is None else environment
+    key = found.get(KEY_VARIABLE, "").strip()
+    if not key:
+        return None
+    if not _USABLE.fullmatch(key):
+        message = f"{KEY_VARIABLE} is not a key: it holds blanks, line breaks or other characters"
+        raise BadInputError(message)
+    return key
+
+
+def parse(text: str, *, option: str) -> ServerAddress:
+    """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        message = f"{option} is not a URL ({error}); write http://127.0.0.1:8000"
+        raise BadInputError(message) from error
+    why = _unusable(parts)
+    if why is not None:
+        message = f"{option}: {why}"
+        raise BadInputError(message)
+    path = parts.path.rstrip("/")
+    versioned = path.endswith(_VERSIONS)
+    return ServerAddress(
+        host=parts.hostname or "",
+        port=port or _PORTS[parts.scheme],
+        secure=parts.scheme == "https",
+        root=path.rpartition("/")[0] if versioned else path,
+        api=path if versioned else f"{path}/v1",
+    )
+
+
+def _unusable(parts: SplitResult) -> str | None:
+    """Why a URL cannot be used. The part before an @ is never repeated: it may be a password."""
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return "only http and https URLs are understood; write http://127.0.0.1:8000"
+    if parts.username is not None or parts.password is not None:
+        return f"a URL must not hold a password; put the server's key into {KEY_VARIABLE}"
+    if parts.query or parts.fragment:
+        return "the URL must end with the path; leave out what follows ? or #"
+    if not _is_loopback(parts.hostname):
+        return (
+            f"{parts.hostname} may be another machine, and the result file describes this one; "
+            "run the harness on the machine of the server and give 127.0.0.1"
+        )
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

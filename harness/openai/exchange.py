@@ -1,0 +1,257 @@
+"""Ask a server that speaks OpenAI's protocol for one generation, and count and time it."""
+
+import time
+import uuid
+from dataclasses import dataclass, replace
+
+from harness.campaign.conversation import messages
+from harness.models.thinking import arguments
+from harness.openai import draft_counts
+from harness.openai import streamed_answer as answers
+from harness.openai.clock import check_tokens, decode_time
+from harness.openai.connection import Connection
+from harness.openai.listed_models import other_model
+from harness.openai.server_identity import EngineName
+from harness.openai.streamed_answer import Answer, ServerTimes, events, server_times
+from harness.runners.base import Generation, Totals
+from harness.runners.http.counted_rounds import Counted, Counters, totals
+from harness.runners.http.session import ServerRequest
+from harness.runners.http.values import BadAnswerError, count, require_plain
+from schemas.codec import Json, token_digest
+from schemas.method import limit
+
+# LM Studio drafts when a request names a draft model; the others as they were started.
+DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
+# vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
+SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
+# These pass arguments on to the model's chat template, and so can switch thinking.
+SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp", "mlx-lm"})
+# SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
+_OPTIONS: dict[EngineName, dict[str, Json]] = {
+    "vLLM": {"return_token_ids": True},
+    "SGLang": {"return_spec_tokens_details": True},
+    "llama.cpp": {"cache_prompt": False},
+}
+# A page of metrics may be a moment behind the answer; a real difference stays.
+_PAGE_LAG_S = 0.1
+# Two clocks never agree to the last digit.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanged:
+    """A generation and the answer that it was made of.
+
+    `states_times`: its server states its own times; `proven`: they count, and the wall agrees.
+    """
+
+    generation: Generation
+    answer: Answer
+    states_times: bool
+    proven: bool
+
+
+def exchange(
+    connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
+) -> Exchanged:
+    """A generation. Raises as `Client` does, and `BadAnswerError`.
+
+    With `server_clock` the server's own times count: every arm's server states them. `baseline` is
+    the baseline's answer to the same prompt, if it is known.
+    """
+    before = connection.counters() if prompt.alone else None
+    answer = _ask(connection, prompt)
+    check_model(connection, prompt, answer)
+    if baseline is not None:
+        check_tokens(answer, baseline)
+    times = server_times(answer, salted=connection.identity.name in SALTED)
+    check_answer(answer, times, limit=prompt.limit)
+    depth, sums = _counted(connection, answer, before)
+    if not prompt.arm.drafts:
+        require_plain(sums.drafted)
+    deepest = limit(prompt.arm.method)
+    timed = decode_time(
+        answer,
+        times,
+        longest=1 + (deepest or 0),
+        server_clock=server_clock,
+        alone=prompt.alone,
+    )
+    generation = Generation(
+        tokens=answer.tokens,
+        counted_tokens=answer.output_tokens,
+        text=answer.text or None,
+        margins=None,
+        prompt_tokens=answer.prompt_tokens,
+        prompt_sha256=token_digest(answer.prompt) if answer.prompt else None,
+        prompt_ms=times.prompt_ms if times else None,
+        wall_ms=answer.wall_ms,
+        ttft_ms=answer.wall_ms - timed.decode_ms if _read_whole(connection, answer) else None,
+        grain_ms=timed.grain_ms or None,
+        reasoning_tokens=answer.reasoning_tokens or None,
+        rounds=replace(sums, decode_ms=timed.decode_ms),
+        finish=answer.finish,
+    )
+    check_depth(generation, stated=depth, asked=deepest)
+    return Exchanged(
+        generation=generation,
+        answer=answer,
+        states_times=times is not None,
+        proven=timed.proven,
+    )
+
+
+def _counted(
+    connection: Connection, answer: Answer, before: Counters | None
+) -> tuple[int | None, Totals]:
+    """The depth that a server states, and the sums of an answer, without its time."""
+    stated = draft_counts.in_answer(answer)
+    page = None if before is None else _page_since(connection, before, stated)
+    if connection.drafts_nothing:
+        page = Counted(drafted=0, accepted=0)
+    found = stated or page or draft_counts.without_drafts(connection.identity.name, answer)
+    sums = totals(
+        decode_ms=0.0,
+        output_tokens=answer.output_tokens,
+        counted=found,
+        page=page if stated is not None else None,
+        chunk_tokens=answer.chunk_tokens if answer.tokens else (),
+    )
+    return found.depth if found else None, sums
+
+
+def _read_whole(connection: Connection, answer: Answer) -> bool:
+    """Whether the server read the whole prompt, and took nothing of it from a cache.
+
+    A server that has just been started has seen no prompt.
+    """
+    timings = answer.extras.get("timings")
+    cached = count(timings, "cache_n") if isinstance(timings, dict) else None
+    cached = answer.cached_tokens if cached is None else cached
+    if cached is not None:
+        return cached == 0
+    name = connection.identity.name
+    return name in SALTED or name == "llama.cpp" or connection.process is not None
+
+
+def margins(
+    connection: Connection, prompt: ServerRequest, known: Generation
+) -> tuple[float, ...] | None:
+    """The margins of a known generation, from a second answer; `None` without token ids."""
+    if known.tokens is None:
+        return None
+    body = {**_question(connection, prompt), "logprobs": True, "top_logprobs": 2}
+    return answers.margins_in(_post(connection, body), tokens=known.tokens)
+
+
+def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
+    engine, client = connection.identity.name, connection.client
+    # The answer comes token by token, its counts at the end.
+    streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
+    body = {**_question(connection, prompt), **streamed}
+    began = time.perf_counter()
+    lines = client.lines(f"{client.address.api}/chat/completions", body)
+    answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
+    wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
+    return _with_meta_info(connection, prompt, answer) if wants_more else answer
+
+
+def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answer) -> Answer:
+    """The answer with the counters of the same question, asked once more in one piece.
+
+    Older builds of SGLang count in whole answers only.
+    """
+    if draft_counts.in_answer(answer) is not None:
+        return answer
+    whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
+    usage = whole.get("usage") if isinstance(whole, dict) else None
+    choice = answers.choice_of(whole) if isinstance(whole, dict) else {}
+    if not isinstance(usage, dict) or usage.get("completion_tokens") != answer.output_tokens:
+        return answer  # another text than the one that was timed
+    return replace(answer, extras={**answer.extras, "meta_info": choice.get("meta_info")})
+
+
+def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
+    engine, drawn = connection.identity.name, prompt.sampling
+    body: dict[str, Json] = {
+        "messages": [{**each} for each in messages(prompt.text)],
+        "max_tokens": prompt.limit,
+        "temperature": drawn.temperature if drawn else 0,
+        **_OPTIONS.get(engine, {}),
+    }
+    if connection.served.id:
+        body["model"] = connection.served.id
+    if drawn:
+        body |= {"seed": drawn.seed, "top_p": 1}
+    if engine in DRAFTS_BY_REQUEST and prompt.draft is not None:
+        body["draft_model"] = prompt.draft
+    if engine in SWITCHES_THINKING:
+        body["chat_template_kwargs"] = {**arguments(thinking=prompt.thinking)}
+    if engine in SALTED:
+        body["cache_salt"] = uuid.uuid4().hex
+    return body
+
+
+def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
+    """Raise `BadAnswerError` if another model answered, or this one thought unseen or unasked."""
+    hidden = answer.reasoning_tokens
+    if other := other_model(answer.models, connection.served):
+        message = f"the answer is by {other}, but {connection.served.id} was asked"
+    elif hidden and not prompt.thinking and connection.identity.name in SWITCHES_THINKING:
+        message = "the model thinks although it was asked not to; measure with --thinking"
+    elif hidden and not answer.thoughts:
+        message = (
+            f"the server counted {hidden} tokens of reasoning that its stream does not show; "
+            "have it stream them, or switch thinking off"
+        )
+    else:
+        return
+    raise BadAnswerError(message)
+
+
+def _post(connection: Connection, body: dict[str, Json]) -> Json:
+    client = connection.client
+    return client.post(f"{client.address.api}/chat/completions", body)
+
+
+def _page_since(connection: Connection, before: Counters, stated: Counted | None) -> Counted | None:
+    """The counts of the metrics page for one answer, read again if it seems to lag behind."""
+    after = connection.counters()
+    page = None if after is None else after.since(before)
+    if after is None or page is None or stated is None or page.drafted == stated.drafted:
+        return page
+    time.sleep(_PAGE_LAG_S)
+    after = connection.counters()
+    return None if after is None else after.since(before)
+
+
+def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
+    """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
+    if answer.output_tokens > limit:
+        message = f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
+        raise BadAnswerError(message)
+    stated_ms = times.worked_ms if times else 0.0
+    if stated_ms > answer.wall_ms * _TOLERANCE + _SLACK_MS:
+        message = (
+            f"the server says that it worked for {stated_ms:.0f} ms, "
+            f"but its answer was there after {answer.wall_ms:.0f} ms"
+        )
+        raise BadAnswerError(message)
+
+
+def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
+    """Raise `BadAnswerError` when the server drafts deeper than the method says."""
+    sums = generation.rounds
+    if asked is None or not isinstance(sums, Totals):
+        return
+    found = None
+    if stated is not None and stated != asked:
+        found = f"drafts up to {stated} tokens"
+    elif sums.rounds is not None and (sums.drafted or 0) > sums.rounds * asked:
+        found = f"drafted {sums.drafted} tokens in {sums.rounds} rounds"
+    if found is not None:
+        message = (
+            f"the server {found}, the method says n_max={asked}; give --method the server's depth"
+        )
+        raise BadAnswerError(message)

@@ -1,0 +1,171 @@
+"""Read the models that a server lists, and choose the one to measure."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.errors import BadInputError, suggestion
+from harness.machine.public_text import is_word
+from harness.runners.http.client import Client, ServerRefusedError, as_json
+from harness.runners.http.values import count
+from schemas.codec import Json
+
+# What servers answer that have no page of that name.
+NO_PAGE = (404, 405, 501)
+
+_MOST_SHOWN = 5
+_FEWEST = 1000
+_QUANTISATION = re.compile(
+    r"(?:all |mostly )?(?P<name>[A-Za-z0-9][A-Za-z0-9_.]{0,29})(?: - (?P<size>Small|Medium|Large))?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """One model in a server's list. All but the id is `None` where the server does not state it.
+
+    The id is empty for the model of a server that lists none: requests then name no model.
+    `root` is where vLLM and SGLang have the weights from: a repository of the hub or a folder.
+    """
+
+    id: str
+    root: str | None = None
+    owner: str | None = None
+    context_tokens: int | None = None
+    parameters: int | None = None
+    file_bytes: int | None = None
+    vocabulary_size: int | None = None
+    quantisation: str | None = None
+    digest: str | None = None
+
+
+def listed(client: Client) -> tuple[Served, ...]:
+    """The models that a server lists; none where its list is empty or it has no such page.
+
+    Raises as `Client` does. `mlx_lm.server` answers with an empty body where no hub cache exists.
+    """
+    path = f"{client.address.api}/models"
+    try:
+        text = client.text(path)
+    except ServerRefusedError as error:
+        if error.status not in NO_PAGE:
+            raise
+        return ()
+    return read_models(as_json(text, path)) if text.strip() else ()
+
+
+def read_models(answer: Json) -> tuple[Served, ...]:
+    """The models in an answer to `/v1/models`; empty when it has another form."""
+    listed = answer.get("data") if isinstance(answer, dict) else None
+    entries = listed if isinstance(listed, list) else []
+    return tuple(
+        _served(entry) for entry in entries if isinstance(entry, dict) and _text(entry, "id")
+    )
+
+
+def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
+    """The model with a name, or the only one. Raises `BadInputError` listing what there is."""
+    if not models:
+        return Served(id=name or "")
+    if name is None:
+        if len(models) == 1:
+            return models[0]
+        why = f"{len(models)} models ({shown(models)})"
+        message = f"{where} offers {why}; say which one is measured with --served-model"
+        raise BadInputError(message)
+    found = next((model for model in models if model.id == name), None)
+    if found is None:
+        near = suggestion(name, [model.id for model in models])
+        message = f"{where} does not offer {name!r}; it has {shown(models)}.{near}"
+        raise BadInputError(message)
+    return found
+
+
+# What a server states of the weights, the surest first. A name, a date or a limit is not of them.
+_OF_WEIGHTS = ("digest", "file_bytes", "parameters", "quantisation", "vocabulary_size", "root")
+ANOTHER_NAME = "another name"
+_SHOW_SAMENESS = ("digest", "file_bytes", "root")
+
+
+def difference(one: Served, other: Served) -> str | None:
+    """How the models behind two servers differ; `None` if they are the same.
+
+    Whatever both state of the weights must be equal. Two names are one model if the source, the
+    digest or the size to the byte shows it.
+    """
+    both = {
+        name: pair
+        for name in _OF_WEIGHTS
+        if None not in (pair := (getattr(one, name), getattr(other, name)))
+    }
+    for name, (ours, theirs) in both.items():
+        if ours != theirs:
+            return f"{name.replace('_', ' ')} {ours} and {theirs}"
+    return None if one.id == other.id or {*both} & {*_SHOW_SAMENESS} else ANOTHER_NAME
+
+
+def other_model(names: Collection[str], served: Served) -> str | None:
+    """The model that an answer names, if it is not the one that was asked.
+
+    Servers shorten names: only the part after the last slash counts, in small letters.
+    """
+    if not served.id:
+        return None
+    known = {_last(name) for name in (served.id, served.root) if name}
+    return next((name for name in sorted(names) if name and _last(name) not in known), None)
+
+
+def _last(name: str) -> str:
+    return re.split(r"[/\\]", name.rstrip("/\\"))[-1].lower()
+
+
+def shown(models: Sequence[Served]) -> str:
+    """The names of the models, a few of them if there are many."""
+    names = [model.id for model in models]
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return (", ".join(names[:_MOST_SHOWN]) or "none") + more
+
+
+def offer(models: Sequence[Served]) -> str:
+    """Advice where a server with these models lacks a page or a model."""
+    if not models:
+        return "; correct the URL, or check which server listens there"
+    return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
+
+
+def _served(entry: Mapping[str, Json]) -> Served:
+    meta = entry.get("meta")  # llama.cpp
+    stated = meta if isinstance(meta, dict) else {}
+    return Served(
+        id=_text(entry, "id") or "",
+        root=_text(entry, "root"),
+        owner=_text(entry, "owned_by"),
+        # vLLM and SGLang; llama.cpp
+        context_tokens=count(entry, "max_model_len") or count(stated, "n_ctx"),
+        parameters=_some(stated, "n_params"),
+        file_bytes=_some(stated, "size"),
+        vocabulary_size=_some(stated, "n_vocab"),
+        # LM Studio; llama.cpp
+        quantisation=quantisation(_text(entry, "quantization") or _text(stated, "ftype") or ""),
+        digest=_text(entry, "digest") or _text(entry, "sha256"),
+    )
+
+
+def quantisation(text: str) -> str | None:
+    """A quantisation under its short name: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
+    match = _QUANTISATION.match(text)
+    if match is None:
+        return None
+    name = match["name"] + (f"_{match['size'][0]}" if match["size"] else "")
+    return name if is_word(name) else None
+
+
+def _some(values: Mapping[str, Json], name: str) -> int | None:
+    """A count that is large enough to be one of a model."""
+    found = count(values, name)
+    return found if found is not None and found >= _FEWEST else None
+
+
+def _text(values: Mapping[str, Json], name: str) -> str | None:
+    value = values.get(name)
+    return value if isinstance(value, str) and value else None

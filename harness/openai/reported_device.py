@@ -1,0 +1,131 @@
+"""Find out what a server computes on: from its own words, the machine and the person, or ask."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from estimates.used_gpus import find_named, shares_memory, usable
+from harness.errors import BadInputError, suggestion
+from harness.machine import public_text
+from harness.machine.detect import clean_name, machine
+from harness.openai.endpoints import Endpoint
+from harness.openai.server_identity import ServerIdentity
+from harness.runners.http.client import ServerAddress
+from harness.runners.options import ConnectionOptions
+from schemas import private
+from schemas.rig import BACKENDS, Backend
+from schemas.submission import Device, Gpu, Machine
+
+# How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
+_MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
+# The line of llama.cpp: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
+_USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
+_CARD_NAME = re.compile(r"[^\W_][\w .+()/-]{1,79}")
+_SIZE = re.compile(r"\s*\b(\d{1,4})\s*Gi?B$", re.IGNORECASE)
+_MIB_PER_GIB = 1024
+
+
+def computed_on(
+    identity: ServerIdentity,
+    options: ConnectionOptions,
+    endpoint: Endpoint,
+    *,
+    log: str = "",
+    describe: Callable[[Mapping[str, str]], Machine] = machine,
+) -> tuple[Backend, tuple[Device, ...] | None]:
+    """The backend of a server, and its devices where the machine has others besides.
+
+    `log` is that of a server that the harness started; `describe` gives the machine as a program
+    with an environment sees it. Raises `BadInputError` with a question if it cannot be told.
+    """
+    backend = BACKENDS[options.backend] if options.backend else backend_of(identity)
+    if backend == "cpu":
+        return backend, None
+    variables = {} if isinstance(endpoint, ServerAddress) else own_variables(endpoint)
+    cards = describe({**os.environ, **variables}).gpus
+    devices = _named(options.device_names, cards) or _logged(log)
+    if not devices:
+        fitting = usable(cards, backend or "other")
+        _require_one(fitting, cards, identity.shown_name, backend)
+        devices = _devices(fitting) if variables else ()
+    return backend or "other", devices or None
+
+
+def backend_of(identity: ServerIdentity) -> Backend | None:
+    """The backend that a server's answers tell, or the mark of its version."""
+    if identity.backend is not None:
+        return identity.backend
+    mark = (identity.version or "").partition("+")[2]
+    return next((backend for start, backend in _MARKS if mark.startswith(start)), None)
+
+
+def own_variables(command: Sequence[str]) -> dict[str, str]:
+    """The variables in `env NAME=VALUE … program`."""
+    assigned = takewhile(lambda word: "=" in word or word.startswith("-"), command[1:])
+    pairs = (word.partition("=") for word in assigned if not word.startswith("-"))
+    is_env = Path(command[0]).name == "env"
+    return {name: value for name, _, value in pairs} if is_env else {}
+
+
+def check_options(options: ConnectionOptions) -> None:
+    """Raise `BadInputError` for a backend or a card name that the format does not take."""
+    name = options.backend
+    if name is not None and name not in BACKENDS:
+        message = f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}"
+        raise BadInputError(message)
+    for card in options.device_names:
+        if not _CARD_NAME.fullmatch(card) or private.found(card):
+            message = "--device-name is the name of a card, such as 'RTX 4090 24 GB'"
+            raise BadInputError(message)
+
+
+def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
+    """The cards that a person named: those of this machine, or others with the size in the name."""
+    left, found = list(cards), []
+    for name in names:
+        size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))
+        card = find_named(left, bare)
+        if card is not None:
+            left.remove(card)
+        mib = int(size[1]) * _MIB_PER_GIB if size else None
+        found.append(card or Gpu(name=bare, vram_mib=mib))
+    return _devices(found)
+
+
+def _logged(log: str) -> tuple[Device, ...]:
+    used = {match[1]: public_text.card(clean_name(match[2])) for match in _USED.finditer(log)}
+    return tuple(Device(name=name, kind="gpu", description=used[name]) for name in used)
+
+
+def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:
+    return tuple(
+        Device(name=f"GPU{at}", kind="gpu", description=card.name, memory_total_mib=card.vram_mib)
+        for at, card in enumerate(cards)
+    )
+
+
+def _require_one(
+    fitting: Sequence[Gpu], seen: Sequence[Gpu], engine: str, backend: Backend | None
+) -> None:
+    """Raise the question, unless only one card can have run; of two, a server may use one."""
+    # Many engines leave the graphics of a processor alone, but for Apple's.
+    sure = backend is not None or any(
+        card.vendor == "apple" or not shares_memory(card) for card in fitting
+    )
+    if len(fitting) == 1 and sure:
+        return
+    listed = ", ".join(_shown(card) for card in fitting or seen) or "no card"
+    example = next((_shown(card) for card in fitting), "RTX 4090 24 GB")
+    unsure = "" if backend else "if it runs on the processor add --backend cpu, else "
+    message = (
+        f"{engine} does not say which card it computes on, and this machine shows {listed}; "
+        f"{unsure}name each card that it uses, as in --device-name '{example}'"
+    )
+    raise BadInputError(message)
+
+
+def _shown(card: Gpu) -> str:
+    gib = "" if card.vram_mib is None else f" {round(card.vram_mib / _MIB_PER_GIB)} GB"
+    return card.name + gib

@@ -1,0 +1,131 @@
+"""Describe a model behind a server by its name and by what the server states of it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness import files
+from harness.errors import BadInputError, MachineError
+from harness.models.describe import WeightsFile, describe, family_of
+from harness.models.folder import cached_folder, describe_folder, is_model_folder
+from harness.models.model_file import ModelFile
+from harness.openai.connection import connect
+from harness.openai.endpoints import api_key, endpoints
+from harness.openai.listed_models import Served
+from harness.runners.base import Failure
+from harness.runners.http.client import ServerAddress
+from harness.runners.options import ConnectionOptions
+from schemas.codec import slug
+from schemas.submission import Model
+from schemas.weights import active_size_in, parameters_of
+
+UNKNOWN = "unknown"
+_ASK_LIMIT_S = 30.0
+_LONGEST = 120
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+# `name:quantisation`; other tails belong to the name, as in Ollama's `llama3.2:3b`.
+_TAIL = re.compile(
+    r"(?P<name>.+):(?P<quantisation>(?:UD-)?(?:I?Q\d\w*|B?F16|F32|FP(?:4|8|16)\w*|INT[48]\w*|AWQ"
+    r"|GPTQ\w*|MXFP4\w*|NVFP4|TQ\d_\d|W\d+A\d+))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModels:
+    """Models that servers offer by name; a name that is a file on this disk is not one of them."""
+
+    options: ConnectionOptions
+    say: Callable[[str], None]
+
+    def target(self, name: str | None) -> ModelFile | None:
+        """The target by its name, or the one that the baseline's server offers.
+
+        Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
+        could name it does not answer.
+        """
+        if name is not None and files.expanded(name).is_file():
+            return None
+        served = self._served(needed=name is None)
+        if served is not None and name is None and not _named(None, served):
+            message = "the server does not say which model it serves; name it with --target"
+            raise BadInputError(message)
+        if served is not None and name is None and Path(served.id).is_file():
+            return describe(WeightsFile(path=Path(served.id)), say=self.say)
+        return ModelFile(path=None, model=model_of(_named(name, served), served))
+
+    def draft(self, name: str) -> ModelFile | None:
+        """A draft by its name; the server does not list what it drafts with."""
+        if files.expanded(name).is_file():
+            return None
+        return ModelFile(path=None, model=model_of(name, None))
+
+    def _served(self, *, needed: bool) -> Served | None:
+        endpoint = endpoints(self.options).base
+        if not isinstance(endpoint, ServerAddress):
+            if needed and self.options.model is None:
+                message = (
+                    "a server that is started later cannot be asked now what it serves; "
+                    "name the model with --target"
+                )
+                raise BadInputError(message)
+            return None
+        limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
+        options = replace(self.options, answer_limit_s=limit_s)
+        found = connect(endpoint, options, key=api_key())
+        if isinstance(found, Failure):
+            message = f"the baseline's server: {found.detail} [{found.reason}]"
+            raise MachineError(message)
+        return found.served
+
+
+def model_of(name: str, served: Served | None) -> Model:
+    """A model by name: any, one of the hub or a folder, with or without `:quantisation`.
+
+    Files of it on this disk, in that folder or in the hub's cache, say the most.
+    """
+    match = _TAIL.fullmatch(name)
+    bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
+    folder = _folder(bare)
+    if folder is not None:
+        return describe_folder(folder, quantisation=quantisation)
+    quantisation = quantisation or (served.quantisation if served else None) or UNKNOWN
+    of_hub = _HUB_NAME.fullmatch(bare) is not None and not Path(bare).exists()
+    clean = _shown_name(bare)
+    return Model(
+        id=f"{slug(clean)}-{slug(quantisation)}",
+        name=clean,
+        family=family_of(clean.replace(":", "-")),
+        quantisation=quantisation,
+        repository=bare if of_hub else None,
+        parameters=served.parameters if served else None,
+        active_parameters=parameters_of(active_size_in(clean)),
+        file_bytes=served.file_bytes if served else None,
+        vocabulary_size=served.vocabulary_size if served else None,
+    )
+
+
+def _named(name: str | None, served: Served | None) -> str:
+    """The given name; if it is only the server's alias, the source that the server states."""
+    if served is None:
+        return name or ""
+    source = served.root or served.id
+    if name is None or name == served.id:
+        return source
+    rest = name.removeprefix(f"{served.id}:")
+    return name if rest == name else f"{source}:{rest}"
+
+
+def _folder(name: str) -> Path | None:
+    path = files.expanded(name)
+    if is_model_folder(path):
+        return path
+    return cached_folder(name) if _HUB_NAME.fullmatch(name) else None
+
+
+def _shown_name(name: str) -> str:
+    """The last part of a path or a hub name: the parts before it may name a person."""
+    last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+    last = last.removesuffix(".gguf")
+    return re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"

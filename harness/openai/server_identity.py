@@ -1,0 +1,146 @@
+"""Identify the engine behind a server by its list of models and by pages that only it has."""
+
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.machine import public_text
+from harness.openai.listed_models import Served, listed, read_models
+from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from schemas.codec import Json
+from schemas.rig import Backend
+
+EngineName = Literal[
+    "vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "mlx-lm", "mlx-vlm", "unknown server"
+]
+
+UNKNOWN: Literal["unknown server"] = "unknown server"
+# The engine of each owner in a list of models.
+_OWNERS: dict[str, EngineName] = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "llamacpp": "llama.cpp",
+    "organization_owner": "LM Studio",
+    "library": "Ollama",
+}
+# The page that states the version, and the field that has it.
+_VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
+    "vLLM": (("/version", "version"),),
+    "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
+    "llama.cpp": (("/props", "build_info"),),
+    "Ollama": (("/api/version", "version"),),
+}
+# `mlx_lm.server` signs with Python's own server; its answers have a fingerprint of two versions,
+# the platform and the device's architecture.
+_PYTHON = "BaseHTTP"
+_MLX_LM = re.compile(
+    r"(?P<version>\d+\.[^-]+)-\d+\.[^-]+-(?:macOS|Darwin|Linux|Windows)-.*-(?P<device>[^-]+)"
+)
+_MLX_DEVICES: dict[str, Backend] = {
+    "applegpu": "metal", "sm_": "cuda", "x86_64": "cpu", "aarch64": "cpu",
+}  # fmt: skip
+_BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerIdentity:
+    """An engine behind an address, and the models that it offers.
+
+    `version` is as the server states it, which is shown if it has the form of one. `software` is
+    there for an unknown engine that signs its answers with a known name, `backend` where the
+    answers tell it.
+    """
+
+    name: EngineName
+    models: tuple[Served, ...]
+    version: str | None = None
+    software: str | None = None
+    backend: Backend | None = None
+
+    @property
+    def shown_name(self) -> str:
+        """The engine's name; of an unknown one, what its answers are signed with."""
+        return self.software if self.name == UNKNOWN and self.software else self.name
+
+    @property
+    def shown_version(self) -> str:
+        """The version, `unknown` if it has another form: it may hold a key or name a host."""
+        return public_text.version(self.version or "") or "unknown"
+
+    @property
+    def commit(self) -> str | None:
+        """The commit in a llama.cpp build's name."""
+        match = _BUILD.fullmatch(self.version or "")
+        return match["commit"] if match else None
+
+    @property
+    def build_number(self) -> int | None:
+        """The number in a llama.cpp build's name; a build from no checkout has number 1 or 0."""
+        match = _BUILD.fullmatch(self.version or "")
+        return int(match["number"]) if match and int(match["number"]) > 1 else None
+
+
+def identify(client: Client, model: str | None = None) -> ServerIdentity:
+    """The engine that answers; `model` is the one to ask, if it was named.
+
+    Raises `ServerSilentError` or `ServerRefusedError` where nothing answers, or not as it should.
+    """
+    models = listed(client)
+    owners = (model.owner for model in models)
+    name = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
+    if name == "LM Studio":
+        # Its own list states the quantisation, too.
+        models = read_models(dict(_page(client, "/api/v0/models"))) or models
+    if name == UNKNOWN:
+        return _by_signature(client, models, model)
+    return ServerIdentity(name=name, models=models, version=_version(client, name))
+
+
+def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
+    """An engine by the header `Server` of its answers, or by their fingerprint."""
+    stated = ""
+    with suppress(ServerRefusedError):
+        stated = client.software(f"{client.address.api}/models") or ""
+    software, _, version = stated.partition(" ")[0].partition("/")
+    match = _MLX_LM.fullmatch(_fingerprint(client, model)) if software == _PYTHON else None
+    backend: Backend | None = None
+    if match is not None:
+        backend = next((b for sign, b in _MLX_DEVICES.items() if sign in match["device"]), None)
+        version = match["version"]
+        return ServerIdentity(name="mlx-lm", models=models, version=version, backend=backend)
+    if software == "mlx_vlm":
+        backend = "metal" if sys.platform == "darwin" else None
+        return ServerIdentity(name="mlx-vlm", models=models, version=version, backend=backend)
+    if software.lower() not in public_text.SERVERS:
+        return ServerIdentity(name=UNKNOWN, models=models)
+    return ServerIdentity(name=UNKNOWN, models=models, version=version or None, software=software)
+
+
+def _fingerprint(client: Client, model: str | None) -> str:
+    """What a server signs an answer of one token with; empty where it does not answer so."""
+    body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    asked = {**body, "model": model} if model else body
+    answer: Json = None
+    with suppress(ServerSilentError, ServerRefusedError):
+        answer = client.post(f"{client.address.api}/chat/completions", asked)
+    return str(answer.get("system_fingerprint")) if isinstance(answer, dict) else ""
+
+
+def _version(client: Client, name: EngineName) -> str | None:
+    for page, key in _VERSIONS.get(name, ()):
+        stated = _page(client, page)
+        version = stated.get(key) if stated else None
+        if isinstance(version, str):
+            return version
+    return None
+
+
+def _page(client: Client, path: str) -> Mapping[str, Json]:
+    try:
+        answer = client.get(f"{client.address.root}{path}")
+    except (ServerSilentError, ServerRefusedError):
+        return {}
+    return answer if isinstance(answer, dict) else {}

@@ -1,0 +1,207 @@
+"""Measure through servers that speak OpenAI's protocol: one plain, one for each method.
+
+A server that runs already is used as it is: what it has cached from earlier blocks cannot be
+cleared. One that the harness starts is new for every arm in every block.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from harness.campaign.context_padding import filled
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import MachineError
+from harness.openai import endpoints as reading
+from harness.openai import exchange, ollama
+from harness.openai.connection import Connection, connect, reconnect
+from harness.openai.listed_models import ANOTHER_NAME, difference, offer, shown
+from harness.openai.report import report_on
+from harness.openai.reported_device import computed_on
+from harness.openai.streamed_answer import Answer
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
+from harness.runners.http.client import ServerAddress, ServerRefusedError, ServerSilentError
+from harness.runners.http.session import ServerRequest, ServerSession
+from harness.runners.http.values import BadAnswerError
+from harness.runners.options import ConnectionOptions
+
+# A text of more characters a token than any has is not sent: it may not fit the server's context.
+_MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
+_SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
+_OLLAMA = f"this is the baseline's server, and Ollama drafts as a model says. {ollama.TWO_MODELS}"
+
+
+class OpenAiSession(ServerSession[Connection]):
+    """Connections to the servers of a campaign's arms."""
+
+    def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
+        """Raises `BadInputError` when the servers are not those that the arms need."""
+        super().__init__(campaign)
+        self._endpoints = reading.endpoints(options)
+        reading.check(self._endpoints, campaign)
+        self._options = options
+        self._key = reading.api_key()
+        self._running: dict[tuple[ServerAddress, str | None], Connection] = {}
+        self._lost: dict[ServerAddress, Connection] = {}
+        self._base: Connection | None = None
+        self._tells_times: dict[str, bool] = {}
+        self._proven = True
+        self._of_baseline: dict[str, Answer] = {}
+        self._filled: dict[str, str] = {}
+
+    def report(self) -> EngineReport:
+        """What the baseline's server states of itself. Raises `MachineError` if it is not there.
+
+        A server that the harness starts stays for the baseline's preparation.
+        """
+        baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
+        found = self._server_of(baseline, 0)
+        if isinstance(found, Failure):
+            message = f"the baseline's server: {found.detail} [{found.reason}]"
+            raise MachineError(message)
+        self._base = found
+        log = found.process.log() if found.process else ""
+        endpoint = self._endpoint(baseline)
+        where = computed_on(found.identity, self._options, endpoint, log=log)
+        report = report_on(found.identity, found.served, self._campaign, where)
+        if found.identity.name not in exchange.SWITCHES_THINKING:
+            return report
+        thinking = self._campaign.settings.thinking
+        return replace(report, settings=replace(report.settings, thinking=thinking))
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Connect and warm up; the first arm's server says how much text makes the depth asked."""
+        prepared = super().prepare(arm)
+        depth = self._campaign.settings.context_depth_tokens
+        if depth is None or self._filled or isinstance(prepared, Failure):
+            return prepared
+        plan = self._arms[arm]
+        server = self._server_of(plan, 0)
+        if isinstance(server, Failure):
+            return server
+        size_of = partial(self._size, server, plan, depth)
+        try:
+            self._filled = {
+                each: filled(each, depth=depth, size_of=size_of) for each in self._texts.values()
+            }
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(server, error)
+        self._turn = None  # this server has cached the prompts: one that we start is started again
+        return prepared
+
+    def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
+        """Tokens of a prompt as the server counts them; of a far too long one an estimate."""
+        if len(text) > _MOST_CHARACTERS * depth:
+            return len(text) // _USUAL_CHARACTERS
+        asked = self._request(arm, text, 1)
+        known = exchange.exchange(server, asked, server_clock=False, baseline=None)
+        return known.answer.prompt_tokens
+
+    def _whole(self, prompt: ServerRequest) -> ServerRequest:
+        """The request with the text that fills the context."""
+        return replace(prompt, text=self._filled.get(prompt.text, prompt.text))
+
+    def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
+        endpoint = self._endpoint(arm)
+        if not isinstance(endpoint, ServerAddress):
+            return super()._server_of(arm, block)
+        lost = self._lost.pop(endpoint, None)
+        place = endpoint, self._options_of(arm).model
+        found = self._return(lost, arm) if lost else self._running.get(place) or self._start(arm)
+        if isinstance(found, Connection):
+            self._running[place] = found
+        return found
+
+    def _return(self, lost: Connection, arm: ArmPlan) -> Connection | Failure:
+        """A server that was lost and is back, warmed up again."""
+        found = reconnect(lost, self._options_of(arm), key=self._key)
+        warm_up = found if isinstance(found, Failure) else self._warm_up(found, arm)
+        return warm_up if isinstance(warm_up, Failure) else found
+
+    def _failure(self, server: Connection, error: Exception) -> Failure:
+        if isinstance(error, ServerSilentError) and not error.late and server.process is None:
+            self._lost[server.client.address] = server
+        return super()._failure(server, error)
+
+    def _start(self, arm: ArmPlan) -> Connection | Failure:
+        return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
+
+    def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
+        """The options with the model's name for an arm, where one server offers several."""
+        if not arm.drafts or not self._options.spec_models:
+            return self._options
+        index = reading.speculation(self._campaign).index(arm.method)
+        return replace(self._options, model=self._options.spec_models[index])
+
+    def _endpoint(self, arm: ArmPlan) -> reading.Endpoint:
+        return reading.endpoint_of(arm, self._endpoints, self._campaign)
+
+    def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
+        server_clock = not prompt.warm_up and all(self._tells_times.values())
+        known = self._of_baseline.get(prompt.text)
+        asked = self._whole(prompt)
+        found = exchange.exchange(server, asked, server_clock=server_clock, baseline=known)
+        if prompt.arm.role == "baseline":
+            self._of_baseline.setdefault(prompt.text, found.answer)
+        if prompt.warm_up:
+            self._tells_times.setdefault(prompt.arm.id, found.states_times)
+        else:
+            self._proven = self._proven and found.proven
+        return found.generation
+
+    def compares_requests(self) -> bool:
+        """Whether whole requests should show that the times are right."""
+        return not self._proven
+
+    def _margins(
+        self, server: Connection, prompt: ServerRequest, known: Generation
+    ) -> tuple[float, ...] | None:
+        return exchange.margins(server, self._whole(prompt), known)
+
+    def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
+        """Why a server cannot be that of an arm, compared with the baseline's."""
+        if server.identity.name == "Ollama":
+            detail = ollama.unfit(server.client, server.served.id, arm.method)
+            if detail is not None:
+                return _not_comparable(detail)
+        if arm.role == "baseline":
+            self._base = self._base or server
+        if not arm.drafts or self._base is None:
+            return None
+        named = bool(self._options.spec_models)
+        return unfit(server, self._base, draft=self._draft(arm), named=named)
+
+    def _offers(self, server: Connection) -> str:
+        return offer(server.identity.models)
+
+
+def unfit(
+    found: Connection, base: Connection, *, draft: str | None, named: bool = False
+) -> Failure | None:
+    """Why a server cannot be compared with the baseline's: another engine or model, or the same.
+
+    LM Studio may be one server for both, as it drafts when a request names a draft model, and any
+    server whose models the user `named` for each arm.
+    """
+    ours, theirs = found.identity, base.identity
+    if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
+        return _not_comparable(
+            f"this server is {ours.shown_name} {ours.shown_version}, the baseline's is "
+            f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
+        )
+    apart = difference(found.served, base.served)
+    if apart is not None and not (named and apart == ANOTHER_NAME):
+        return _not_comparable(
+            f"this server offers {found.served.id}, the baseline's {base.served.id} ({apart}); "
+            "start both with the same weights, under the same name"
+        )
+    if ours.name in exchange.DRAFTS_BY_REQUEST:
+        known = draft is None or any(model.id == draft for model in ours.models)
+        offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
+        return None if known else Failure(reason="load-failed", detail=offered)
+    one_server = found.process is None and found.client.address == base.client.address
+    if one_server and (not named or found.served.id == base.served.id):
+        return _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
+    return None
+
+
+def _not_comparable(detail: str) -> Failure:
+    return Failure(reason="other", detail=" ".join(detail.split()))

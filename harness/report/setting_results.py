@@ -1,0 +1,119 @@
+"""What a result says of each setting that drafts, if that setting is picked.
+
+The best of several is partly luck, so bounds and verdicts allow for the choice among the settings,
+or among settings and tasks (`estimates.best_of_several`).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from estimates.best_of_several import corrected_estimate
+from estimates.model import Estimate, Summary, Verdict
+from estimates.verdicts import judge
+from harness.report import words
+from schemas.submission import Arm, Submission
+from schemas.vocabulary import HELPS_ABOVE
+
+Answer = Literal["yes", "depends", "long-answers", "unknown", "no", "nothing"]
+
+_BEST_FIRST: tuple[Answer, ...] = ("yes", "depends", "long-answers", "unknown", "no", "nothing")
+_RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answers": 3}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SettingFigures:
+    """An arm that drafts, with its figures over all tasks and on each.
+
+    `choices` is among how many settings it is found, `task_choices` among how many figures of
+    single tasks.
+    """
+
+    arm: Arm
+    whole: Estimate
+    tasks: tuple[Estimate, ...]
+    choices: int
+    task_choices: int
+
+    @property
+    def alone(self) -> bool:
+        """Whether one request at a time was answered."""
+        return (self.arm.concurrency or 1) == 1
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict over all tasks, if this is the setting that is picked."""
+        return _picked(self.whole, self.choices)
+
+    @cached_property
+    def helped(self) -> tuple[Estimate, ...]:
+        """The tasks for which it can be recommended."""
+        return tuple(each for each in self.tasks if self.verdict_on(each) == "helps")
+
+    @cached_property
+    def lost(self) -> tuple[Estimate, ...]:
+        """The tasks that take longer with it."""
+        return tuple(each for each in self.tasks if _loses(each))
+
+    @property
+    def answer(self) -> Answer:
+        """What to make of it."""
+        if self.verdict in ("failed", "never-drafted"):
+            return "nothing"
+        gains, whole = self.verdict == "helps", self.whole
+        if (self.helped or gains) and (self.lost or not gains):
+            all_helped = whole.speedup is None and self.helped == self.tasks
+            return "yes" if all_helped else "depends"
+        if gains:
+            return "yes"
+        if self.verdict == "slower-in-all":
+            return "long-answers"
+        all_lost = whole.speedup is None and self.tasks and self.lost == self.tasks
+        judged = whole.verdict in ("hurts", "no-clear-difference")
+        no_gain = judged and whole.interval is not None and whole.interval.high < HELPS_ABOVE
+        return "no" if _loses(whole) or all_lost or no_gain else "unknown"
+
+    def verdict_on(self, task: Estimate) -> Verdict:
+        """The verdict on one task, if that is what is picked."""
+        return _picked(task, self.task_choices)
+
+    @property
+    def place(self) -> tuple[int, int, float]:
+        """Where it comes in a list: one request at a time first, then the best."""
+        return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
+
+
+def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
+    """The arms that draft, the best first. What never drafted is no choice."""
+    found = []
+    drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
+    drafting = [arm for arm in submission.arms if arm.role == "speculation"]
+    for arm in drafting:
+        alike = {each.id for each in drafting if each.concurrency == arm.concurrency}
+        known = [each for each in drafted if each.arm in alike]
+        own = [each for each in summary.estimates if each.arm == arm.id]
+        if own:
+            found.append(
+                SettingFigures(
+                    arm=arm,
+                    whole=words.overall(own),
+                    tasks=tuple(each for each in own if each.task and each.speedup is not None),
+                    choices=sum(each.task is None for each in known),
+                    task_choices=sum(each.task is not None for each in known),
+                )
+            )
+    return sorted(found, key=lambda each: each.place)
+
+
+def _picked(estimate: Estimate, choices: int) -> Verdict:
+    """The verdict on a figure that is the best of so many."""
+    if estimate.verdict not in ("helps", "slower-in-all") or estimate.speedup is None:
+        return estimate.verdict
+    return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)
+
+
+def _loses(estimate: Estimate) -> bool:
+    """Whether it takes longer, writing or in all."""
+    request = estimate.whole_request_interval
+    slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
+    return estimate.verdict in ("hurts", "slower-in-all") or slower

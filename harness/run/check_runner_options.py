@@ -1,0 +1,86 @@
+"""Check that a runner can carry out what the options ask for, and has what it needs."""
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from harness.campaign import axis_options
+from harness.campaign.arms import needs_draft
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.runners.options import ConnectionOptions
+from schemas.method import DRAFT_MODEL, Method
+from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
+from schemas.vocabulary.axes import AXES
+
+
+def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
+    """Raise `BadInputError` naming the runner that can, where this one cannot."""
+    for method in options.methods:
+        _require_method(method, kind)
+    for axis in axis_options.given(options):
+        if runner not in AXES[axis].runners:
+            able = next(name for name in RUNNERS if name in AXES[axis].runners)
+            flag = f"--{AXES[axis].option}"
+            message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
+            raise BadInputError(message)
+    if any(level > 1 for level in options.concurrency) and not kind.concurrent:
+        able = _first(attrgetter("concurrent"))
+        message = (
+            f"{runner} answers one request at a time; leave out --concurrency, or use --runner "
+            f"{able}"
+        )
+        raise BadInputError(message)
+
+
+def require_servers(options: Options, connection: ConnectionOptions) -> None:
+    """Raise `BadInputError` naming every option that measuring through servers lacks."""
+    started, named = connection.server_command, options.target or connection.model
+    alone = connection.plain_alone
+    drafts = options.drafts or not any(map(needs_draft, options.methods))
+    there = {
+        "a server without speculation (--base-url URL or --server-command '… --port {port}')": (
+            started or connection.base_url
+        ),
+        "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
+            connection.spec_base_urls
+            or connection.spec_server_commands
+            or connection.spec_models
+            or alone
+        ),
+        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods or alone,
+        "the name of the draft (--draft NAME)": drafts,
+        "the name of the model (--target NAME)": named or not started,
+    }
+    missing = [words for words, given in there.items() if not given]
+    if not missing:
+        return
+    message = f"measuring through servers needs {'; '.join(missing)}"
+    if connection.backend is None and not connection.device_names:
+        message += (
+            ". Add --backend cpu, or --device-name 'RTX 4090 24 GB' for each card, unless the "
+            "server tells what it computes on"
+        )
+    raise BadInputError(message)
+
+
+def _require_method(method: Method, kind: RunnerEntry) -> None:
+    lacking = next((name for name in method.types if name not in kind.methods), None)
+    if lacking is not None:
+        able = _first(lambda other: lacking in other.methods)
+        nearest = METHODS[lacking].nearest
+        instead = f", or --method {nearest}" if nearest in kind.methods else ""
+        where = "in-process" if able == next(iter(RUNNERS)) else f"through {able}"
+        message = f"{lacking} runs {where}: use --runner {able}{instead}"
+        raise BadInputError(message)
+    limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
+    if limited and not kind.limits_drafts:
+        able = _first(attrgetter("limits_drafts"))
+        message = (
+            f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
+        )
+        raise BadInputError(message)
+
+
+def _first(can: Callable[[RunnerEntry], bool]) -> str:
+    """The first runner that can do something."""
+    return next(name for name, each in RUNNERS.items() if can(each))

@@ -1,0 +1,205 @@
+"""Choose the engines of a run: a runner by its name, on one or several binaries."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness import console
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
+from harness.errors import BadInputError, HarnessError, MachineError, suggestion
+from harness.machine import engines as installed
+from harness.options import option
+from harness.run.check_runner_options import require_servers, require_suited
+from harness.runners import CONNECT
+from harness.runners.base import Adapter
+from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
+
+_SETTINGS = "How it runs"
+# The runner that needs a program only, and nothing compiled for Python.
+_SERVER = "llama-server"
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions(ConnectionOptions):
+    runner: str | None = option(
+        "What runs the models. "
+        + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items())
+        + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
+        metavar="RUNNER",
+        panel=_SETTINGS,
+    )
+    server_binaries: tuple[str, ...] = option(
+        "The llama-server to start. Repeat it with names to compare builds or backends: "
+        "`cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+        name="server-binary",
+        metavar="PATH",
+        panel=_SETTINGS,
+        default=(),
+        usual=True,
+    )
+
+    def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
+        """The engines that were named, else one that is here. Raises `HarnessError`."""
+        runner = self.runner or (_SERVER if self.server_binaries else None)
+        if runner is None and self.names_servers:
+            runner = "openai"
+        if runner is None:
+            from harness.campaign.from_options import methods_named  # noqa: PLC0415 - slow
+
+            runner = installed.usual_runner(methods_named(options))
+            if runner == _SERVER:
+                console.say(f"Measuring with {installed.server_program()}.")
+        if runner is None:
+            program = installed.SERVER_PROGRAM
+            message = f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
+            raise MachineError(message)
+        chosen = ChosenEngine(runner=runner, connection=self)
+        return named_engines(chosen, self.server_binaries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenEngine:
+    """A runner by its name, how to connect to its engine, and a depth of context."""
+
+    runner: str
+    connection: ConnectionOptions
+    name: str = ""
+    depth: int | None = None
+
+    @property
+    def kind(self) -> RunnerEntry:
+        """What the runner can do. Raises `BadInputError` for an unknown name."""
+        if self.runner not in RUNNERS:
+            message = f"unknown runner {self.runner!r}.{suggestion(self.runner, RUNNERS)}"
+            raise BadInputError(message)
+        return RUNNERS[self.runner]
+
+    def require_suited(self, options: Options) -> None:
+        """Raise `BadInputError` when this runner cannot run what the options ask for."""
+        require_suited(options, self.runner, self.kind)
+        if self.kind.behind_servers:
+            require_servers(options, self.connection)
+            return
+        ignored = self.connection.given_for_servers()
+        if self.runner == _SERVER:  # for a build that lists no devices
+            ignored = [flag for flag in ignored if flag != "--backend"]
+        if ignored:  # the wrong engine would be measured
+            message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
+            raise BadInputError(message)
+
+    def adapter(self) -> Adapter:
+        return CONNECT[self.kind.id](self.connection)
+
+    def campaign(self, options: Options, *, fetch: bool) -> Campaign:
+        """The campaign as this runner can run it, at no depth yet."""
+        from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
+
+        served = self.adapter().served(console.say)
+        campaign = campaign_from(
+            options, say=console.say, fetch=fetch, runner=self.kind, served=served
+        )
+        return replace(self, name="", depth=None).on(campaign)
+
+    def on(self, campaign: Campaign) -> Campaign:
+        """The campaign on this engine, at its depth, with one work file for each name.
+
+        Raises `HarnessError`, with the name in front, if the engine cannot run it.
+        """
+        from harness.campaign.builder import at_depth  # noqa: PLC0415 - slow to import
+
+        campaign = at_depth(campaign, self.depth)
+        try:
+            self.commands(campaign)
+            program = self._program()
+        except HarnessError as error:
+            if not self.name:
+                raise
+            message = f"{self.name}: {error}"
+            raise type(error)(message) from error
+        # A journal is resumed with the same runner, engine and devices only.
+        identity = " ".join(
+            filter(None, (self.name, program, installed.chosen_devices(os.environ)))
+        )
+        return replace(campaign, engine=identity)
+
+    def commands(self, campaign: Campaign) -> tuple[str, ...]:
+        """The command lines that start the engine. Raises `BadInputError` if it cannot."""
+        return self.adapter().commands(campaign)
+
+    def server(self) -> str | None:
+        """The llama-server that is measured, else the one of this machine."""
+        if self.runner == _SERVER:
+            from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
+
+            return str(find(self.connection.binary).path)
+        return installed.server_program()
+
+    def _program(self) -> str:
+        connection = self.connection
+        identity = self.adapter().identity()
+        if identity is not None:
+            return identity
+        urls = (connection.base_url, *connection.spec_base_urls, *connection.spec_models)
+        commands = (connection.server_command, *connection.spec_server_commands)
+        return " ".join(part for part in (self.runner, *urls, *commands) if part)
+
+
+def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
+    """Every engine at every depth of context, interleaved block by block as engines are."""
+    if not depths:
+        return tuple(engines)
+    return tuple(
+        replace(
+            each,
+            name=each.name if len(depths) == 1 else f"{each.name} context {depth}".strip(),
+            depth=depth,
+        )
+        for each in engines
+        for depth in depths
+    )
+
+
+def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
+    """One engine per binary, or the engine as it is without any. Raises `BadInputError`."""
+    if binaries and engine.runner != _SERVER:
+        message = f"--server-binary is for --runner llama-server, not for {engine.runner}"
+        raise BadInputError(message)
+    named = [_name_and_path(text) for text in binaries]
+    if len(named) > 1:
+        _require_names([name for name, _ in named])
+    if not named:
+        return (engine,)
+    return tuple(
+        replace(
+            engine,
+            name=name if len(named) > 1 else "",
+            connection=replace(engine.connection, binary=path),
+        )
+        for name, path in named
+    )
+
+
+def _name_and_path(text: str) -> tuple[str, str]:
+    """The parts of `name=PATH`; the name is empty for a path, which may hold an equals sign."""
+    match = _NAMED.fullmatch(text)
+    if match is None or Path(text).exists():
+        return "", text
+    return match["name"], match["path"]
+
+
+def _require_names(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if "" in names:
+        message = (
+            "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
+        )
+        raise BadInputError(message)
+    if twice:
+        message = f"two binaries are called {twice[0]}; give each --server-binary its own name"
+        raise BadInputError(message)

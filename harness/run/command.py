@@ -1,0 +1,34 @@
+"""`draftmap run`: measure, write the result file, print the verdict."""
+
+from harness import console
+from harness.campaign.options import Options
+from harness.command_options import offers_fields
+from harness.run.chosen_engine import EngineOptions, at_depths
+from harness.run.request import ResultOptions, RunRequest
+
+
+@console.reports_errors
+@offers_fields
+def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
+    """A model is measured alone and with what drafts for it; without one, a small embedded model.
+
+    - `python -m harness run --quick`
+
+    - `python -m harness qwen3-8b`, in short: with the draft that fits
+
+    - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
+    """
+    if result.month:
+        from harness.run.month import of_the_month  # noqa: PLC0415 - slow to import
+
+        options = of_the_month(options)
+    engines = engine.engines(options)
+    request = RunRequest(
+        options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
+    )
+    from harness.run import run_command, run_reports  # noqa: PLC0415 - slow to import, not for the help
+
+    if result.dry_run:
+        run_reports.print_plan(request)
+    else:
+        run_command.measure(request)

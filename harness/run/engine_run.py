@@ -1,0 +1,113 @@
+"""The campaign of a command on one engine: measures it by blocks, and writes its result file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from estimates.model import Summary
+from estimates.plan.model import Setting
+from estimates.summary import summarize
+from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
+from harness.machine.checkout import commit
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.plan.run_check import failed_allocation
+from harness.report.progress import ProgressDisplay
+from harness.report.use import Here
+from harness.run import execute, journal
+from harness.run.chosen_engine import ChosenEngine
+from harness.run.interleave import EngineRun
+from harness.run.record import assemble
+from harness.run.request import RunRequest
+from schemas.submission import Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredEngine:
+    """What one engine measured, its file, and the plan of arms that found no memory."""
+
+    submission: Submission
+    summary: Summary
+    path: Path
+    here: Here
+    memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def interrupted(self) -> bool:
+        return self.submission.design.ended == "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnEngine:
+    """The campaign on one engine, with a work file of its own."""
+
+    request: RunRequest
+    engine: ChosenEngine
+    campaign: Campaign
+
+    @property
+    def work_file(self) -> Path:
+        return journal.path_of(self.campaign)
+
+    def by_blocks(self, display: ProgressDisplay, pause: Pause) -> EngineRun:
+        """Measure, with a pause after every pass or answer."""
+        context = execute.RunContext(
+            machine=machine(),
+            snapshot=Watch().snapshot,
+            commit=commit(),
+            observe=partial(display, name=self.engine.name),
+            pause=pause,
+        )
+        return execute.by_blocks(
+            self.campaign,
+            runner=self.engine.adapter().open,
+            context=context,
+            work_file=self.work_file,
+            resume=self.request.result.resume,
+        )
+
+    def so_far(self) -> Submission:
+        """What its work file holds while it waits."""
+        facts = journal.read(self.work_file)
+        return assemble(self.campaign, facts, machine=machine(), part_s=0, ended="completed")
+
+    def write(self, submission: Submission) -> MeasuredEngine:
+        """Write the result; the work file is deleted unless the run can be resumed."""
+        path = self.request.write(submission)
+        arms = {arm.id: arm for arm in self.campaign.arms}
+        if submission.design.ended in ("completed", "precise-enough"):
+            self.work_file.unlink(missing_ok=True)
+        return MeasuredEngine(
+            submission=submission,
+            summary=summarize(submission),
+            path=path,
+            here=Here(files=self.campaign.files(), server=self.engine.server()),
+            memory={
+                each.id: lines
+                for each in submission.arms
+                if each.reason == "out-of-memory" and (lines := self.planned(arms[each.id]))
+            },
+        )
+
+    def planned(self, arm: ArmPlan) -> tuple[str, ...]:
+        """What the plan says about an arm that found no memory."""
+        settings, files = self.campaign.settings, self.campaign.files()
+        target = files.get(self.campaign.target.model.id)
+        if target is None:
+            return ()
+        setting = Setting(
+            context=settings.context_tokens * arm.concurrency,
+            slots=arm.concurrency,
+            ubatch=settings.batch_tokens,
+            kv_k=settings.kv_type_k,
+            kv_v=settings.kv_type_v,
+            flash_attention=settings.flash_attention != "off",
+        )
+        return failed_allocation(
+            target,
+            files.get(arm.method.draft or ""),
+            setting,
+            layers=layers_of(arm, settings),
+            draft_layers=settings.draft_gpu_layers,
+        )

@@ -1,0 +1,61 @@
+"""The run of the month: the same few prompts for all, and one line that compares results."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import typer
+
+from estimates.identity import identify
+from estimates.model import Summary
+from harness import __version__, console
+from harness.campaign.method_parser import parse
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
+from harness.campaign.options import Options
+from harness.machine.detect import machine
+from harness.models.presets import month, presets
+from harness.plan.overview import answer, memory_of, needed_bytes
+from harness.report.setting_results import settings
+from schemas.submission import Submission
+from schemas.vocabulary import METHODS, say
+
+
+def of_the_month(options: Options) -> Options:
+    """The options of the run: those given, and a target that fits if none was named."""
+    run = month()
+    short = replace(
+        options,
+        tasks=options.tasks or run.tasks,
+        prompts=options.prompts or (str(run.prompts),),
+        max_output_tokens=options.max_output_tokens or run.max_output_tokens,
+        blocks=options.blocks or run.blocks,
+    )
+    if options.target is not None:
+        return short
+    memory = memory_of(machine())
+    for name in run.targets:
+        if answer(needed_bytes(presets()[name], memory, DEFAULT_CONTEXT_TOKENS), memory) == "yes":
+            return replace(short, target=name, methods=options.methods or (parse(run.method),))
+    console.say(f"None of {say.listed(run.targets)} fits {memory.name}: a small model instead.")
+    return short
+
+
+def print_lines(measured: Iterable[tuple[Submission, Summary]]) -> None:
+    for submission, summary in measured:
+        typer.echo(line(submission, summary))
+
+
+def line(submission: Submission, summary: Summary) -> str:
+    """What people paste: machine, model, method and the speedup on each task."""
+    found = settings(submission, summary)
+    tasks = [each for each in found[0].tasks if each.speedup] if found else []
+    if not tasks:
+        return "No speedup could be measured: there is no line to paste."
+    named, method = identify(submission), found[0].arm.method
+    parts = (
+        named.device_label,
+        f"{named.target_label} {submission.target.quantisation or ''}".strip(),
+        f"{METHODS[method.type].label} {method.n_max or ''}".strip(),
+        ", ".join(f"{say.times(task.speedup)} {task.task}" for task in tasks),
+        f"draftmap {__version__}",
+    )
+    return " · ".join(parts)

@@ -1,0 +1,77 @@
+"""Name the command that comes next where a run ends without an answer, and its minutes."""
+
+import math
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from harness import PROGRAM
+from harness.campaign.model import Campaign
+from harness.machine.command_line import pasted
+from harness.report import words
+from harness.report.setting_results import settings
+from harness.run.engine_run import MeasuredEngine
+from harness.run.request import RunRequest
+
+RESUME, _QUICK = "--resume", "--quick"
+OUTPUT = ("--output", "-o")
+
+
+def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
+    """What to run next, and for how long; `None` where the result is an answer."""
+    submission = measured.submission
+    design, done = submission.design, len(submission.trials)
+    began, ended = map(
+        datetime.fromisoformat, (submission.measured_from, submission.measured_until)
+    )
+    spent_s = (ended - began).total_seconds()
+    left_s = spent_s * (design.planned_trials - done) / max(1, done)
+    best = next(iter(settings(submission, measured.summary)), None)
+    if design.ended == "interrupted":
+        return _said(resume_command(RESUME), left_s)
+    if design.ended == "budget-spent":
+        budget_min = math.ceil(((design.budget_s or 0) + left_s) / 60)
+        return _said(resume_command(RESUME, "--budget", str(budget_min)), left_s)
+    if best is None or best.answer != "unknown":
+        return None
+    if best.whole.verdict == "uncertain":  # a doubt, which more of the same does not remove
+        return _said(resume_command(), spent_s)
+    if not request.options.quick:
+        return _said(resume_command("--blocks", str(2 * design.blocks)), 2 * spent_s)
+    whole = replace(request, options=replace(request.options, quick=False))
+    campaigns = (each.campaigns(fetch=False).values() for each in (whole, request))
+    longer = [sum(map(_tokens, each)) for each in campaigns]
+    return _said(resume_command(without=_QUICK), spent_s * longer[0] / longer[1])
+
+
+def resume_command(*more: str, without: str = "") -> str:
+    """The command line of this program with `more` options, and without the switch `without`.
+
+    Unless it resumes, it must not overwrite the result that is there, so it names no output.
+    """
+    valued = () if RESUME in more else OUTPUT
+    given = given_words(sys.argv[1:], alone={RESUME, without}, valued=valued)
+    return pasted([*PROGRAM.split(), *given, *more])
+
+
+def given_words(
+    words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]
+) -> Iterator[str]:
+    """The words without these options: `alone` are switches, `valued` take a value."""
+    given = iter(words)
+    for word in given:
+        if word in valued:
+            next(given, None)
+        elif word not in alone and word.partition("=")[0] not in valued:
+            yield word
+
+
+def _said(command: str, seconds: float) -> str:
+    return f"Next, about {words.seconds(seconds)}: {command}"
+
+
+def _tokens(campaign: Campaign) -> int:
+    """The tokens that a campaign lets its arms write."""
+    trials = len(campaign.arms) * len(campaign.suite.prompts) * campaign.blocks
+    return trials * campaign.settings.max_output_tokens

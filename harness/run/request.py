@@ -1,0 +1,112 @@
+"""What one `draftmap run` was asked to do, checked before anything is measured."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.options import Option, offered, option
+from harness.run.chosen_engine import ChosenEngine
+
+if TYPE_CHECKING:
+    from harness.campaign.model import Campaign
+    from schemas.submission import Submission
+
+_RESULT = "Result"
+
+# The patterns of these two fields in the format; checked before an hour of measuring, not after.
+_CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+_NOTES = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,280}")
+
+CONTRIBUTOR = Option(
+    "Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT
+)
+JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
+
+
+def check_contributor(name: str | None) -> None:
+    """Raise `BadInputError` when the format would not accept the name."""
+    if name is not None and not _CONTRIBUTOR.fullmatch(name):
+        message = f"--contributor {name!r}: letters, digits and inner hyphens only"
+        raise BadInputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOptions:
+    """Whether to measure, where the result goes, and what contributors state about themselves."""
+
+    month: bool = option(
+        "The run of the month: a model of today that fits, a few prompts, and a line to paste.",
+        panel="What is measured",
+        default=False,
+    )
+    resume: bool = option(
+        "Continue an interrupted run; repeat its other options.",
+        panel="How it runs",
+        default=False,
+    )
+    dry_run: bool = option(
+        "Print the plan and how long it takes.", panel="How it runs", default=False, usual=True
+    )
+    output: Path | None = option(
+        "A file (NAME.json) or a folder for the result. Default: the current folder.",
+        short="-o",
+        metavar="PATH",
+        panel=_RESULT,
+        usual=True,
+    )
+    json: bool = offered(JSON, default=False)
+    contributor: str | None = offered(CONTRIBUTOR)
+    notes: str | None = option(
+        "One line about the machine, such as its cooling or an undervolt.",
+        metavar="TEXT",
+        panel=_RESULT,
+    )
+
+    def check(self) -> None:
+        """Raise `BadInputError` when the format would not accept what is stated."""
+        check_contributor(self.contributor)
+        if self.notes is not None and not _NOTES.fullmatch(self.notes):
+            message = "--notes takes one line of at most 280 characters, in UTF-8"
+            raise BadInputError(message)
+        from schemas import private, strict  # noqa: PLC0415 - slow to import
+
+        refused = strict.load(json.dumps({"notes": self.notes}).encode())
+        if isinstance(refused, tuple):
+            message = f"--notes {refused[0].message}"
+            raise BadInputError(message)
+        if found := private.found(self.notes or ""):
+            message = f"--notes contains {found}, and a result is public for ever: leave it out"
+            raise BadInputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    options: Options
+    engines: tuple[ChosenEngine, ...]
+    result: ResultOptions = ResultOptions()
+
+    def check(self) -> None:
+        """Raise `HarnessError` for options that are wrong whatever the models are."""
+        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
+        self.result.check()
+        self.engines[0].require_suited(self.options)
+        if len(self.engines) > 1:
+            results.require_directory(self.result.output)
+        results.require_writable(self.result.output)
+
+    def write(self, submission: "Submission") -> Path:
+        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
+
+        given = self.result
+        submission = replace(submission, contributor=given.contributor, notes=given.notes)
+        return results.write(submission, given.output)
+
+    def campaigns(self, *, fetch: bool) -> "dict[str, Campaign]":
+        """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
+        first = self.engines[0].campaign(self.options, fetch=fetch)
+        return {each.name: each.on(first) for each in self.engines}

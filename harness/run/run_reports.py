@@ -1,0 +1,72 @@
+"""Prints what a run measured or would measure, for people or as JSON."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+
+from harness import console
+from harness.campaign.duration import in_turns
+from harness.errors import HarnessError
+from harness.machine.rate import this_machine
+from harness.report import brief, progress
+from harness.report.terminal import compared
+from harness.run.engine_run import MeasuredEngine
+from harness.run.request import ResultOptions, RunRequest
+from schemas.codec import Json, encode
+
+
+def print_results(
+    measured: Mapping[str, MeasuredEngine], errors: Mapping[str, HarnessError], asked: ResultOptions
+) -> None:
+    """The results for people, or as JSON: one summary, or one for each engine."""
+    if asked.json:
+        summaries = {name: encode(each.summary) for name, each in measured.items()}
+        console.print_json(summaries.get("", {"engines": summaries}))
+    else:
+        screen = console.result_console()
+        for name, each in measured.items():
+            if name:
+                screen.rule(name, align="left")
+            brief.show(each.submission, each.summary, screen, path=each.path, here=each.here)
+            print_memory(each.memory, screen)
+        if len(measured) + len(errors) > 1 and measured:
+            screen.rule()
+            engines = {name: (each.submission, each.summary) for name, each in measured.items()}
+            failed = {name: str(error) for name, error in errors.items()}
+            for line in compared(engines, failed):
+                screen.print(line, soft_wrap=True, markup=False)
+    for each in measured.values():
+        console.say(f"Result: {each.path}")
+
+
+def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None:
+    for arm, lines in failed.items():
+        screen.print()
+        screen.print(f"{arm} found no memory:", markup=False)
+        for line in lines:
+            screen.print(f"  {line}", soft_wrap=True, markup=False)
+
+
+def print_plan(request: RunRequest, most_s: float | None = None) -> None:
+    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
+    request.check()
+    campaigns = request.campaigns(fetch=False)
+    campaign = next(iter(campaigns.values()))
+    commands = {each.name: each.commands(campaigns[each.name]) for each in request.engines}
+    estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads), most_s)
+    if request.result.json:
+        listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
+        console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
+        return
+    screen = console.result_console()
+    for line in progress.lines(campaign, estimate):
+        screen.print(line)
+    paths = [each.path for each in (campaign.target, *campaign.drafts) if each.path]
+    here = all(path.exists() for path in paths)
+    when = "" if here else ", once its models are here"
+    for name, lines in commands.items():
+        if lines:
+            screen.print(f"{name or 'starts'}{when}", style="dim")
+        for line in lines:
+            # Unwrapped, so that it can be copied.
+            screen.print(f"  {line}", soft_wrap=True, markup=False)

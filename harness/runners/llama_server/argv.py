@@ -1,0 +1,192 @@
+"""The command line of a llama-server for one arm, in the words that its binary knows."""
+
+from estimates.engine_commands import parts, sizes, stages
+from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
+from harness.runners.base import Failure
+from harness.runners.devices import default_threads
+from harness.runners.http import process
+from harness.runners.llama_server.abilities import Abilities
+from schemas.method import DRAFT_MODEL, Method
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS
+from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.methods import LlamaCpp
+
+
+class _UnknownToBinaryError(Exception):
+    """The binary has no word for something that the arm needs."""
+
+
+def arguments(
+    arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int
+) -> tuple[str, ...] | Failure:
+    """The arguments after the program's name, or why this binary cannot run the arm."""
+    words = _Words(abilities)
+    try:
+        _common(words, arm, campaign, port=port)
+        _speculation(words, arm.method, campaign)
+        _axes(words, campaign.settings)
+    except _UnknownToBinaryError as error:
+        return Failure(reason="other", detail=f"this llama-server has no {error}")
+    return tuple(words.argv)
+
+
+class _Words:
+    """The arguments so far, and what the binary understands."""
+
+    def __init__(self, abilities: Abilities) -> None:
+        self.abilities = abilities
+        self.argv: list[str] = []
+
+    def need(self, value: object, *names: str) -> None:
+        """Add a flag, with its value unless that is `None`.
+
+        Raises `_UnknownToBinaryError` when no name is known.
+        """
+        name = self.abilities.first(*names)
+        if name is None:
+            raise _UnknownToBinaryError(names[0])
+        self.argv += [name] if value is None else [name, str(value)]
+
+    def offer(self, value: object | None, *names: str) -> None:
+        """Add a flag, with its value unless that is `None`, where the binary knows it."""
+        name = self.abilities.first(*names)
+        if name is not None:
+            self.argv += [name] if value is None else [name, str(value)]
+
+
+def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> None:
+    settings = campaign.settings
+    threads = settings.threads or default_threads()
+    words.argv += ["-m", str(campaign.target.on_disk), "--host", process.HOST, "--port", str(port)]
+    slots = arm.concurrency
+    words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
+    words.argv += ["-t", str(threads), "-tb", str(threads)]
+    words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
+    words.argv += ["-ngl", _layers(layers_of(arm, settings))]
+    _usual_axes(words, settings)
+    if "--fit" in words.abilities.takes_value:  # without a value it switches fitting on
+        words.offer("off", "--fit")
+    words.offer(0, "--cache-ram")
+    words.offer(None, "--no-webui", "--no-ui")
+    words.offer(None, "--metrics")
+    if words.abilities.stages:  # ik_llama.cpp renders a model's own template with this only
+        words.offer(None, "--jinja")
+    if words.abilities.hides_layers:
+        words.argv += ["-lv", "4"]
+
+
+def _usual_axes(words: _Words, settings: RunSettings) -> None:
+    """The axes with a usual value are always passed, so that no build's default decides.
+
+    A build that does not know one has the usual value. Raises `_UnknownToBinaryError` for others.
+    """
+    for axis in AXES.values():
+        if not axis.server or axis.usual is None:
+            continue
+        value = axis.value(settings)
+        known = [name for name in axis.server if name in words.abilities.takes_value]
+        if known:
+            words.argv += [known[0], str(value)]
+        elif value != axis.usual:
+            without_value = words.abilities.first(*axis.server)
+            missing = f"{without_value} with a value" if without_value else axis.server[-1]
+            raise _UnknownToBinaryError(missing)
+
+
+def _axes(words: _Words, settings: RunSettings) -> None:
+    """The axes that someone asked for, and further arguments. Raises `_UnknownToBinaryError`."""
+    for axis in AXES.values():
+        value = axis.value(settings)
+        if not axis.server or axis.usual is not None or value is None:
+            continue
+        if axis.is_all(value):
+            words.need(None, *axis.server_all)
+        else:
+            words.need(value, *axis.server)
+    for argument in settings.server_arguments or ():
+        name, _, value = argument.partition(" ")
+        if words.abilities.names_of(name) & {*words.argv}:
+            message = f"second {name}: the harness sets it; use the option of run for it"
+            raise _UnknownToBinaryError(message)
+        words.need(value or None, name)
+
+
+def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
+    if method.type == "none":
+        words.argv += ["--spec-type", "none"] if words.abilities.spec_types else []
+        return
+    if method.type == "other" and not method.chain:
+        message = f"method {method.name}"
+        raise _UnknownToBinaryError(message)
+    _force(words, method)
+    if method.draft:
+        _with_draft(words, method.draft, campaign)
+    elif any(METHODS[kind].draft != "none" for kind in method.chain or ()):
+        for each in campaign.drafts[:1]:
+            _with_draft(words, each.model.id, campaign)
+    if words.abilities.stages:
+        _stages(words, method)
+    else:
+        _type(words, *method.types)
+        _sizes(words, method)
+
+
+def _sizes(words: _Words, method: Method) -> None:
+    for part in parts(method):
+        for size, spellings, value in sizes(part):
+            # Some types have no hits to count; one hit is what they all mean then.
+            add = words.offer if (size, value) == ("min_hits", "1") else words.need
+            add(value, *spellings)
+
+
+def _force(words: _Words, method: Method) -> None:
+    """Set the acceptance if the method has one, which takes a draft model."""
+    if method.length is None:
+        return
+    if method.draft is None:
+        message = "way to force acceptance without a draft; name one with --draft"
+        raise _UnknownToBinaryError(message)
+    words.need(f"{method.length:g}", *_flags(method.type).forced)
+
+
+def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
+    path = next(item.on_disk for item in campaign.drafts if item.model.id == draft)
+    words.need(path, "-md", "--model-draft", "--spec-draft-model")
+    words.need(_layers(campaign.settings.draft_gpu_layers), "-ngld", "--spec-draft-ngl")
+
+
+def _type(words: _Words, *kinds: str) -> None:
+    """Add the types; builds without `--spec-type` know draft models only and need no word."""
+    offered = words.abilities.spec_types
+    known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
+    named = [name for name in known if name is not None]
+    if len(named) == len(kinds):
+        words.argv += ["--spec-type", ",".join(named)]
+    elif kinds != (DRAFT_MODEL,):
+        it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
+        message = f"method {'+'.join(kinds)} (it {it})"
+        raise _UnknownToBinaryError(message)
+
+
+def _stages(words: _Words, method: Method) -> None:
+    """Add the parts of a method as ik_llama.cpp names them. Raises `_UnknownToBinaryError`."""
+    found, offered = stages(method), words.abilities.spec_types
+    if found is None or any(word.partition(":")[0] not in offered for word in found[1::2]):
+        message = f"method {'+'.join(method.types)} (it offers {', '.join(offered)})"
+        raise _UnknownToBinaryError(message)
+    words.argv += found
+
+
+def _flags(kind: str) -> LlamaCpp:
+    """What the builds of llama.cpp call a method and its sizes."""
+    entry = METHODS[kind]
+    if entry.llama_cpp is None:
+        ours = "; it is one of the in-process runner" if DEFAULT_RUNNER in entry.runners else ""
+        message = f"method {kind}{ours}"
+        raise _UnknownToBinaryError(message)
+    return entry.llama_cpp
+
+
+def _layers(count: int) -> str:
+    """Layers on the GPU; all of them is more than any model has, which every build understands."""
+    return "999" if count < 0 else str(count)

@@ -1,0 +1,195 @@
+"""Ask a llama-server for one generation, which it times and counts itself."""
+
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from harness.campaign.conversation import messages
+from harness.campaign.model import ArmPlan
+from harness.models.thinking import arguments
+from harness.runners.base import Generation
+from harness.runners.http import values
+from harness.runners.http.client import Client
+from harness.runners.http.counted_rounds import Counted, Counters, agree, read_counters, totals
+from harness.runners.http.session import Sampling, ServerRequest
+from harness.runners.llama_server.draft_positions import ByDepth, counted_by_depth
+from schemas.codec import Json, token_digest
+from schemas.method import limit
+
+_GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
+
+
+class Timings(Struct, frozen=True, kw_only=True):
+    """What the engine counted and timed; without drafts its answer does not speak of them."""
+
+    prompt_ms: values.Milliseconds
+    predicted_ms: values.Milliseconds
+    predicted_n: values.Count
+    draft_n: values.Count = 0
+    draft_n_accepted: values.Count = 0
+    draft_by_depth: tuple[ByDepth, ...] = ()
+
+
+class Completion(Struct, frozen=True, kw_only=True):
+    """One answer: token ids, and the engine's own counters and times.
+
+    Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
+    count them and their time: `timings.predicted_n` is how many there were. Builds before 2025
+    state with `stopped_limit` what newer ones do with `stop_type`. ik_llama.cpp sends text only.
+    """
+
+    timings: Timings
+    tokens: tuple[values.TokenId, ...] = ()
+    content: str = ""
+    stop_type: str | None = None
+    stopped_limit: bool = False
+
+
+def read_completion(answer: Json) -> Completion:
+    """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
+    done = values.read_as(Completion, answer, what="the answer is not a completion")
+    listed, stated = len(done.tokens), done.timings.predicted_n
+    if not listed and not done.content:
+        message = "the answer has no tokens and no text; this server may not know return_tokens"
+        raise values.BadAnswerError(message)
+    if listed and not listed <= stated <= listed + done.timings.draft_n_accepted:
+        message = f"the answer has {listed} tokens, but its timings speak of {stated}"
+        raise values.BadAnswerError(message)
+    return done
+
+
+class _Rendered(Struct, frozen=True):
+    prompt: str
+
+
+class _Tokenized(Struct, frozen=True):
+    tokens: Annotated[tuple[values.TokenId, ...], Meta(min_length=1)]
+
+
+def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
+    """The conversation of a prompt under the model's chat template."""
+    body: Json = {
+        "messages": [{**each} for each in messages(text)],
+        "chat_template_kwargs": {**arguments(thinking=thinking)},
+    }
+    answer = client.post("/apply-template", body)
+    return values.read_as(_Rendered, answer, what="the server rendered no prompt").prompt
+
+
+def require_switch(client: Client) -> None:
+    """Raise `BadAnswerError` where the server ignores the template's switch for thinking.
+
+    Builds before 2025 do not know `chat_template_kwargs`, and a model would always think.
+    """
+    with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
+    if with_thoughts == without:
+        message = (
+            "this llama-server cannot switch the model's thinking off; take a newer build, or "
+            "measure with --thinking"
+        )
+        raise values.BadAnswerError(message)
+
+
+def tokenized(client: Client, text: str) -> tuple[int, ...]:
+    """Token ids of a text with its special tokens."""
+    answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
+    return values.read_as(_Tokenized, answer, what="the server made no tokens of the prompt").tokens
+
+
+def completion_request(
+    prompt: Sequence[int],
+    max_output_tokens: int,
+    *,
+    probabilities: int = 0,
+    sampling: Sampling | None = None,
+    reread: bool = True,
+) -> Json:
+    """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
+
+    Without `reread` the server may reuse its cached state of the prompt.
+    """
+    body: dict[str, Json] = {
+        "prompt": list(prompt),
+        "n_predict": max_output_tokens,
+        **_GREEDY,
+        "cache_prompt": not reread,
+        "return_tokens": True,
+    }
+    if sampling is not None:  # by temperature alone: nothing cuts probabilities off
+        drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
+        body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
+    if probabilities:
+        body["n_probs"] = probabilities
+    return body
+
+
+def margins_in(answer: Json) -> tuple[float, ...] | None:
+    """How sure the model was of each token; `None` where a token has no runner-up."""
+    listed = answer.get("completion_probabilities") if isinstance(answer, dict) else None
+    return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
+
+
+def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
+    """The draft counters of an answer; an answer without them drafted nothing.
+
+    Raises `BadAnswerError` where an arm without speculation drafted.
+    """
+    drafted, accepted = done.timings.draft_n, done.timings.draft_n_accepted
+    if not arm.drafts:
+        values.require_plain(drafted)
+        return Counted(drafted=0, accepted=0)
+    stated = Counted(drafted=drafted, accepted=accepted, depth=limit(arm.method))
+    if done.timings.draft_by_depth:
+        return counted_by_depth(done.timings.draft_by_depth, stated)
+    return page if page is not None and agree(page, stated) else stated
+
+
+def generate(
+    client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
+) -> Generation:
+    """One generation. `counts` says whether the metrics page can be read for it.
+
+    Raises what the client raises, or `BadAnswerError`.
+    """
+    before = _page(client) if prompt.arm.drafts and counts else None
+    began = time.perf_counter()
+    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
+    answer = client.post("/completion", body)
+    wall_ms = (time.perf_counter() - began) * 1000
+    done = read_completion(answer)
+    after = _page(client) if before is not None else None
+    page = after.since(before) if before is not None and after is not None else None
+    return Generation(
+        tokens=done.tokens or None,
+        counted_tokens=done.timings.predicted_n,
+        text=done.content or None,
+        margins=None,
+        prompt_tokens=len(tokens),
+        prompt_sha256=token_digest(tokens),
+        prompt_ms=done.timings.prompt_ms,
+        wall_ms=wall_ms,
+        rounds=totals(
+            decode_ms=done.timings.predicted_ms,
+            output_tokens=done.timings.predicted_n,
+            counted=counted_in(done, prompt.arm, page),
+            page=page,
+        ),
+        finish="length" if done.stop_type == "limit" or done.stopped_limit else "stop",
+    )
+
+
+def margins_of(
+    client: Client, prompt: tuple[int, ...], known: Generation
+) -> tuple[float, ...] | None:
+    """The margins of a known generation, from a second answer with the same tokens."""
+    if known.tokens is None:
+        return None
+    request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
+    answer = client.post("/completion", request)
+    return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
+
+
+def _page(client: Client) -> Counters | None:
+    return read_counters(client.text("/metrics"))

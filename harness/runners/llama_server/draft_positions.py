@@ -1,0 +1,53 @@
+"""Read how often each draft position was tried and accepted, as ik_llama.cpp states it."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from harness.runners.http import values
+from harness.runners.http.counted_rounds import Counted, by_length
+
+
+class ByDepth(Struct, frozen=True, kw_only=True):
+    """The rounds whose draft reached a depth, counted from 1, and those that accepted it."""
+
+    depth: int
+    draft_n: values.Count
+    draft_n_accepted: values.Count
+
+
+def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
+    """The counts with their histograms.
+
+    A round of k accepted tokens is counted at each depth from 1 to k, so the rounds that accepted
+    exactly k are those at depth k without those at depth k + 1; likewise for drafted tokens.
+
+    Raises `BadAnswerError` where the counts increase with the depth, or do not add up.
+    """
+    drafted = [each.draft_n for each in listed]
+    accepted = [each.draft_n_accepted for each in listed]
+    found = by_length(drafted[0], accepted)
+    exactly = [here - deeper for here, deeper in pairwise((*drafted, 0))]
+    consecutive = [each.depth for each in listed] == list(range(1, len(listed) + 1))
+    if found is None or min(exactly) < 0 or not consecutive:
+        message = (
+            f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
+            "no rounds give that, since a deeper token is reached by fewer of them"
+        )
+        raise values.BadAnswerError(message)
+    if (sum(drafted), sum(accepted)) != (stated.drafted, stated.accepted):
+        message = (
+            f"draft_by_depth adds up to {sum(drafted)} drafted and {sum(accepted)} accepted, "
+            f"but the answer states {stated.drafted} and {stated.accepted}"
+        )
+        raise values.BadAnswerError(message)
+    return Counted(
+        drafted=stated.drafted,
+        accepted=stated.accepted,
+        steps=drafted[0],
+        histogram=found,
+        lengths=tuple(
+            length for length, rounds in enumerate(exactly, start=1) for _ in range(rounds)
+        ),
+    )

@@ -1,0 +1,24 @@
+"""A command that starts a server, as a person writes it, with a place for its port."""
+
+from collections.abc import Sequence
+
+from harness.campaign.server_arguments import PORT
+from harness.errors import BadInputError
+from harness.machine.command_line import split_command
+
+
+def command_words(command: str, *, option: str) -> tuple[str, ...]:
+    """The words of a command line. Raises `BadInputError` when it has no place for a port."""
+    try:
+        words = tuple(split_command(command))
+    except ValueError as error:
+        message = f"{option}: {error}; quote it as for a shell"
+        raise BadInputError(message) from error
+    if not any(PORT in word for word in words):
+        message = f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"
+        raise BadInputError(message)
+    return words
+
+
+def with_port(command: Sequence[str], port: int) -> tuple[str, ...]:
+    return tuple(word.replace(PORT, str(port)) for word in command)

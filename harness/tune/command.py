@@ -1,0 +1,72 @@
+"""`draftmap tune`: find the fastest method and depth, certify it, print the engine's command."""
+
+from typing import Annotated
+
+from harness import console
+from harness.campaign.options import Options
+from harness.command_options import Without, offers_fields
+from harness.errors import BadInputError
+from harness.run.chosen_engine import EngineOptions
+from harness.run.request import ResultOptions
+from harness.tune.options import SearchOptions
+
+# What a tune decides itself, or does not vary.
+_DECIDED = Without(
+    frozenset(
+        {
+            "blocks", "precision", "budget_min", "control", "quick",
+            "baseline_gpu_layers", "concurrency", "context_depth_tokens",
+        }
+    )
+)  # fmt: skip
+
+
+HELP = """It takes three steps, and the last one is a result file like any other.
+
+1. Look: one run at the largest depth, and the costs of single steps. From both, the speedup of
+every smaller depth is forecast, not measured.
+
+2. Race: the best forecasts against no speculation, in paired blocks. An arm that is clearly
+behind is dropped.
+
+3. Certify: the winner, its runner-up and no speculation on prompts that the race did not use,
+because the winner of a race looks better than it is.
+
+It ends with the command line of the engine, or with "leave speculation off".
+
+- `python -m harness tune` for the embedded model
+
+- `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
+
+- `python -m harness tune --runner llama-server --target big.gguf --method mtp --method
+ngram-simple`
+
+- `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
+"SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`:
+`{depth}` stands where the server's command takes the depth (for vLLM, in its
+--speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
+
+The depth in a --method is ignored; its other sizes apply to all depths. Nothing is lost on Ctrl-C
+or a kill: repeat the command with --resume.
+"""
+
+
+@console.reports_errors
+@offers_fields
+def tune(
+    options: Annotated[Options, _DECIDED],
+    search: SearchOptions,
+    engine: EngineOptions,
+    result: ResultOptions,
+) -> None:
+    if len(engine.server_binaries) > 1:
+        message = "a tune is for one engine; give one --server-binary"
+        raise BadInputError(message)
+    from harness.tune.tune_request import TuneRequest  # noqa: PLC0415 - slow to import
+
+    engines = engine.engines(options)
+    request = TuneRequest(options=options, search=search, engines=engines, result=result)
+    if result.dry_run:
+        request.print_plan()
+    else:
+        request.measure()

@@ -1,0 +1,290 @@
+"""Decide a tune: the leader of a race, the arms that are dropped, and the certificate.
+
+Times are logarithms of milliseconds per token, by arm, prompt and block; two arms are only compared
+over prompts and blocks that both ran. `bench/tune.py` runs this against known truth.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+
+from estimates.best_of_several import choice_factor
+from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
+from estimates.model import Interval
+from estimates.pairing import clock, excess, is_timed, ms_per_token
+from estimates.student_t import t_quantile
+from schemas.codec import Json
+from schemas.submission import Submission
+
+Times = Mapping[str, Mapping[tuple[str, int], float]]
+
+# How far a forecast of the ratio of two depths is taken to be off, as a logarithm: it weighs the
+# forecast against a few noisy blocks.
+FORECAST_ERROR = 0.04
+# How many arms are raced, and in how many blocks; how often the certificate repeats its prompts: a
+# prompt more says more about other prompts than a repetition of one.
+RACED = 4
+RACE_BLOCKS = 4
+CERTIFICATE_BLOCKS = 2
+# An arm is dropped at this level of Student's t; there are several looks at several arms.
+DROP_LEVEL = 0.985
+LEVEL = 0.95
+# Arms that are known to be this close need no further block.
+SAME = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedRatio:
+    """How many times as fast one arm is as another; without an interval if nothing has a spread."""
+
+    estimate: float
+    interval: Interval | None
+    error: float | None = None  # the standard error of its logarithm
+
+    @property
+    def slower(self) -> bool:
+        """Whether the arm is known to be the slower one."""
+        return self.interval is not None and self.interval.high < 1
+
+    @property
+    def apart(self) -> float:
+        """How far apart the two are at most, as a logarithm."""
+        if self.interval is None:
+            return math.inf
+        return math.log(max(1 / self.interval.low, self.interval.high))
+
+    def as_json(self) -> dict[str, Json]:
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return {"estimate": self.estimate, "low": low, "high": high}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A race after a block: arms by merit, those to drop, and whether it is decided."""
+
+    ranked: tuple[str, ...]
+    dropped: frozenset[str]
+    decided: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The end of a tune: the arm to use, `None` for no speculation, and the ratio to the baseline.
+
+    `undecided` is how far at most the best arm and no speculation are apart, as a logarithm, where
+    neither is shown to be the faster.
+    """
+
+    pick: str | None
+    best: str
+    gain: SpeedRatio
+    undecided: float | None = None
+
+
+def times_of(submission: Submission) -> Times:
+    """The times of all trials that finished, all by the clock that all of them have."""
+    timed = tuple(trial for trial in submission.trials if is_timed(trial))
+    by = clock(timed)
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for arm in submission.arms:
+        factor = excess(timed, arm.id)
+        for trial in timed:
+            ms = ms_per_token(trial, by, factor) if trial.arm == arm.id else None
+            if ms is not None:
+                found.setdefault(arm.id, {})[trial.prompt, trial.block] = math.log(ms)
+    return found
+
+
+def together(first: Times, second: Times) -> Times:
+    """The times of two stages, which share no prompt."""
+    arms = first.keys() | second.keys()
+    return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
+
+
+def speed_ratio(
+    times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
+) -> SpeedRatio | None:
+    """How many times as fast an arm is as another over their common prompts and blocks.
+
+    The time ratio of the prompts' medians, as in a result (`estimates.intervals`). Where arms take
+    turns after whole `passes`, what disturbs a pass disturbs all its prompts, so the spread between
+    blocks is added, and a single block gives no interval. `None` without a common prompt.
+    """
+    pairs = [*_pairs(times, arm, over).values()]
+    if not pairs:
+        return None
+    found = SpeedRatio(estimate=time_ratio([pairs]), interval=None)
+    parts = [spread_of_mean(residuals([pairs]))]
+    if passes:
+        parts.append(spread_of_mean([_by_block(times, arm, over)]))
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return found
+    half = math.hypot(*(error * t_quantile(free, (1 + level) / 2) for error, free in known))
+    interval = Interval(low=found.estimate * math.exp(-half), high=found.estimate * math.exp(half))
+    return replace(found, interval=interval, error=math.hypot(*(error for error, _ in known)))
+
+
+def standing(
+    times: Times,
+    predicted: Mapping[str, float],
+    *,
+    running: Collection[str],
+    baseline: str,
+    passes: bool = False,
+) -> Standing:
+    """The leader among the `running` arms, the arms to drop, and whether the race is over.
+
+    The baseline is not among them: it runs with them to the end. The race is over once the
+    remaining arms are equally fast, or all of them are slower than the baseline.
+    """
+    ranked = merit(times, predicted, running, passes=passes)
+    leader, *others = ranked
+    ratios = {
+        arm: speed_ratio(times, arm, leader, level=DROP_LEVEL, passes=passes) for arm in others
+    }
+    dropped = frozenset(arm for arm, each in ratios.items() if each is not None and each.slower)
+    left = [arm for arm in others if arm not in dropped]
+    again = (speed_ratio(times, arm, leader, passes=passes) for arm in left)
+    close = all(each is not None and each.apart < SAME for each in again)
+    against = (speed_ratio(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
+    lost = all(each is not None and each.slower for each in against)
+    return Standing(ranked=ranked, dropped=dropped, decided=close or lost)
+
+
+def merit(
+    times: Times, predicted: Mapping[str, float], running: Collection[str], *, passes: bool = False
+) -> tuple[str, ...]:
+    """The arms, fastest first: each difference measured, drawn towards its forecast by its error.
+
+    Arms without a measurement come last.
+    """
+    measured = [arm for arm in running if times.get(arm)]
+    if not measured:
+        return tuple(sorted(running, key=lambda arm: -predicted.get(arm, 0.0)))
+    first = max(measured, key=lambda arm: (len(times[arm]), predicted.get(arm, 0.0)))
+    scores = {arm: _drawn(times, predicted, arm, first, passes=passes) for arm in measured}
+    rest = [arm for arm in running if arm not in scores]
+    return (*sorted(measured, key=lambda arm: -scores[arm]), *rest)
+
+
+def _drawn(
+    times: Times, predicted: Mapping[str, float], arm: str, first: str, *, passes: bool
+) -> float:
+    found = speed_ratio(times, arm, first, passes=passes)
+    if arm == first or found is None:
+        return 0.0
+    if arm not in predicted or first not in predicted:
+        return math.log(found.estimate)
+    expected = math.log(predicted[arm] / predicted[first])
+    error = FORECAST_ERROR if found.error is None else found.error
+    weight = FORECAST_ERROR**2 / (FORECAST_ERROR**2 + error**2)
+    return weight * math.log(found.estimate) + (1 - weight) * expected
+
+
+def inseparable(
+    times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
+) -> tuple[tuple[str, ...], float]:
+    """The arms that may be as fast as the pick, and within which share of it they all are."""
+    close: dict[str, float] = {}
+    for arm in arms:
+        found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
+        if found is not None and found.interval is not None and not found.slower:
+            close[arm] = math.expm1(found.apart)
+    return tuple(close), max(close.values(), default=0.0)
+
+
+def settle(  # noqa: PLR0913 - two stages, and who ran in them
+    race: Times,
+    certificate: Times,
+    *,
+    best: str,
+    rival: str | None,
+    baseline: str,
+    tasks: Mapping[str, str] | None = None,
+    passes: bool = False,
+) -> Verdict | None:
+    """The verdict after the certificate; `None` when it has too few trials of the best arm.
+
+    Race and certificate together choose between the best arm and its rival. Whether speculation
+    helps, and by how much, is decided by the certificate alone: the race's prompts chose its arms
+    among all, so their luck favours them. The bounds allow for the choice between the two. `tasks`
+    are those of all prompts; where arms take turns after whole `passes`, tasks are not separated.
+    """
+    if rival is not None and _prefers(race, certificate, rival, best):
+        best = rival
+    gain = speed_ratio(certificate, best, baseline, passes=passes)
+    if gain is None or gain.interval is None:
+        return None
+    pairs = _pairs(certificate, best, baseline)
+    strata = _strata(pairs, {} if passes else tasks or {})
+    least, most = _bounds(strata, gain, 1 if rival is None else 2, len(pairs))
+    return Verdict(
+        pick=best if least > 0 else None,
+        best=best,
+        gain=gain,
+        undecided=max(-least, most) if least <= 0 < most else None,
+    )
+
+
+def _strata(
+    pairs: Mapping[str, tuple[float, float]], tasks: Mapping[str, str]
+) -> list[list[tuple[float, float]]]:
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for prompt, pair in pairs.items():
+        groups.setdefault(tasks.get(prompt, ""), []).append(pair)
+    return [*groups.values()]
+
+
+def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
+    """Bounds of the logarithm of the gain over these very tasks, which allow for the choice.
+
+    They come from the spread within each task; without at least two prompts in every task, from
+    `gain`, which is over all tasks and so many prompts.
+    """
+    mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
+    spread = spread_of_mean(residuals(strata))
+    if len(strata) > 1 and min(map(len, strata)) > 1 and spread is not None:
+        mean, (error, freedom) = math.log(time_ratio(strata)), spread
+    half = error * t_reach(freedom) * choice_factor(choices)
+    return mean - half, mean + half
+
+
+def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
+    """Ms per token of the other arm and of this one by prompt: medians over common blocks."""
+    own, other = times.get(arm, {}), times.get(over, {})
+    found: dict[str, list[int]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        found.setdefault(prompt, []).append(block)
+    return {
+        prompt: (
+            math.exp(median(other[prompt, block] for block in blocks)),
+            math.exp(median(own[prompt, block] for block in blocks)),
+        )
+        for prompt, blocks in found.items()
+    }
+
+
+def _by_block(times: Times, arm: str, over: str) -> list[float]:
+    """The mean difference of the logarithms in each block."""
+    gains: dict[int, list[float]] = {}
+    for by_block in _gains(times, arm, over).values():
+        for block, gain in by_block.items():
+            gains.setdefault(block, []).append(gain)
+    return [fmean(each) for each in gains.values()]
+
+
+def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
+    """By how much an arm is faster than another, by prompt and block that both ran."""
+    own, other = times.get(arm, {}), times.get(over, {})
+    found: dict[str, dict[int, float]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        found.setdefault(prompt, {})[block] = other[prompt, block] - own[prompt, block]
+    return found
+
+
+def _prefers(race: Times, certificate: Times, rival: str, best: str) -> bool:
+    """Whether the rival is faster over both stages, each weighted by its number of prompts."""
+    stages = (_gains(times, rival, best) for times in (race, certificate))
+    return sum(median(each.values()) for gains in stages for each in gains.values()) > 0

@@ -1,0 +1,34 @@
+"""The options of `draftmap tune` about its search."""
+
+from dataclasses import dataclass
+
+from harness.options import option
+
+_PANEL = "The search"
+# Heads and block drafters are trained for a few positions; a file says no more than that.
+DEEPEST_HEAD = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How long a tune may take, and how far it looks."""
+
+    budget_min: float = option(
+        "Time limit in minutes for everything together. With more time the intervals get "
+        "narrower; with too little the answer is a list of what cannot be told apart.",
+        name="budget",
+        metavar="MINUTES",
+        panel=_PANEL,
+        least=0.1,
+        most=100_000,
+        default=20.0,
+    )
+    deepest: int = option(
+        "The largest depth (drafted tokens per round). One run at it predicts all smaller "
+        f"ones. Heads trained for the target are tried up to {DEEPEST_HEAD}.",
+        metavar="N",
+        panel=_PANEL,
+        least=1,
+        most=64,
+        default=16,
+    )

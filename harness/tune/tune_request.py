@@ -1,0 +1,269 @@
+"""Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
+from harness import PROGRAM, console
+from harness.campaign.arms import takes_draft
+from harness.campaign.duration import expected
+from harness.campaign.from_options import draft_names, usable_methods
+from harness.campaign.method_parser import as_text
+from harness.campaign.model import (
+    DEFAULT_CONTEXT_TOKENS,
+    ArmPlan,
+    Campaign,
+    RunSettings,
+    Stopping,
+)
+from harness.command_options import option_names
+from harness.errors import INTERRUPTED, MachineError
+from harness.machine.checkout import commit
+from harness.machine.command_line import pasted, split_command
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.machine.rate import this_machine
+from harness.report import words
+from harness.report.events import Event
+from harness.report.progress import ProgressDisplay
+from harness.run import result_file as results
+from harness.run.chosen_engine import ChosenEngine
+from harness.run.execute import RunContext
+from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
+from harness.run.request import RunRequest
+from harness.runners.base import Runner
+from harness.tune import report
+from harness.tune.options import SearchOptions
+from harness.tune.outcome import Outcome, as_json, recommended
+from harness.tune.search import (
+    Family,
+    StageName,
+    TimeLeft,
+    families,
+    split,
+    trials_after_look,
+)
+from harness.tune.tuner import Tuner
+from schemas.codec import encode
+from schemas.method import Method
+from schemas.vocabulary import say
+
+_DEPTH = "{depth}"
+# Arguments that only measuring needs: those with a value, and flags.
+_MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
+_ALONE = frozenset({"--no-webui", "--metrics"})
+_STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """An engine whose servers, if it has any, are started for the depths of a stage."""
+
+    chosen: ChosenEngine
+    families: Sequence[Family]
+
+    def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
+        """The stage on the engine, and its runner."""
+        engine = self._with_depths(campaign)
+        return engine.on(campaign), engine.adapter().open
+
+    def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
+        """The line for daily use of an arm; `None` for servers that run already."""
+        lines = self._with_depths(campaign).commands(campaign)
+        if lines:
+            words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
+            if self.chosen.kind.behind_servers:
+                return ServeLine(words=tuple(words))
+            return ServeLine(words=tuple(_for_daily_use(words, campaign.settings)))
+        if self.chosen.kind.behind_servers:
+            return None
+        paths = {each.model.id: each.path for each in campaign.drafts}
+        draft = paths.get(arm.method.draft or "")
+        found = serve_nearest(
+            LLAMA_CPP,
+            str(campaign.target.path or campaign.target.model.name),
+            None if draft is None else str(draft),
+            arm.method,
+        )
+        server = self.chosen.server()
+        if found is None or server is None:
+            return found
+        return replace(found, words=(server, *found.words[1:]))
+
+    def _with_depths(self, campaign: Campaign) -> ChosenEngine:
+        """The engine with one server for each speculating arm, at its depth."""
+        connection = self.chosen.connection
+        if not connection.spec_server_commands and not connection.spec_base_urls:
+            return self.chosen
+        numbers = {
+            arm.id: (number, depth)
+            for number, family in enumerate(self.families)
+            for depth, arm in family.arms.items()
+        }
+        found = [numbers[arm.id] for arm in campaign.arms if arm.id in numbers]
+        commands, urls = connection.spec_server_commands, connection.spec_base_urls
+        return replace(
+            self.chosen,
+            connection=replace(
+                connection,
+                spec_server_commands=tuple(
+                    commands[number].replace(_DEPTH, str(depth))
+                    for number, depth in found
+                    if commands
+                ),
+                spec_base_urls=tuple(urls[number] for number, _ in found if urls),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneRequest(RunRequest):
+    search: SearchOptions
+
+    def measure(self) -> None:
+        """Tune, write the result and its chart, print the report."""
+        self.check()
+        if not self.result.resume:
+            results.require_free(self.result.output)
+        base, found = self._base(fetch=True)
+        stages = Stages(chosen=self.engines[0], families=found)
+        prompts = split(base.suite.prompts)
+        left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
+        with ProgressDisplay(console.progress_console()) as display:
+
+            def observe(stage: StageName, event: Event) -> None:
+                left.observe(event)
+                display(event, name=_STAGES[stage], left_s=left.seconds(stage))
+
+            tuner = Tuner(
+                on_engine=stages.at,
+                base=base,
+                families=found,
+                prompts=prompts,
+                search=self.search,
+                context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
+                observe=observe,
+                say=console.say,
+                resume=self.result.resume,
+            )
+            outcome = tuner.run()
+        self._finish(outcome, stages, tuner)
+
+    def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
+        path = self._write(outcome)
+        command = _command(outcome, stages)
+        if self.result.json:
+            console.print_json(as_json(outcome, command=command, path=path))
+        else:
+            screen = console.result_console()
+            for line in report.lines(outcome, command=command):
+                screen.print(line, soft_wrap=True, markup=False)
+        console.say(f"Result: {path}")
+        minutes = self.search.budget_min
+        if outcome.interrupted:
+            console.say(f"Next, at most {minutes:g} min: {resume_command(RESUME)}")
+            raise typer.Exit(INTERRUPTED)
+        if outcome.certified:
+            tuner.forget()
+            if outcome.leader is not None and not stages.chosen.kind.behind_servers:
+                console.say(f"To measure it again: {run_again(outcome.leader.arm.method)}")
+        else:
+            more = f"{2 * minutes:g}"
+            console.say(
+                f"Next, at most {minutes:g} min: {resume_command(RESUME, '--budget', more)}"
+            )
+
+    def _write(self, outcome: Outcome) -> Path:
+        path = self.write(outcome.submission)
+        try:
+            chart = path.with_suffix(".svg")
+            if report.write_svg(outcome, chart):
+                console.say(f"Chart: {chart}")
+        except OSError as error:
+            message = f"the chart next to {path} cannot be written: {error.strerror}"
+            raise MachineError(message) from error
+        return path
+
+    def print_plan(self) -> None:
+        """Print what a tune would consider. It fetches and measures nothing."""
+        self.check()
+        base, found = self._base(fetch=False)
+        prompts = split(base.suite.prompts)
+        limit_s = 60 * self.search.budget_min
+        rate = this_machine(base.settings.threads)
+        look = expected(replace(base, blocks=1, stopping=Stopping()), rate)
+        whole_s = None
+        if look is not None:
+            answer_s = look.token_s * base.settings.max_output_tokens
+            whole_s = min(limit_s, look.seconds + trials_after_look(prompts) * answer_s)
+        depths = {family.name: sorted(family.arms) for family in found}
+        if self.result.json:
+            counts = {
+                "race_prompts": len(prompts.race),
+                "certificate_prompts": len(prompts.certificate),
+            }
+            times = {"budget_s": limit_s, "expected_s": whole_s}
+            console.print_json({"depths": encode(depths), **counts, **times})
+            return
+        screen = console.result_console()
+        for name, each in depths.items():
+            span = f"depth {each[0]} to {each[-1]}" if len(each) > 1 else "as it is"
+            screen.print(f"{name}: {span}", markup=False)
+        screen.print(
+            f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
+            f"{len(prompts.certificate)} others, within {self.search.budget_min:g} minutes"
+        )
+        if whole_s is not None:
+            screen.print(f"expected  about {words.seconds(whole_s)}")
+
+    def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
+        """Models and settings as a campaign, and the families that the engine may run."""
+        engine = self.engines[0]
+        base = engine.campaign(self.options, fetch=fetch)
+        names = draft_names(self.options, engine.kind)
+        methods = usable_methods(self.options, names, engine.kind)
+        commands = engine.connection.spec_server_commands
+        fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
+        found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
+        return base, found
+
+
+def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
+    """A server's words without those that only a measurement needs or that are the default."""
+    left_out = {*_MEASURING, *(() if settings.threads else ("-t", "-tb"))}
+    left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
+    given = iter(words)
+    for word in given:
+        if word in _ALONE:
+            continue
+        if word in left_out:
+            next(given)
+        else:
+            yield word
+
+
+def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
+    """The line for the pick; without one, the line of the baseline."""
+    if outcome.verdict is None or outcome.leader is None:
+        return None
+    campaign = outcome.campaigns["certificate"]
+    off = not recommended(outcome)
+    arm = next(
+        each
+        for each in campaign.arms
+        if (each.role == "baseline" if off else each.id == outcome.leader.arm.id)
+    )
+    return stages.command(campaign, arm)
+
+
+def run_again(method: Method) -> str:
+    """The `run` that measures one method of a tune again."""
+    valued = (*OUTPUT, "--method", *option_names(SearchOptions))
+    valued += () if takes_draft(method) else ("--draft", "-md")
+    given = given_words(sys.argv[2:], alone={RESUME}, valued=valued)
+    return pasted([*PROGRAM.split(), "run", *given, "--method", as_text(method)])

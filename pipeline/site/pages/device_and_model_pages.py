@@ -1,0 +1,106 @@
+"""A page for each device and each target model."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+import duckdb
+
+from pipeline.site.pages import answer_data, model, strips, switch_off
+from pipeline.site.pages.template_environment import figure, plain, render
+from pipeline.site.rows import Row, grouped, read
+
+Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
+
+# The charts of a device with their headings; the first that has enough to show is drawn.
+DEVICE_CHARTS = {
+    "depths": "The best depth",
+    "round_costs": "R of this machine",
+    "verification_curve": "What a wider step costs",
+}
+FEWEST_POINTS = 3
+
+
+def device_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
+    """Every device that somebody has measured or printed figures of."""
+    parts = _parts(connection, "device")
+    measured = {row.device: row for row in read(connection, "device")}
+    for name in sorted(measured.keys() | parts["strips"].keys()):
+        charts = (figure(connection, site, chart, device=name) for chart in DEVICE_CHARTS)
+        yield render(
+            "device.md.jinja",
+            path=model.path_of(model.device_address(name)),
+            figures=first_chart(charts),
+            headings=DEVICE_CHARTS,
+            device=measured.get(name),
+            slug=name,
+            site=site,
+            **_shared(parts, name, "device"),
+        )
+
+
+def target_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
+    """Every model that somebody has measured or printed figures of."""
+    parts = _parts(connection, "target")
+    measured = {row.target: row for row in read(connection, "target")}
+    for name in sorted(measured.keys() | parts["strips"].keys()):
+        charts = (figure(connection, site, "depths", device="all", target=name),)
+        yield render(
+            "target.md.jinja",
+            path=model.path_of(model.target_address(name)),
+            figures=first_chart(charts),
+            target=measured.get(name),
+            slug=name,
+            site=site,
+            **_shared(parts, name, "target"),
+        )
+
+
+def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
+    """The first of several charts that has enough points to show anything."""
+    return tuple(
+        each
+        for each in figures
+        if not each.chart.empty and len(each.chart.table.rows) >= FEWEST_POINTS
+    )[:1]
+
+
+def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
+    """What the template of a device and that of a target both need."""
+    own = {part: rows[name] for part, rows in parts.items()}
+    rows = own.pop("strips")
+    labelled = next(iter((*rows, *own["cells"], *own["newest"])))
+    return {
+        "title": plain(getattr(labelled, f"{kind}_label")),
+        "label": getattr(labelled, f"{kind}_label"),
+        "finding": strips.finding(rows) if rows and kind == "target" else "",
+        "spread": strips.spread(rows, "model" if kind == "device" else "device") if rows else "",
+        "strips": tuple(map(strips.strip, strips.ranked(rows))),
+        "typical": strips.typical(rows),
+        "advice": switch_off.advice(own.pop("clear")),
+        "middle": strips.middle(rows) if kind == "target" else None,
+        "axis": strips.axis(),
+        "machine_path": answer_data.PATH,
+        **own,
+    }
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
+    """What the pages of devices and of targets show, each by the name of its device or target.
+
+    Failures are those of submissions that count; a withdrawn one shows its own on its own page.
+    """
+    of = attrgetter(kind)
+    return {
+        "best": grouped(read(connection, "best_settings", place=kind), of),
+        "surest": grouped(read(connection, "surest_gain", place=kind), attrgetter("scope")),
+        "strips": grouped(strips.usual(read(connection, "strip")), of),
+        "cells": grouped(read(connection, "place_cells", place=kind), of),
+        "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
+        "clear": grouped(read(connection, "switch_off"), of),
+        "newest": grouped(read(connection, "newest"), of),
+        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
+        "pairs": grouped(read(connection, "published_pairs"), of),
+        # Of single tasks there are no tables: a place in one holds one figure.
+        "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
+    }

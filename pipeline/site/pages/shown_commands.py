@@ -1,0 +1,163 @@
+"""The command line that measures a setting and the one that uses it, safe to paste into a shell."""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from estimates import engine_commands
+from estimates.engine_commands import LLAMA_CPP, VLLM, ServeLine, usual
+from pipeline.site.rows import Row
+from schemas.method import Method
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS, RunnerEntry
+
+UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")
+PROGRAM = "python -m harness"
+SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
+OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSetting:
+    """One target with one way of drafting, by the names in results; no `tasks`: on all."""
+
+    target: str
+    draft: str | None
+    method: str
+    depth: int | None
+    engine: str
+    concurrency: int = 1
+    conditions: str | None = None
+    tasks: tuple[str, ...] = ()
+
+
+def setting_of(cell: Row, *tasks: str) -> NamedSetting:
+    """The setting that a cell stands for, on these tasks or on its own."""
+    return NamedSetting(
+        target=f"{cell.target_label} {cell.quantisation}",
+        draft=cell.draft_label,
+        method=cell.method,
+        depth=cell.depth,
+        engine=cell.engine_label,
+        concurrency=cell.concurrency,
+        conditions=getattr(cell, "measured_with", None),
+        tasks=tasks or (() if cell.task == "all" else (cell.task,)),
+    )
+
+
+def printed(row: Row) -> NamedSetting:
+    """The setting of a published strip."""
+    return NamedSetting(
+        target=" ".join(filter(None, (row.target_label, row.quantisation))),
+        draft=row.draft_label,
+        method=row.method,
+        depth=row.depth,
+        engine=row.engine_label or "",
+    )
+
+
+def measure(settings: Sequence[NamedSetting]) -> str:
+    """The line that measures settings of one target on the reader's machine.
+
+    A method that has no name of its own cannot be asked for: the line goes without it.
+    """
+    runner = tuple(shlex.split(_options(settings)))
+    return _line(
+        engine_commands.RunSetting(
+            target=file_of(each.target),
+            draft=file_of(each.draft) if each.draft else None,
+            method=_method(each) if METHODS[each.method].runners else None,
+            runner=runner,
+            concurrency=each.concurrency,
+            options=tuple(shlex.split(each.conditions or "")),
+            tasks=each.tasks,
+        )
+        for each in settings
+    )
+
+
+def measure_usual(target: str) -> str:
+    """The line that measures a target with the methods that the harness takes by itself."""
+    return _line([engine_commands.RunSetting(target=file_of(target))])
+
+
+def _line(settings: Iterable[engine_commands.RunSetting]) -> str:
+    return f"{PROGRAM} {shlex.join(engine_commands.measure(tuple(settings)))}"
+
+
+def fill(campaign: Row) -> str:
+    """The line that measures a campaign that is wanted (a row of the table `wanted`)."""
+    return measure(
+        [
+            NamedSetting(
+                target=f"{campaign.target_label} {campaign.quantisation}",
+                draft=campaign.draft_label,
+                method=campaign.method,
+                depth=campaign.depth,
+                engine=LLAMA_CPP,
+            )
+        ]
+    )
+
+
+def template(choice: NamedSetting) -> str | None:
+    """`measure` for the words TARGET and TASK, which a page script replaces."""
+    return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
+
+
+def use(setting: NamedSetting) -> ServeLine | None:
+    """The line that serves the target like this; `None` for another engine or method.
+
+    Cells are pooled over the sizes that are not in their name, so these are the usual ones.
+    """
+    # vLLM serves a model by its name, in which unquantised weights have no word.
+    in_vllm = setting.engine.startswith(VLLM)
+
+    def name(model: str) -> str:
+        return _word(UNQUANTISED.sub("", model)) if in_vllm else file_of(model)
+
+    method = usual(setting.method, setting.depth)
+    if setting.depth is None and method.n_max is not None:
+        method = Method(type=setting.method)  # it varied, or is not known
+    draft = name(setting.draft) if setting.draft else None
+    return engine_commands.serve_nearest(setting.engine, name(setting.target), draft, method)
+
+
+def repeats(setting: NamedSetting) -> bool:
+    """Whether llama.cpp's own server has the very method, not only its nearest."""
+    line = use(setting)
+    return line is not None and line.note is None and setting.engine == LLAMA_CPP
+
+
+def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
+    """The first runner of llama.cpp itself that has all these methods."""
+    able = (
+        runner
+        for runner in RUNNERS.values()
+        if runner.engine_label and all(runner.id in METHODS[name].runners for name in methods)
+    )
+    return next(able, None)
+
+
+def _options(settings: Sequence[NamedSetting]) -> str:
+    """The options with which the harness reaches the engine that was measured."""
+    engine = settings[0].engine
+    own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
+    if own is None and engine == LLAMA_CPP:  # an imported figure
+        own = own_runner([setting.method for setting in settings]) or SERVER
+    return (own or OTHER_SERVERS).options
+
+
+def _method(setting: NamedSetting) -> str:
+    sized = setting.depth is not None and "n_max" in METHODS[setting.method].defaults
+    depth = f":n_max={setting.depth}" if sized else ""
+    return f"{_word(setting.method)}{depth}"
+
+
+def file_of(model: str) -> str:
+    """A stand-in for the file of a model."""
+    return f"{_word(model)}.gguf"
+
+
+def _word(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-") or "MODEL"

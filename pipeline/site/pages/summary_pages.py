@@ -1,0 +1,102 @@
+"""Short forms of submissions, which replace their full pages in a large collection.
+
+A short form has no charts and no pass through MkDocs, which together cost half a second of CPU and
+130 KB each. The submissions that were measured first have a page, since their address was one
+before the collection grew; the others are data for the page of missing addresses, and plain text.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from html import unescape
+from pathlib import Path
+
+import duckdb
+import orjson
+
+from pipeline.collection.discover import discover
+from pipeline.site.pages.model import Asset, Site, file_path, submission_address
+from pipeline.site.pages.template_environment import environment
+
+AT_ONCE = 500  # submissions whose rows are in memory together
+MOST_PAGES = 200  # submissions; in a larger collection only so many have a page
+
+
+def with_own_page(
+    connection: duckdb.DuckDBPyConnection, most_pages: int = MOST_PAGES
+) -> frozenset[str] | None:
+    """The submissions that have a page in a large collection; `None` if all have one."""
+    first = connection.table("submission").order("measured_until, submission")
+    names = [name for (name,) in first.select("submission").limit(most_pages + 1).fetchall()]
+    return frozenset(names[:most_pages]) if len(names) > most_pages else None
+
+
+def outside(
+    connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
+) -> Mapping[str, str]:
+    """Links to the raw files that a large collection leaves to its repository, by address here.
+
+    Empty where all are copied into the site: in a small collection, or without a known repository.
+    """
+    own = with_own_page(connection)
+    if own is None or repository is None:
+        return {}
+    return {
+        file_path(source.path.name): f"{repository}/blob/HEAD/results/{path.as_posix()}"
+        for source in discover(results)
+        if source.kind == "submission" and source.path.stem not in own
+        for path in (source.path.relative_to(results),)
+    }
+
+
+def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[Asset]:
+    """The raw files that the site serves itself."""
+    for source in discover(results, extra):
+        path = file_path(source.path.name)
+        if source.kind == "submission" and path not in site.outside:
+            yield Asset(path=path, data=source.path.read_bytes())
+
+
+def short_forms(
+    site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
+) -> Iterator[Asset]:
+    """The short form of each submission by name and values; `own` are those that have a page."""
+    for name, values in shown:
+        for path, text in _short_form(name, site, is_page=name in own, **values):
+            yield Asset(path=path, data=text.encode())
+
+
+def _short_form(
+    submission: str, site: Site, *, is_page: bool, **values: object
+) -> Iterator[tuple[str, str]]:
+    """The short form of a submission as a page, or as data and text below the same address."""
+    address = submission_address(submission)
+    words = {"site": site, "url": site.link_from(address), **values}
+    if is_page:
+        page = environment().get_template("leaf.html.jinja").render(words)
+        yield f"{address}index.html", page
+        return
+    main = environment().get_template("leaf_main.html.jinja").render(words)
+    yield f"{address}page.json", orjson.dumps({"main": main}).decode()
+    yield f"{address}summary.txt", as_text(main)
+
+
+# What the tags of a short form become in plain text; the first heading of a line begins it.
+AS_TEXT = (
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"<tr\b[^>]*><th\b[^>]*>|<(?:tr|dt)\b[^>]*>"), "\n"),
+    (re.compile(r"<(?:h1|h2|p)\b[^>]*>"), "\n\n"),
+    (re.compile(r"<t[hd]\b[^>]*>"), " | "),
+    (re.compile(r"<dd\b[^>]*>"), ": "),
+    (re.compile(r"<[^>]*>"), ""),
+)
+
+
+def as_text(html: str) -> str:
+    """What a short form says, as plain text: a line for each heading, paragraph, row and term.
+
+    It is HTML of our own template: no text and no attribute in it has a bare `<` or `>`.
+    """
+    for tag, text in AS_TEXT:
+        html = tag.sub(text, html)
+    lines = "\n".join(" ".join(line.split()) for line in unescape(html).split("\n")).strip()
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"

@@ -1,0 +1,220 @@
+"""Turn templates into Markdown: Jinja2 with autoescaping, and filters for figures and addresses.
+
+Text that a contributor wrote enters a page only here, and only inside raw HTML blocks.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cache
+
+import duckdb
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from estimates.requests import STATED_ANSWER_TOKENS
+from pipeline.data.formats import guarded
+from pipeline.site import charts
+from pipeline.site.pages import model, shown_commands
+from pipeline.site.pages.drawing import whisker
+from pipeline.site.pages.model import Asset, Figure, Page, Site
+from schemas import vocabulary
+from schemas.vocabulary import say
+
+MIB_PER_GIB = 1024
+CHARTS = "assets/charts"
+# Tables that become cards on narrow screens; those with a look of their own are left alone.
+TABLE = re.compile(
+    r'<table class="dm-table(?! dm-(?:explore|compare|published|fit))[^>]*>.*?</table>', re.DOTALL
+)
+HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
+LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[hd]\b[^>]*")
+UNKNOWN_CELL = re.compile(rf"(<td\b[^>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
+TABLE_ROWS = 20  # of a chart's figures; the files have all of them
+MANY_COLUMNS = 4  # from here on a phone has no room for a table
+
+
+def render(
+    template: str,
+    *,
+    path: str,
+    site: Site,
+    figures: tuple[Figure, ...] = (),
+    **values: object,
+) -> Page:
+    """Render a template of `pipeline/site/templates` into the page at `path`."""
+    link = site.link_from(model.address_of(path))
+    text = environment().get_template(template)
+    page = text.render(site=site, url=link, figures=figures, **values)
+    return Page(path=path, text=with_cards(page), figures=figures)
+
+
+def with_cards(text: str) -> str:
+    """A page whose tables can be shown as cards: every cell names the heading of its column."""
+    return TABLE.sub(lambda found: _card_table(found[0]), text)
+
+
+def _card_table(table: str) -> str:
+    head, start, body = table.partition("<tbody>")
+    headings = [re.sub(r"<[^>]*>", "", each).strip() for each in HEADING.findall(head)]
+    if len(headings) < MANY_COLUMNS:
+        return table
+    lines = LINE.sub(lambda line: _card(line[0], headings), body)
+    return head.replace("<table ", "<table data-cards ", 1) + start + lines
+
+
+def _card(line: str, headings: list[str]) -> str:
+    columns = iter(headings)
+
+    def labelled(cell: re.Match[str]) -> str:
+        heading = next(columns, "")
+        known = "data-label=" in cell[0] or cell[0].startswith("<th")
+        return cell[0] if known else f'{cell[0]} data-label="{heading}"'
+
+    return UNKNOWN_CELL.sub(r"\1 data-none>", CELL.sub(labelled, line))
+
+
+def figure(
+    connection: duckdb.DuckDBPyConnection, site: Site, name: str, **parameters: str
+) -> Figure:
+    """A chart for a page; its files are named after it and its parameters."""
+    key = "--".join([name.replace("_", "-"), *parameters.values()])
+    return Figure(key=key, chart=charts.draw(connection, name, site.cache, **parameters))
+
+
+def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
+    """The specification, two pictures and the figures of every chart that has something to show."""
+    for each in figures:
+        if each.chart.empty:
+            continue
+        spec = json.dumps(each.chart.spec, ensure_ascii=False, sort_keys=True)
+        yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.csv", data=figures_as_csv(each.chart.table))
+
+
+def figures_as_csv(table: charts.Table) -> bytes:
+    """The figures of a chart under their headings; text is no formula for a spreadsheet."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow(
+            [guarded(each) if isinstance(each, str) else charts.rounded(each) for each in row]
+        )
+    return stream.getvalue().encode()
+
+
+@cache
+def environment() -> Environment:
+    """The one Jinja2 environment: every value is escaped, an unknown name is an error."""
+    built = Environment(
+        loader=PackageLoader("pipeline.site", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    built.filters |= _filters()
+    built.globals |= {
+        "interval": say.interval,
+        "sentence": vocabulary.sentence,
+        "verdicts": vocabulary.VERDICTS,
+        "no_verdict": vocabulary.no_verdict,
+        "methods": tuple(vocabulary.METHODS.values()),
+        "own_tasks": vocabulary.OWN_TASKS,
+        "stated_tokens": STATED_ANSWER_TOKENS,
+        "commands": shown_commands,
+        "table_rows": TABLE_ROWS,
+        "vocabulary_path": vocabulary_file().path,
+    }
+    return built
+
+
+def _filters() -> dict[str, Callable[..., object]]:
+    return {
+        "ratio": say.times,
+        "number": say.number,
+        "rate": say.rate,
+        "percent": say.percent,
+        "count": say.count,
+        "best_of": say.best_of,
+        "day": day,
+        "gib": gib,
+        "plain": plain,
+        "task": task,
+        "verdict": lambda name: vocabulary.VERDICTS[name].label,
+        "words": words,
+        "coded": coded,
+        "compact_json": compact_json,
+        "bound": say.bound,
+        "device_address": model.device_address,
+        "target_address": model.target_address,
+        "submission_address": model.submission_address,
+        "published_address": model.published_address,
+        "file_address": model.file_path,
+        "whisker": whisker,
+    }
+
+
+@cache
+def vocabulary_file() -> Asset:
+    """The words that page scripts need, under a name that changes with the content."""
+    data = json.dumps(vocabulary.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    name = hashlib.sha256(data).hexdigest()[:12]
+    return Asset(path=f"assets/vocabulary.{name}.json", data=data)
+
+
+def task(name: str | None) -> str:
+    """The label of a task; without one, or for all of them, that of all tasks."""
+    if name == "own":
+        return vocabulary.OWN_TASKS
+    return vocabulary.TASKS[name].label if name in vocabulary.TASKS else vocabulary.ALL_TASKS
+
+
+def day(moment: datetime | str | None) -> str:
+    """The date of a moment: 2026-11-21."""
+    return say.UNKNOWN if moment is None else str(moment)[:10]
+
+
+def gib(mib: float | None) -> str:
+    """Memory in the usual unit: 8188 MiB is "8 GiB", 700 MiB is "700 MiB"."""
+    if mib is None:
+        return say.UNKNOWN
+    return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"
+
+
+def plain(text: str) -> str:
+    """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
+    return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
+
+
+def words(name: str) -> str:
+    """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
+    text = name.replace("-", " ").replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def coded(text: str) -> Markup:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
+
+
+def compact_json(value: object) -> Markup:
+    """JSON that is inert inside HTML. Raises `ValueError` for NaN and infinity."""
+    text = json.dumps(
+        value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True
+    )
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - inert by the replacements above

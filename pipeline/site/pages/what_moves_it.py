@@ -1,0 +1,36 @@
+"""The page *What moves it*: one chart for each thing that changes a speedup."""
+
+import duckdb
+from markupsafe import Markup
+
+from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.template_environment import environment, figure, render
+from pipeline.site.rows import read
+from schemas.vocabulary.documents import document
+
+PATH = "what-moves-it.md"
+FEWEST = 3  # figures that make a chart
+
+
+def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
+    """The sections of `moves.toml` that have enough figures, and commands for the others."""
+    url = site.link_from("what-moves-it/")
+    sections = [
+        {
+            **section,
+            "id": name,
+            "words": Markup(environment().from_string(section["words"]).render(url=url)),  # noqa: S704 - our own prose
+            "figure": figure(connection, site, section["chart"]),
+        }
+        for name, section in document("moves", "pipeline.site").items()
+    ]
+    shown = [each for each in sections if len(each["figure"].chart.table.rows) >= FEWEST]
+    return render(
+        "what-moves-it.md.jinja",
+        path=PATH,
+        site=site,
+        figures=tuple(each["figure"] for each in shown),
+        sections=shown,
+        missing=[each for each in sections if each not in shown],
+        sources=read(connection, "sources"),
+    )

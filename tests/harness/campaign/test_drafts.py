@@ -1,0 +1,119 @@
+"""Does every method get the drafts that are meant for it?"""
+
+from pathlib import Path
+
+import pytest
+
+from harness.campaign import suite
+from harness.campaign.builder import build
+from harness.campaign.from_options import campaign_from, draft_names, usable_methods
+from harness.campaign.method_parser import parse
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
+from schemas.method import Method
+from schemas.submission import Model
+from schemas.vocabulary import RUNNERS
+from tests.harness.ggufs import TOKENS, write_gguf
+
+
+def model(name: str, architecture: str = "llama") -> ModelFile:
+    described = Model(
+        id=name, name=name, quantisation="F16", file_bytes=10**9, architecture=architecture
+    )
+    return ModelFile(path=Path(name), model=described)
+
+
+SMALL = model("small")
+EAGLE = model("eagle", "eagle3")
+BLOCKS = model("blocks", "dflash-draft")
+SECOND = model("sample-dflash2", "dflash")
+
+
+def campaign(methods: str, *drafts: ModelFile) -> Campaign:
+    return build(
+        Options(),
+        target=model("target"),
+        drafts=drafts,
+        methods=tuple(parse(text) for text in methods.split()),
+        suite=suite.select(suite.load("core"), quick=True),
+    )
+
+
+def drafts_used(methods: str, *drafts: ModelFile) -> dict[str, str | None]:
+    return {
+        arm.id: arm.method.draft
+        for arm in campaign(methods, *drafts).arms
+        if arm.role == "speculation"
+    }
+
+
+def test_a_head_alone_gets_the_draft_whatever_its_architecture_says() -> None:
+    assert drafts_used("dflash", SMALL) == {"dflash-n7": "small"}
+
+
+def test_a_draft_model_and_a_head_get_the_file_that_is_theirs() -> None:
+    assert drafts_used("draft-model eagle3", SMALL, EAGLE) == {
+        "draft-model-n4": "small",
+        "eagle3-n3": "eagle",
+    }
+
+
+def test_a_file_of_a_block_drafter_serves_dspark_unless_dflash_is_asked_for() -> None:
+    assert drafts_used("draft-model dspark", SMALL, BLOCKS)["dspark-n7"] == "blocks"
+    with pytest.raises(BadInputError, match="none of the drafts is for dspark"):
+        campaign("dflash dspark", BLOCKS)
+
+
+def test_the_generations_of_dflash_are_told_apart_by_their_names() -> None:
+    assert drafts_used("dflash dflash2", SECOND, BLOCKS) == {
+        "dflash-n7": "blocks",
+        "dflash2-n7": "sample-dflash2",
+    }
+    with pytest.raises(BadInputError, match="is no draft for dflash: it is for dflash2"):
+        campaign("dflash", SECOND)
+    with pytest.raises(BadInputError, match="is no draft for dflash2: it is for dflash"):
+        campaign("dflash2", BLOCKS)
+
+
+def test_heads_inside_the_target_need_no_file() -> None:
+    assert drafts_used("mtp") == {"mtp-n3": None}
+    assert drafts_used("draft-model mtp", SMALL) == {"draft-model-n4": "small", "mtp-n3": None}
+
+
+def test_several_drafts_of_one_method_are_several_arms() -> None:
+    assert drafts_used("draft-model", SMALL, model("tiny")) == {
+        "draft-model-n4-small": "small",
+        "draft-model-n4-tiny": "tiny",
+    }
+
+
+def test_a_head_without_a_file_is_refused_unless_it_can_be_built_in() -> None:
+    with pytest.raises(BadInputError, match="eagle3 needs a draft for this target"):
+        usable_methods(Options(methods=(parse("eagle3"),)), ())
+    assert usable_methods(Options(methods=(parse("mtp"),)), ()) == (parse("mtp"),)
+
+
+def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
+    assert draft_names(Options(methods=(parse("mtp"),))) == ()
+    assert draft_names(Options(methods=(parse("draft-model"),))) != ()
+
+
+def test_a_draft_that_nobody_named_is_not_what_a_server_loaded() -> None:
+    options = Options(methods=(parse("draft-model"),))
+
+    assert draft_names(options, RUNNERS["openai"]) == ()
+    with pytest.raises(BadInputError, match="name one with --draft"):
+        usable_methods(options, (), RUNNERS["openai"])
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    head = write_gguf(tmp_path / "head.gguf", name="Head 1B", tokens=TOKENS[::-1])
+    options = Options(target=str(target), drafts=(str(head),), methods=(parse("eagle3"),))
+
+    built = campaign_from(options, say=print)
+
+    assert built.arms[1].method == Method(type="eagle3", draft=built.drafts[0].model.id, n_max=3)

@@ -1,0 +1,102 @@
+"""Is `--method` understood, and a slip answered with what was meant?"""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from estimates.depths import fixed
+from estimates.depths import label as depth_label
+from harness.campaign.arms import arms, label
+from harness.campaign.method_parser import METHODS, parse
+from harness.commands.methods import signature
+from harness.errors import BadInputError
+from harness.imports.arm_methods import parameters
+from schemas.method import Method
+from tests.harness.campaigns import campaign
+
+ROWS = tomllib.loads(Path("tests/data/methods.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS["method"], ids=lambda row: row["text"])
+def test_a_method_and_the_arm_it_becomes(row: dict[str, Any]) -> None:
+    found = parse(row["text"])
+
+    assert found == msgspec.convert(row["is"], Method)
+    assert label(found) == row["arm"]
+
+
+@pytest.mark.parametrize("text", ROWS["slips"])
+def test_a_slip_is_answered_with_what_was_meant(text: str) -> None:
+    with pytest.raises(BadInputError, match=ROWS["slips"][text]):
+        parse(text)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_written_with_its_defaults_is_the_method_by_its_name(name: str) -> None:
+    assert parse(signature(METHODS[name])) == parse(name)
+
+
+@pytest.mark.parametrize("name", ["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"])
+def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str) -> None:
+    request = parse(name)
+
+    # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
+    # an n-gram and a draft of ngram-simple.
+    assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "draft-model+mtp",
+        "ngram-mod+ngram-mod",
+        "ngram-mod+oracle",
+        "ngram-mod:n_max=9+draft-model",
+        "ngram-mod+prompt-lookup",
+        "ngram-mod+draft-model:p_min=0.5",
+    ],
+)
+def test_what_a_result_cannot_hold_is_no_chain(text: str) -> None:
+    with pytest.raises(BadInputError, match="a chain has"):
+        parse(text)
+
+
+def test_a_chain_is_one_arm_of_its_methods_in_order_whose_depth_is_of_no_one_number() -> None:
+    baseline, chained = arms((parse("ngram-mod+draft-model:n_max=5"),), campaign().drafts)
+
+    assert (baseline.id, chained.id) == ("baseline", "ngram-mod-then-draft-model")
+    assert chained.role == "speculation"
+    assert chained.method == Method(
+        type="other", name="ngram-mod+draft-model", n_max=5, chain=("ngram-mod", "draft-model")
+    )
+    assert fixed(chained.method) is None
+    assert depth_label(chained.method) == "N-gram mod, then Draft model"
+
+
+def test_a_chain_with_a_draft_model_needs_one() -> None:
+    with pytest.raises(BadInputError, match="takes one draft"):
+        arms((parse("ngram-mod+draft-model"),), ())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
+    allowed = parameters(name)
+    method = parse(name).sizes
+
+    has = {key for key, value in method.items() if value is not None} - {"type"}
+    required = {key for key, needed in allowed.items() if needed} - {"draft"}
+    assert required <= has <= allowed.keys()
+    assert {*METHODS[name].optional} <= allowed.keys()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_controller_is_taken_where_the_format_has_one(name: str) -> None:
+    try:
+        taken = parse(f"{name}:controller=autotune").adaptive
+    except BadInputError:
+        taken = False
+
+    assert taken is ("controller" in parameters(name))

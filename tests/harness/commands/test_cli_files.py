@@ -1,0 +1,174 @@
+"""What do the commands about files, models and the machine say?"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli import app
+from tests.harness.ggufs import write_gguf
+from tests.samples import sample, sample_bytes
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_validate_is_silent_on_stdout_for_a_valid_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    result = call("validate", str(path))
+
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(sample_bytes(sample()).replace(b'"block":0', b'"block":-1', 1))
+
+    result = call("validate", str(path))
+    for_machines = call("validate", str(path), "--json")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"{path}: $.trials[0].block: -1 is too small")
+    assert json.loads(for_machines.stdout)[0]["path"] == "$.trials[0].block"
+
+
+def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    brief = call("show", str(path))
+    result = call("show", str(path), "--details")
+    for_machines = call("show", str(path), "--json")
+
+    assert brief.exit_code == result.exit_code == 0
+    assert result.stdout.startswith(brief.stdout)
+    assert len(brief.stdout.splitlines()) <= 24
+    assert "target   Sample-7B Q4_K_M, 7.0 B parameters" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/zero")
+@pytest.mark.parametrize(("command", "code"), [("show", 2), ("submit", 1), ("validate", 1)])
+def test_a_file_without_an_end_is_too_large_and_read_no_further(command: str, code: int) -> None:
+    result = call(command, "/dev/zero")
+
+    assert result.exit_code == code
+    assert "more than 524288 bytes" in result.output
+
+
+def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b"[]")
+
+    assert call("show", str(tmp_path / "none.json")).exit_code == 2
+    assert call("show", str(path)).exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes the output")
+def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample(tasks=("code",), blocks=1)))
+    command = f'"{sys.executable}" -m harness show "{path}" >&-'
+
+    done = subprocess.run(["/bin/sh", "-c", command], stderr=PIPE, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_folder_in_place_of_a_file_is_told_from_a_wrong_path(tmp_path: Path) -> None:
+    assert "name the files in it" in call("validate", str(tmp_path)).stdout
+    assert "check the path" in call("validate", str(tmp_path / "none")).stdout
+    for command in (("show",), ("submit",), ("import", "--from", "vllm")):
+        folder, missing = (call(*command, str(path)) for path in (tmp_path, tmp_path / "none"))
+        assert (folder.exit_code, missing.exit_code) == (2, 2)
+        assert folder.stderr.endswith("; name a file in it\n")
+        assert missing.stderr.endswith("; check the path\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), *options]
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=PIPE, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == (
+        "Error: the output cannot be written: No space left on device; free some disk space\n"
+    )
+
+
+def test_submit_without_gh_prints_the_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "submission.v2.schema.json").touch()
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(sample()))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    git.chmod(0o755)
+
+    result = call("submit", str(path), "--repository", str(tmp_path))
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
+    assert "git switch -c result/" in result.stderr
+    assert "gh is not installed" in result.stderr
+    assert "--without-git" in result.stderr
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("cache_dir")
+def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
+    tmp_path: Path,
+) -> None:
+    model = write_gguf(tmp_path / "m.gguf")
+
+    result = call("doctor", "--model", str(model), "--json")
+
+    checks = {check["name"]: check["status"] for check in json.loads(result.stdout)}
+    assert result.exit_code == 3
+    assert checks["Decode"] == "fail"
+    assert checks["Binding"] == checks["Python"] == "ok"
+    assert len(checks) == 13
+
+
+def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path) -> None:
+    missing, broken = tmp_path / "missing.json", tmp_path / "broken.json"
+    broken.write_bytes(b"[]")
+
+    result = call("validate", str(missing), str(broken), "--json")
+
+    assert result.exit_code == 2
+    assert [(entry["file"], entry["rule"]) for entry in json.loads(result.stdout)] == [
+        (str(missing), "readable"),
+        (str(broken), "schema-type"),
+    ]
+
+
+def test_a_console_of_windows_gets_plain_signs_for_those_that_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), "--details"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode("cp1252")
+    assert "#####" in text
+    assert "?" not in text.replace("?:", "")

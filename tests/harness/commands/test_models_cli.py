@@ -1,0 +1,220 @@
+"""What do `models`, `models check` and `models get` say, and with which exit code do they end?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli import app
+from harness.commands import welcome
+from harness.machine.detect import machine
+from harness.models.hub_client import Hub
+from harness.models.presets import presets
+from harness.plan.overview import MachineMemory, answer, assess, memory_of, needed_bytes
+from schemas.submission import Gpu
+from tests.harness.ggufs import TOKENS, write_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+GIB_IN_MIB = 1024
+
+
+@pytest.fixture(autouse=True)
+def empty_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A hub's cache with nothing in it, and no network that a mistake could reach."""
+    folder = cache_dir / "hub"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    return folder
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["models", *arguments])
+
+
+def memory(total_gib: float) -> MachineMemory:
+    return MachineMemory(name="test memory", kind="gpu", total_mib=round(total_gib * GIB_IN_MIB))
+
+
+def test_the_list_is_readable_at_80_columns() -> None:
+    lines = call().stdout.splitlines()
+
+    assert max(map(len, lines)) <= 80
+    assert all(line == line.rstrip() for line in lines)
+    assert any(line.startswith("llama-3.1-8b ") and " llama3.1 " in line for line in lines)
+    assert " bartowski/Meta-Llama-3.1-8B-Instruct-GGUF" in lines
+    assert any(line.startswith("Mistral-Nemo-12B") and " no " in line for line in lines)
+
+
+def test_the_list_says_what_memory_it_means() -> None:
+    document = json.loads(call("--json").stdout)
+
+    assert document["context_tokens"] == 2048
+    assert document["memory"]["total_mib"] > 0
+    assert f"GiB of {document['memory']['name']}" in call().stdout
+
+
+def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub: Path) -> None:
+    snapshot = empty_hub / "models--Qwen--Qwen3-8B-GGUF" / "snapshots" / "c0ffee"
+    snapshot.mkdir(parents=True)
+    (snapshot / "Qwen3-8B-Q4_K_M.gguf").write_bytes(b"x" * 1000)
+
+    found = assess(memory(24), 2048, client=Hub())
+
+    entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
+    assert (entry.on_disk, entry.file_bytes) == (True, 1000)
+    # The file without its token embedding, which stays in main memory: 4.5 bits a weight.
+    weights = 1000 - 151936 * 4096 * 4.5 / 8
+    # 36 layers · 8 KV heads · 128 · keys and values · 2 bytes · 2048 tokens
+    cache = 36 * 8 * 128 * 2 * 2 * 2048
+    # 512 tokens: a 16-bit mask, and gate, up and product with three rows, in 32 bits.
+    compute = 512 * (2048 * 2 + (3 * 12288 + 3 * 4096) * 4)
+    assert entry.needed_bytes == weights + cache + compute
+
+
+def test_main_memory_holds_weights_cache_compute_and_output() -> None:
+    ram = MachineMemory(name="main memory", kind="ram", total_mib=24 * GIB_IN_MIB)
+
+    # 4920 MB of weights; 128 KiB of cache a token; 512 tokens of compute: a mask, and gate, up and
+    # product with four rows; the logits of one token.
+    compute = 512 * (2048 * 2 + (3 * 14336 + 4 * 4096) * 4)
+    assert needed_bytes(presets()["llama-3.1-8b"], ram, 2048) == (
+        4_920_000_000 + 2048 * 128 * 1024 + compute + 128256 * 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("total_gib", "expected"), [(10, "yes"), (9.01, "yes"), (8.5, "tight"), (8, "tight"), (7, "no")]
+)
+def test_more_than_nine_tenths_are_tight_and_more_than_all_do_not_fit(
+    total_gib: float, expected: str
+) -> None:
+    assert answer(8 * 1024**3, memory(total_gib)) == expected
+
+
+def test_what_is_unknown_gets_no_answer() -> None:
+    assert answer(None, memory(24)) is None
+
+
+def memory_with(*gpus: tuple[str, Literal["nvidia", "amd"], int]) -> MachineMemory:
+    listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
+    return memory_of(dataclasses.replace(machine(), ram_mib=1000, gpus=listed))
+
+
+def test_cards_of_one_vendor_count_together() -> None:
+    found = memory_with(("A", "nvidia", 8192), ("B", "nvidia", 4096), ("C", "amd", 8192))
+
+    assert (found.name, found.kind, found.total_mib) == ("A + B", "gpu", 12288)
+
+
+def test_without_a_card_that_has_memory_of_its_own_the_main_memory_counts() -> None:
+    found = memory_with(("part of the processor", "amd", 512))
+
+    assert (found.name, found.kind, found.total_mib) == ("main memory", "ram", 1000)
+
+
+def test_a_pair_that_fits_is_answered_with_yes_and_each_point(tmp_path: Path) -> None:
+    target, draft = (str(write_gguf(tmp_path / name)) for name in ("t.gguf", "d.gguf"))
+
+    result = call("check", target, draft)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"Yes: {draft} can draft for {target}.\n")
+    assert result.stdout.count("  ok ") == 5
+
+
+def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "t.gguf")
+    draft = write_gguf(tmp_path / "d.gguf", tokens=(*TOKENS[:7], "[bold]", *TOKENS[8:]))
+
+    result = call("check", str(target), str(draft))
+    for_machines = call("check", str(target), str(draft), "--json")
+
+    assert (result.exit_code, for_machines.exit_code) == (1, 1)
+    assert "No: " in result.stdout
+    assert "  NO texts  token 7 is 't7' in the target and '[bold]' in the draft\n" in result.stdout
+    assert "    7: target 't7', draft '[bold]'\n" in result.stdout
+    document = json.loads(for_machines.stdout)
+    assert document["fits"] is False
+    assert document["comparison"]["differences"] == [
+        {"token": 7, "target": "t7", "draft": "[bold]"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("qwen3-8b", 3, "qwen3-8b is not on this disk; `python -m harness models get qwen3-8b`"),
+        ("O/M-GGUF:Q8_0", 3, "`python -m harness models get O/M-GGUF:Q8_0` fetches it"),
+        ("smollm2-135m:q8_0", 3, "`python -m harness models get smollm2-135m:q8_0` fetches it"),
+        ("qwen3-8", 2, "Did you mean 'qwen3-8b' or"),
+        ("none.gguf", 2, "none.gguf does not exist"),
+    ],
+)
+def test_a_model_that_is_not_here_is_one_line_and_no_answer(
+    tmp_path: Path, name: str, code: int, said: str
+) -> None:
+    result = call("check", str(write_gguf(tmp_path / "t.gguf")), name)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_hub: Path) -> None:
+    lying = []
+    for repository, name in (
+        ("Qwen3-8B", "Qwen3-8B-Q4_K_M.gguf"),
+        ("Qwen3-0.6B", "Qwen3-0.6B-Q8_0.gguf"),
+    ):
+        folder = empty_hub / f"models--Qwen--{repository}-GGUF" / "snapshots" / "c0ffee"
+        folder.mkdir(parents=True)
+        write_gguf(folder / name)
+        lying.append(str(folder / name))
+
+    both = call("get", "qwen3-8b")
+    alone = call("get", "qwen3-8b", "--no-draft")
+
+    assert both.stdout.splitlines() == lying
+    assert both.stderr == (
+        "qwen3-8b is already on this disk.\nqwen3-0.6b is already on this disk.\n"
+    )
+    assert alone.stdout.splitlines() == lying[:1]
+
+
+def page(found: MachineMemory, *, version: str | None, server: str | None = None) -> str:
+    described = assess(found, 2048, client=Hub())
+    return "\n".join(welcome.lines(machine(), described, version=version, server=server))
+
+
+def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
+    assert not empty_hub.exists()
+
+    card = MachineMemory(name="RTX 4060", kind="gpu", total_mib=8192)
+    text = page(card, version="0.3.36", server="/usr/bin/llama-server")
+    on_processor = page(dataclasses.replace(card, kind="ram"), version="0.3.36")
+
+    assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
+    models = sum(each.head is None for each in presets().values())
+    assert f"of {models} with a name fit 8.0 GiB of RTX 4060" in text
+    assert "python -m harness run --quick\n" in text
+    # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
+    assert "python -m harness run --quick --target qwen3-8b\n" in text
+    assert "python -m harness run --quick --target qwen2.5-coder-7b\n" in on_processor
+    assert len(text.splitlines()) <= 24
+
+
+def test_without_an_engine_the_next_step_is_to_install_one(empty_hub: Path) -> None:
+    assert not empty_hub.exists()
+
+    text = page(memory(8), version=None)
+
+    assert "Engine   none: no llama-cpp-python, and no llama-server on PATH" in text
+    assert "pip install 'draftmap[inprocess]'" in text.splitlines()[-1]
+    assert "run --quick" not in text

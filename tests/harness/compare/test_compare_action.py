@@ -1,0 +1,98 @@
+"""Do the steps of the workflow that the site shows run as they are, on stand-ins for builds?"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.harness.ggufs import write_gguf
+from tests.harness.runners.llama_server import scripted
+from tests.processes import needs_shell
+
+pytestmark = [needs_shell, pytest.mark.long]
+
+ROOT = Path(__file__).parents[3]
+SMALL = "--tasks code --prompts 2 --max-tokens 9 --blocks 6"
+
+
+class Runner:
+    """A machine of CI: it has git, a CMake that makes stand-ins, and a small model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.steps = folder, 0
+        model = write_gguf(folder / "model.gguf", name="Big 7B")
+        build = scripted.write(folder / "llama-server", build=7000)
+        copied = (
+            f"for d in build build-base build-head; do mkdir -p $d/bin; cp {build} $d/bin; done"
+        )
+        draftmap = f"PYTHONPATH={ROOT} exec {sys.executable} -m harness"
+        options = f"--target {model} --method ngram-simple {SMALL}"
+        self._program("git", "")
+        self._program("cmake", copied)
+        self._program("draftmap", f'{draftmap} "$@" {options}')
+        (folder / "ci").mkdir()
+
+    def _program(self, name: str, script: str) -> None:
+        path = self.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/bash\n{script}\n", "utf-8")
+        path.chmod(0o755)
+
+    def run(self, step: dict[str, Any]) -> str:
+        """Run a step; returns the first of its outputs."""
+        self.steps += 1
+        folder = self.folder / f"step-{self.steps}"
+        folder.mkdir()
+        inputs = {key.upper().replace("-", "_"): each for key, each in step.get("with", {}).items()}
+        environment = {
+            **os.environ,
+            **step.get("env", {}),
+            **{key: str(each) for key, each in inputs.items() if key != "OPTIONS"},
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "DRAFTMAP": "draftmap",
+            "RUNNER_TEMP": str(folder),
+            "GITHUB_OUTPUT": str(folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        }
+        action = ROOT / ".github" / "actions" / "compare" / "compare"
+        done = subprocess.run(
+            ["/bin/bash", "-ec", step.get("run", str(action))],
+            cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        output = folder / "output"
+        return output.read_text("utf-8").splitlines()[0] if output.exists() else ""
+
+
+def jobs_of_the_page() -> dict[str, Any]:
+    page = (ROOT / "docs" / "engine-developers.md").read_text("utf-8")
+    found = re.search(r"```text\n(jobs:.*?)```", page, re.DOTALL)
+    assert found is not None
+    jobs: dict[str, Any] = YAML(typ="safe", pure=True).load(found[1])["jobs"]
+    return jobs
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_the_first_run_writes_the_reference_and_the_next_ones_fit(tmp_path: Path) -> None:
+    runner, jobs = Runner(tmp_path), jobs_of_the_page()
+
+    verdicts = [
+        runner.run(step)
+        for job in ("drafts", "drafts", "speed")
+        for step in jobs[job]["steps"]
+        if "checkout" not in step.get("uses", "")
+    ]
+
+    # Every job builds, then compares.
+    assert verdicts[::2] == ["", "", ""]
+    assert verdicts[1:4:2] == ["verdict=written", "verdict=no-difference"]
+    assert verdicts[5] in {"verdict=no-difference", "verdict=unclear"}
+    assert (tmp_path / "ci" / "tokens-per-round.json").is_file()
+    assert "| `ngram-simple-n8` | code |" in (tmp_path / "step-4" / "summary").read_text("utf-8")

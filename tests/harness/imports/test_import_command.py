@@ -1,0 +1,164 @@
+"""`import` writes what the gate accepts, says what is missing, and exits with its codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli import app
+from harness.imports import IMPORTERS
+from harness.imports.command import HELP
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.harness.imports.samples import ALL, SAMPLES
+from tests.pipeline.repositories import FOLDER, Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def call(form: str, *options: str, drop: str = "") -> Result:
+    files = [str(SAMPLES / name) for name in ALL[form].files]
+    facts = [f"--map={key}={value}" for key, value in ALL[form].facts.items() if key != drop]
+    return CliRunner().invoke(app, ["import", "--from", form, *files, *facts, *options])
+
+
+def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+
+    output = ("--output", str(tmp_path / FOLDER), "--licence", "MIT")
+    done = [call(form, *output) for form in IMPORTERS]
+    repository.commit()
+    judgement = repository.judge()
+
+    assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
+    assert not any("No licence" in result.stderr for result in done)
+    assert judgement.findings == ()
+    assert judgement.decision == "accepted"
+    assert len(judgement.results) == 3 + 2 + 1 + 1 + 1
+    assert {each.tier for each in judgement.submissions.values()} == {"imported"}
+
+
+def help_examples() -> list[str]:
+    """The commands in the help, each as one text."""
+    return [" ".join(found.split()) for found in re.findall(r"- `(--from [^`]+)`", HELP)]
+
+
+# The files that the examples name, and the samples that stand for them.
+EXAMPLE_FILES = {
+    ("inventivehq", "community.json"): "inventivehq.json",
+    ("llama-bench", "bench.json"): "llama-bench.json",
+    ("vllm", "off.jsonl"): "vllm-baseline.jsonl",
+    ("vllm", "on.jsonl"): "vllm-spec.jsonl",
+    ("llama-spec-bench", "base.txt"): "llama-spec-bench-base.txt",
+    ("llama-spec-bench", "mtp.txt"): "llama-spec-bench-mtp.txt",
+    ("llama-server", "off.log"): "llama-server-off.log",
+    ("llama-server", "on.log"): "llama-server-on.log",
+}
+
+
+@pytest.mark.parametrize(("form", "example"), [*zip(IMPORTERS, help_examples(), strict=True)])
+def test_the_example_of_every_format_in_the_help_works(
+    form: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for (name, file), inside in EXAMPLE_FILES.items():
+        if name == form:
+            shutil.copy(SAMPLES / inside, tmp_path / file)
+    monkeypatch.chdir(tmp_path)
+
+    result = CliRunner().invoke(app, ["import", *shlex.split(example), "-o", "results"])
+
+    assert (result.exit_code, form in example) == (0, True), result.stderr
+    assert list((tmp_path / "results").iterdir())
+
+
+def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> None:
+    result = call("llama-server", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
+
+    submission = read((tmp_path / "out.json").read_bytes())
+    assert isinstance(submission, Submission)
+    assert submission.contributor == "ada"
+    assert ", never averaged with measured results" in result.stdout
+    assert "left out: texts, and rates, which follow from times and tokens\n" in result.stderr
+    assert f"Result: {tmp_path / 'out.json'}" in result.stderr
+
+
+def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
+    result = call("llama-server", "--output", str(tmp_path), "--json")
+
+    said = json.loads(result.stdout)
+    assert said.keys() == {"results", "left_out"}
+    assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
+    assert said["left_out"] == [
+        "texts, and rates, which follow from times and tokens",
+        "the statistics lines, which sum over all requests of a server",
+    ]
+
+
+def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+
+    done = call("vllm", "--output", str(tmp_path / FOLDER))
+    repository.commit()
+    judgement = repository.judge()
+
+    assert "No licence: these records may be shared only as their author allows." in done.stderr
+    assert judgement.decision == "rejected"
+    rules = {finding.rule for finding in judgement.findings}
+    assert rules == {"licence-of-source"}
+
+
+def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
+    result = call("inventivehq", "--map=cpu-cpu/ram_mib=32768", "--output", str(tmp_path))
+
+    assert result.exit_code == 0, result.stderr
+    found = [read(path.read_bytes()) for path in tmp_path.iterdir()]
+    memory = {s.engine.backend: s.machine.ram_mib for s in found if isinstance(s, Submission)}
+    assert memory == {"cuda": None, "vulkan": None, "cpu": 32768}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--map", "target"], 2, "expected key=value"),
+        (["--map", "taget=x"], 2, "no key 'taget'. Did you mean 'target'?"),
+        (["--map", "backend=cude"], 2, "not accepted. Did you mean 'cuda'?"),
+        (["--map", "method=mpt"], 2, "no such method. Did you mean 'mtp'?"),
+        (["--map", "parameters=big"], 2, "expected parameters of the target, such as 8.2B"),
+        (["--map", "ram_mib=1.5"], 2, "expected a whole number"),
+        (["--map", "measured_from=May"], 2, "expected a day such as 2026-05-17"),
+        (["--map", "task.chat=coding"], 2, "no such task. Did you mean 'code'?"),
+        (["--map", "task.chatt=chat"], 2, "Did you mean 'chat'?"),
+        (["--map", "other/gpu=x"], 2, "have no part 'other'"),
+        (
+            ["--contributor", "a b"],
+            2,
+            "--contributor 'a b': letters, digits and inner",
+        ),
+        (["--from", "llamabench"], 2, "Did you mean 'llama-bench'?"),
+        (["--output", f"{__file__}/none"], 2, "cannot be written"),
+    ],
+)
+def test_a_mistake_ends_in_one_line_and_its_code(
+    options: list[str], code: int, said: str, tmp_path: Path
+) -> None:
+    where = [] if "--output" in options else ["--output", str(tmp_path)]
+
+    result = call("vllm", *where, *options)
+
+    assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
+    result = call("vllm", "--output", str(tmp_path), drop="gpu")
+
+    assert result.exit_code == 2
+    assert "give with --map: gpu=…" in result.stderr
+    assert list(tmp_path.iterdir()) == []

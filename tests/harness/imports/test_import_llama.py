@@ -1,0 +1,244 @@
+"""What the importers of llama-server and llama-spec-bench keep, and what they leave out."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from estimates.summary import summarize
+from harness.errors import BadInputError
+from harness.imports.arm_methods import method_of
+from harness.imports.assemble import Imported
+from harness.imports.source_files import Given, given
+from schemas.method import Method
+from tests.harness.imports.samples import ALL, FACTS, SAMPLES, imported, one, run
+from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
+
+
+def test_a_table_of_spec_bench_gives_counters_failures_and_methods() -> None:
+    submission = one("llama-spec-bench")
+    code = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "code"]
+    story = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "story"]
+
+    assert submission.arms[1].method == Method(type="mtp")
+    # 101 tokens are the first, 50 accepted and 50 rounds.
+    assert [(t.drafted, t.accepted, t.rounds) for t in code] == [(100, 50, 50), (80, 60, 40)]
+    assert [t.outcome for t in story] == ["ok", "failed"]
+    assert [p.task for p in submission.suite.prompts] == ["code", "creative"]
+
+
+BASE_TABLE, MTP_TABLE = (
+    (SAMPLES / f"llama-spec-bench-{name}.txt").read_text("utf-8") for name in ("base", "mtp")
+)
+
+
+def of_tables(base: str, mtp: str) -> list[tuple[int | None, int | None]]:
+    """Drafted and accepted tokens of the second arm."""
+    files = [Given(name=name, data=each.encode()) for name, each in (("a", base), ("b", mtp))]
+    (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
+    return [(trial.drafted, trial.accepted) for trial in found.trials if trial.arm != "baseline"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: text.replace("|      - |", "|      \N{EM DASH} |"),
+        lambda text: text.replace("50/100", "50 / 100").replace("60/80", "60 /  80"),
+        lambda text: text.replace("| task ", "| Task ").replace("time(s)", "Time (s)"),
+        lambda text: text.replace("\n|", "\n2026-08-15T10:00:00 |"),
+        lambda text: text.replace("\n|", "\n   |").replace("\n", "\r\n"),
+    ],
+)
+def test_a_table_is_read_however_it_was_copied(written: Callable[[str], str]) -> None:
+    expected = of_tables(BASE_TABLE, MTP_TABLE)
+
+    assert expected[:2] == [(100, 50), (80, 60)]
+    assert of_tables(written(BASE_TABLE), written(MTP_TABLE)) == expected
+
+
+@pytest.mark.parametrize(("cell", "other"), [("50/100", "50 of 100"), ("   101 |", "  1.0k |")])
+def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) -> None:
+    with pytest.raises(BadInputError, match="line 4: "):
+        of_tables(BASE_TABLE, MTP_TABLE.replace(cell, other, 1))
+
+
+def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
+    head = "| task | run | stage | tokens | stop | time(s) | rounds | accepted |\n"
+    base = "| code | 1 | base | 101 | limit | 4.000 | - | - |\n"
+    chain = (
+        "| code | 1 | ngram_mod | 101 | limit | 2.000 | 10 | 30/40 |\n"
+        "| code | 1 | mtp | 101 | limit | 2.000 | 20 | 20/40 |\n"
+    )
+    files = [
+        Given(name="base.txt", data=f"{head}{base}".encode()),
+        Given(name="chain.txt", data=f"{head}{chain}".encode()),
+    ]
+
+    (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
+
+    trial = found.trials[1]
+    assert found.arms[1].method == Method(
+        type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp")
+    )
+    assert (trial.drafted, trial.accepted, trial.rounds) == (80, 50, 50)
+
+
+@pytest.mark.parametrize(
+    ("types", "method"),
+    [
+        (["draft-mtp"], "mtp"),
+        (["draft_mtp"], "mtp"),
+        (["ngram-mod", "draft-mtp"], "other:name=ngram-mod+mtp,chain=ngram-mod+mtp"),
+        (["ngram-mod", "unheard-of"], None),
+        ([], None),
+    ],
+)
+def test_several_types_are_a_chain_and_an_unknown_one_is_no_method(
+    types: list[str], method: str | None
+) -> None:
+    assert method_of(types) == method
+
+
+def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:
+    submission = one("llama-server")
+    off, on = submission.trials[:2], submission.trials[2:]
+
+    assert (submission.engine.build_number, submission.engine.commit) == (10450, "ece963f41")
+    assert submission.arms[1].method == Method(type="mtp")
+    assert [(t.drafted, t.accepted) for t in off] == [(None, None)] * 2
+    assert [(t.drafted, t.accepted, t.rounds) for t in on] == [(100, 50, 50), (80, 60, 40)]
+    assert [p.tokens for p in submission.suite.prompts] == [50, 60]
+    assert on[0].prompt_ms == 110
+    assert any("statistics lines" in line for line in imported("llama-server").left_out)
+
+
+@pytest.mark.parametrize("older", ["draft acceptance rate =", "draft acceptance ="])
+def test_older_builds_call_it_an_acceptance_rate(older: str) -> None:
+    off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
+    renamed = on.data.replace(b"draft acceptance =", older.encode()).replace(b", mean len", b" ;")
+
+    (found,) = run(
+        "llama-server", [off, Given(name="on.log", data=renamed)], ALL["llama-server"].facts
+    ).submissions
+
+    assert [t.accepted for t in found.trials if t.arm != "baseline"] == [50, 60]
+
+
+def test_llama_cli_and_llama_speculative_count_steps_and_not_tokens() -> None:
+    files = [
+        Given(name="off.log", data=PLAIN_RUN.encode()),
+        Given(name="on.log", data=SPECULATIVE.encode()),
+    ]
+    facts = FACTS | {"method": "mtp:n_max=4", "sampling": "greedy"}
+
+    (found,) = run("llama-server", files, facts).submissions
+
+    off, on = found.trials
+    assert (off.output_tokens, off.decode_ms) == (101, 1000.0)
+    # One step from before the first token: 101 steps, of which 31 rounds and 70 accepted tokens.
+    assert (on.output_tokens, on.decode_ms, on.rounds) == (102, 500.0, 31)
+    assert [each.speedup for each in summarize(found).estimates if each.task == "other"] == [
+        pytest.approx(2.02)
+    ]
+
+
+def answer(ms: float, **drafts: int) -> dict[str, Any]:
+    timings = {"cache_n": 10, "prompt_n": 40, "prompt_ms": 100.0, "predicted_n": 101}
+    rate = {"predicted_ms": ms, "predicted_per_second": 100 / ms * 1000}
+    choices = [{"finish_reason": "length", "message": {"content": "left out"}}]
+    print_ = "b10068-0123abcd"
+    return {
+        "choices": choices,
+        "usage": {"completion_tokens": 101},
+        "system_fingerprint": print_,
+        "timings": {**timings, **rate, **drafts},
+    }
+
+
+def of_answers(off: dict[str, Any], on: dict[str, Any], method: str = "mtp:n_max=3") -> Imported:
+    files = [
+        Given(name=name, data=json.dumps(each).encode())
+        for name, each in (("off.json", off), ("on.json", on))
+    ]
+    return run("llama-server", files, ALL["llama-server"].facts | {"method": method})
+
+
+def test_a_pasted_answer_with_timings_reads_like_a_log() -> None:
+    drafted = answer(1000.0, draft_n=100, draft_n_accepted=50)
+
+    (found,) = of_answers(answer(2000.0), drafted).submissions
+
+    assert [(t.output_tokens, t.decode_ms, t.drafted) for t in found.trials] == [
+        (101, 2000.0, None),
+        (101, 1000.0, 100),
+    ]
+    assert found.suite.prompts[0].tokens == 50
+    assert (found.engine.build_number, found.trials[0].finish) == (10068, "length")
+
+
+def test_an_arm_that_drafted_nothing_is_flagged_and_not_unknown() -> None:
+    (found,) = of_answers(answer(2000.0), answer(2001.0)).submissions
+
+    assert "never-drafted" in {flag.name for flag in summarize(found).flags}
+
+
+def test_counters_that_do_not_add_up_are_left_out_and_listed() -> None:
+    done = of_answers(answer(2000.0), answer(1000.0, draft_n=90, draft_n_accepted=75))
+
+    # 101 tokens less 75 accepted and the first leave 25 rounds, too few for 90 drafts of up to 3.
+    trial = done.submissions[0].trials[1]
+    assert (trial.drafted, trial.accepted, trial.rounds) == (90, 75, None)
+    assert "rounds too few for drafts of at most 3 tokens (on.json: $)" in done.left_out
+
+
+def test_more_accepted_than_drafted_tokens_are_left_out() -> None:
+    done = of_answers(answer(2000.0), answer(1000.0, draft_n=40, draft_n_accepted=50))
+
+    trial = done.submissions[0].trials[1]
+    assert (trial.drafted, trial.accepted, trial.rounds) == (None, None, None)
+    assert "counters that accept more than was drafted (on.json: $)" in done.left_out
+
+
+@pytest.mark.parametrize("none", [0, 1e-9])
+def test_tokens_in_no_time_are_left_out(none: float) -> None:
+    on = answer(1000.0)
+    on["timings"] |= {"predicted_ms": none, "predicted_per_second": None}
+
+    done = of_answers(answer(2000.0), on)
+
+    assert "a record without both tokens and time (on.json: $)" in done.left_out
+
+
+def test_a_baseline_without_time_is_refused_and_says_why() -> None:
+    off = answer(2000.0)
+    off["timings"] |= {"predicted_ms": None, "predicted_per_second": None}
+
+    with pytest.raises(BadInputError, match=r"nothing to compare; .*a record without both tokens"):
+        of_answers(off, answer(1000.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"predicted_per_second": 1e-308}, "without both tokens and time"),
+        ({"predicted_per_second": 1e-11}, "times add up to 2e+16 ms; one of them is a slip"),
+        ({"predicted_n": 10**16}, "off.json: $.timings.predicted_n is 10000000000000000, expected"),
+    ],
+)
+def test_a_figure_beyond_all_measure_is_named(change: dict[str, Any], said: str) -> None:
+    off = answer(2000.0)
+    off["timings"] |= {"predicted_n": 192, "predicted_ms": None} | change
+
+    with pytest.raises(BadInputError) as caught:
+        of_answers(off, answer(1000.0))
+
+    assert said in str(caught.value)
+
+
+def test_logs_of_other_prompts_are_not_paired() -> None:
+    off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
+    other = Given(name="on.log", data=on.data.replace(b"   60 tokens (", b"   61 tokens ("))
+
+    with pytest.raises(BadInputError, match="the same prompts in the same order"):
+        run("llama-server", [off, other], ALL["llama-server"].facts)

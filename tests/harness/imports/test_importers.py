@@ -1,0 +1,241 @@
+"""The files of other tools become results, with the speedups that were worked out by hand."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estimates.summary import summarize
+from harness.errors import BadInputError
+from harness.imports import IMPORTERS, rig_and_settings
+from harness.imports.needed_facts import typed
+from harness.imports.source_files import Given, arm_and_path, digest, given
+from schemas.method import Method
+from schemas.weights import active_size_in, size_in
+from tests.harness.imports.samples import ALL, SAMPLES, changed, imported, one, run
+
+
+def test_every_importer_has_a_sample() -> None:
+    assert ALL.keys() == IMPORTERS.keys()
+
+
+@pytest.mark.parametrize("form", IMPORTERS)
+def test_the_speedups_are_those_worked_out_by_hand(form: str) -> None:
+    found = {
+        (number, estimate.arm, estimate.task): estimate.speedup
+        for number, submission in enumerate(imported(form).submissions)
+        for estimate in summarize(submission).estimates
+        if estimate.task is not None
+    }
+
+    assert found.keys() == ALL[form].speedups.keys()
+    assert found == {
+        key: None if wanted is None else pytest.approx(wanted, abs=1e-6)
+        for key, wanted in ALL[form].speedups.items()
+    }
+
+
+@pytest.mark.parametrize("form", IMPORTERS)
+def test_a_result_says_where_it_comes_from(form: str) -> None:
+    submission = imported(form).submissions[0]
+
+    assert submission.tier == "imported"
+    assert submission.engine.runner == "imported"
+    assert submission.origin is not None
+    assert (submission.origin.format, submission.origin.source) == (form, "A thread")
+    assert submission.origin.licence == "MIT"
+
+
+def test_the_digest_is_that_of_the_file_or_of_the_digests_of_several() -> None:
+    first, second = Given(name="a", data=b"1"), Given(name="b", data=b"2")
+    single = hashlib.sha256(b"1").hexdigest()
+    both = f"{single}\n{hashlib.sha256(b'2').hexdigest()}\n".encode()
+
+    assert digest([first]) == single
+    assert digest([first, second]) == hashlib.sha256(both).hexdigest()
+
+
+def test_what_nobody_says_stays_unknown() -> None:
+    submission = one("vllm")
+
+    assert submission.machine.cpu.name is None
+    assert submission.machine.ram_mib is None
+    assert submission.machine.os is None
+    assert submission.engine.version is None
+    assert submission.settings.max_output_tokens is None
+    assert submission.target.parameters == 27_000_000_000  # by its name
+    assert {trial.rounds for trial in submission.trials if trial.arm == "baseline"} == {None}
+
+
+def test_all_that_is_missing_is_said_at_once() -> None:
+    bare = [{"timings": {"predicted_n": 101, "predicted_ms": ms}} for ms in (2000.0, 1000.0)]
+    files = [Given(name=f"{n}.json", data=json.dumps(each).encode()) for n, each in enumerate(bare)]
+
+    with pytest.raises(BadInputError) as caught:
+        run("llama-server", files, {})
+
+    for key in ("target", "quantisation", "backend", "gpu", "date", "sampling", "method"):
+        assert f" {key}=…" in str(caught.value)
+    assert "ram_mib" not in str(caught.value)
+
+
+def test_a_draft_model_needs_its_depth_and_its_name() -> None:
+    files = [given(SAMPLES / name) for name in ALL["vllm"].files]
+    facts = ALL["vllm"].facts | {"method": "draft-model"}
+
+    with pytest.raises(BadInputError, match=r"(?s)draft=….*draft_quantisation=….*n_max=…"):
+        run("vllm", files, facts)
+
+    done = run("vllm", files, {**facts, "draft": "Small-0.5B-Q8_0.gguf", "n_max": "4"})
+    assert done.submissions[0].arms[1].method == Method(
+        type="draft-model", draft="small-0.5b-q8_0", n_max=4
+    )
+    assert done.submissions[0].drafts[0].quantisation == "Q8_0"
+
+
+def test_files_of_the_same_arm_repeat_it() -> None:
+    off = SAMPLES / "vllm-baseline.jsonl"
+    on = SAMPLES / "vllm-spec.jsonl"
+    first = [given(off, "baseline"), given(on, "mtp")]
+    again = [Given(name=each.name, data=each.data + b"\n", arm=each.arm) for each in first]
+    files = [*first, *again]
+
+    submission = run("vllm", files, ALL["vllm"].facts).submissions[0]
+
+    assert [arm.id for arm in submission.arms] == ["baseline", "mtp"]
+    assert submission.design.blocks == 2
+    assert len(submission.trials) == 12
+
+
+def test_an_argument_may_name_its_arm() -> None:
+    assert arm_and_path("MTP-n3=dir/on.json") == ("mtp-n3", Path("dir/on.json"))
+    assert arm_and_path("dir/on=off.json") == (None, Path("dir/on=off.json"))
+
+
+def test_a_baseline_that_drafted_is_refused() -> None:
+    files = [given(SAMPLES / name) for name in reversed(ALL["vllm"].files)]
+
+    with pytest.raises(BadInputError, match="48 tokens drafted, but this file is the baseline"):
+        run("vllm", files, ALL["vllm"].facts)
+
+
+def test_more_prompts_than_a_result_holds_become_several_results() -> None:
+    def many(name: str) -> Given:
+        row = json.loads((SAMPLES / name).read_text(encoding="utf-8").splitlines()[0])
+        rows = [
+            row | {"custom_id": f"{category}{number}", "category": category}
+            for category in ("code", "math")
+            for number in range(300)
+        ]
+        return Given(name=name, data="\n".join(map(json.dumps, rows)).encode())
+
+    done = run("vllm", [many(name) for name in ALL["vllm"].files], ALL["vllm"].facts)
+
+    assert [len(each.suite.prompts) for each in done.submissions] == [300, 300]
+    assert [each.suite.prompts[0].task for each in done.submissions] == ["code", "math"]
+
+
+@pytest.mark.parametrize("form", IMPORTERS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\x01",
+        b"[1]",
+        b"{",
+        b"null",
+        b'{"runs": 3}',
+        b'{"results": [{"id": 1}]}',
+        b"[" * 5000,
+    ],
+)
+def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: bytes) -> None:
+    broken = Given(name="broken.json", data=data)
+
+    with pytest.raises(BadInputError) as caught:
+        run(form, [broken], ALL[form].facts)
+
+    assert "\n" not in str(caught.value)
+    assert "broken.json" in str(caught.value) or "nothing is left to import" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            {"predicted_n": "many"},
+            (
+                'inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_n is "many", '
+                "expected a whole number from 0"
+            ),
+        ),
+        (
+            {"predicted_ms": -1},
+            (
+                "inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_ms is -1, "
+                "expected a number from 0"
+            ),
+        ),
+        ({"id": None}, "records[0].id is null, expected the name of a prompt"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(wrong: dict[str, Any], said: str) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["runs"]["cpu"]["runs"][0]["records"][0].update(wrong)
+
+    with pytest.raises(BadInputError) as caught:
+        run("inventivehq", [changed("inventivehq.json", change)], ALL["inventivehq"].facts)
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("moment", [10**15, 10**12])
+def test_a_moment_after_the_last_year_is_refused(moment: int) -> None:
+    row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    row["response"]["body"]["created"] = moment
+    file = Given(name="base", data=json.dumps(row).encode())
+
+    with pytest.raises(BadInputError, match=r"created is .* expected a time in seconds since 1970"):
+        run("vllm", [file], ALL["vllm"].facts)
+
+
+def test_files_with_names_need_a_baseline_among_them() -> None:
+    only = given(SAMPLES / "vllm-spec.jsonl", "mtp")
+
+    with pytest.raises(BadInputError, match="no file is the baseline; write baseline=FILE"):
+        run("vllm", [only], ALL["vllm"].facts)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "active"),
+    [
+        ("Qwen3.8-27B", "27B", None),
+        ("Qwen2.5-Coder-0.5B-Instruct", "0.5B", None),
+        ("SmolLM2-135M", "135M", None),
+        ("Qwen3.5-35B-A3B", "35B", "3B"),
+        ("Mixtral-8x7B", None, None),
+        ("gemma-3n-E4B", None, None),
+    ],
+)
+def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: str | None) -> None:
+    assert (size_in(name), active_size_in(name)) == (size, active)
+
+
+def test_the_axes_of_an_import_can_be_stated() -> None:
+    stated = {
+        "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "split_mode": "row",
+        "context_depth_tokens": "4096", "cpu_expert_layers": "-1",
+    }  # fmt: skip
+
+    made = rig_and_settings.settings(typed(stated))
+
+    assert (made.temperature, made.sampling_seed, made.context_depth_tokens) == (0.8, 3, 4096)
+    assert (made.cpu_expert_layers, made.split_mode) == (-1, "row")
+
+
+@pytest.mark.parametrize("text", ["hot", "nan", "inf"])
+def test_a_temperature_that_no_result_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match=f"--map temperature='{text}': expected a number"):
+        typed({"temperature": text})

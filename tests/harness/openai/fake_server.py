@@ -1,0 +1,193 @@
+"""What would this server say? Loopback stand-ins for the engines behind OpenAI's protocol.
+
+`python -m tests.harness.openai.fake_server --port N` is a server that a command starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from tests.harness.openai.deliveries import deliver
+from tests.harness.openai.fake_answers import (
+    MODEL,
+    Behaviour,
+    State,
+    answer,
+    depth_of,
+    page,
+    pages_of,
+    stream,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.harness.openai.fake_answers import Answer, Json
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers as the behaviour of its server says."""
+
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_GET(self) -> None:
+        behaviour = self.server.state.behaviour
+        if self._refused():
+            return
+        pages = pages_of(behaviour)
+        if self.path in pages:
+            self._send(200, pages[self.path])
+        elif self.path == "/metrics" and behaviour.metrics:
+            self._send(200, page(self.server.state))
+        else:
+            self._send(404, {"error": {"message": "Not Found"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        state = self.server.state
+        if self._refused():
+            return
+        if self.path == "/api/show":
+            self._send(200, state.behaviour.shows[body["model"]])
+            return
+        asked = body.get("model", MODEL if state.behaviour.style == "mlx-lm" else None)
+        if asked not in state.behaviour.models:
+            said = f"The model `{asked}` does not exist."
+            self._send(404, {"error": {"message": said, "code": 404}})
+            return
+        state.arrived(body, dict(self.headers))
+        self._answer(body)
+
+    def _answer(self, body: Json) -> None:
+        state = self.server.state
+        text, depth = body["messages"][0]["content"], depth_of(state, body)
+        made = answer(text, body["max_tokens"], depth, state.behaviour.yields)
+        with state.lock:
+            state.steps += len(made.drafted)
+            state.drafted += sum(made.drafted)
+            state.accepted += sum(made.accepted)
+        if state.behaviour.fault not in _ANSWERS and body.get("stream"):
+            self._stream(body, made)
+            return
+        state.leaves()
+        if state.behaviour.fault in _ANSWERS:
+            self._send(*_ANSWERS[state.behaviour.fault])
+        else:
+            self._send(200, whole(state, body, made))
+
+    def _stream(self, body: Json, made: Answer) -> None:
+        fault = self.server.state.behaviour.fault
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if self.server.state.behaviour.delivery is not None:
+            deliver(self.server.state, body, made, self.wfile)
+            return
+        if self.server.state.behaviour.style == "mlx-lm":
+            self.wfile.write(b": keepalive 36/37\n\n")
+        if fault == "silent":
+            time.sleep(30)
+        for number, chunk in enumerate(stream(self.server.state, body, made, made.rounds)):
+            if chunk["choices"] and fault != "in-one-piece":
+                time.sleep(self.server.state.behaviour.round_ms / 1000)
+            if number == 3 and fault == "cut":
+                self.server.state.leaves()
+                return
+            if number == 3 and fault == "malformed":
+                self.wfile.write(b"data: {oops\n\n")
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            self.wfile.flush()
+        self.server.state.leaves()
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _refused(self) -> bool:
+        key = self.server.state.behaviour.key
+        given = self.headers.get("Authorization")
+        if key is None or given == f"Bearer {key}":
+            return False
+        self._send(401, {"error": {"message": f"Unauthorized: {given}"}})
+        return True
+
+    def _send(self, status: int, value: Json | str) -> None:
+        data = (value if isinstance(value, str) else json.dumps(value)).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def version_string(self) -> str:
+        """What stands in the header `Server`."""
+        return self.server.state.behaviour.software or super().version_string()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+_ANSWERS: dict[str | None, tuple[int, Json]] = {
+    "limited": (429, {"error": {"message": "Rate limit reached"}}),
+    "broken": (500, {"error": {"message": "CUDA out of memory. Tried to allocate 2.00 GiB"}}),
+    "told-off": (400, {"error": {"message": "This model's maximum context length is 64 tokens"}}),
+}
+
+
+class Server(ThreadingHTTPServer):
+    """A stand-in on a free loopback port."""
+
+    daemon_threads = True
+
+    def __init__(self, behaviour: Behaviour, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.state = State(behaviour=behaviour)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, *_: object) -> None:
+        """A client that went away is no matter."""
+
+
+@contextmanager
+def serving(port: int = 0, **behaviour: Any) -> Iterator[Server]:  # noqa: ANN401 - fields of `Behaviour`
+    """A stand-in that runs until the block ends."""
+    server = Server(Behaviour(**behaviour), port)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def main() -> None:
+    """Serve until a signal ends it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--style", default="vllm")
+    parser.add_argument("--depth", type=int, default=0)
+    parser.add_argument("--exit", action="store_true")
+    parser.add_argument("--as", dest="pickled", type=bytes.fromhex)
+    options, _ = parser.parse_known_args()
+    if options.exit:
+        sys.exit("ValueError: CUDA out of memory while loading the model")
+    told = {"style": options.style, "depth": options.depth}
+    if options.pickled:
+        told = pickle.loads(options.pickled)  # noqa: S301 - the test that starts it wrote it
+    Server(Behaviour(**told), options.port).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Only a server on this machine may be measured, and a URL never holds a secret."""
+
+import pytest
+
+from harness.campaign.method_parser import parse as method
+from harness.errors import BadInputError
+from harness.machine.command_line import join_command, pasted, split_command
+from harness.openai.endpoints import check_told, parse
+from harness.runners.http.client import ServerAddress
+from harness.runners.server_command import command_words, with_port
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://127.0.0.1:8000", ServerAddress(host="127.0.0.1", port=8000)),
+        ("http://localhost:1234/v1/", ServerAddress(host="localhost", port=1234)),
+        ("http://[::1]:8000/v1", ServerAddress(host="::1", port=8000)),
+        ("https://127.0.0.2", ServerAddress(host="127.0.0.2", port=443, secure=True)),
+        (
+            "http://localhost:1234/api/v0",
+            ServerAddress(host="localhost", port=1234, root="/api", api="/api/v0"),
+        ),
+        (
+            "http://localhost:9/engine",
+            ServerAddress(host="localhost", port=9, root="/engine", api="/engine/v1"),
+        ),
+    ],
+)
+def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAddress) -> None:
+    assert parse(text, option="--base-url") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ftp://127.0.0.1/x", "only http and https"),
+        ("127.0.0.1:8000", "only http and https"),
+        ("file:///etc/passwd", "only http and https"),
+        ("http://", "only http and https"),
+        ("http://127.0.0.1:port", "is not a URL"),
+        ("http://127.0.0.1:8000/v1?key=1", "leave out what follows"),
+        ("http://192.168.0.7:8000", "the result file describes this one"),
+        ("http://gpu-box:8000", "gpu-box may be another machine"),
+        ("http://0.0.0.0:8000", "may be another machine"),
+        ("http://127.0.0.1.example.org", "may be another machine"),
+    ],
+)
+def test_what_is_no_server_of_this_machine_is_refused_in_one_line(text: str, why: str) -> None:
+    with pytest.raises(BadInputError, match=r"^--base-url") as raised:
+        parse(text, option="--base-url")
+
+    assert why in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(BadInputError) as raised:
+        parse("http://me:hunter2@127.0.0.1:8000", option="--base-url")
+
+    assert "DRAFTMAP_API_KEY" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_an_address_is_shown_as_a_url() -> None:
+    assert str(parse("http://[::1]:8000/v1", option="--base-url")) == "http://[::1]:8000"
+
+
+def test_words_are_split_as_a_shell_does_and_get_the_port() -> None:
+    command = command_words(
+        "serve 'my model' --port {port} --url=:{port}", option="--server-command"
+    )
+
+    assert command == ("serve", "my model", "--port", "{port}", "--url=:{port}")
+    assert with_port(command, 8123) == ("serve", "my model", "--port", "8123", "--url=:8123")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("vllm serve model", "write {port}"),
+        ("vllm serve 'model --port {port}", "quote it as for a shell"),
+        ("", "write {port}"),
+    ],
+)
+def test_a_command_without_a_place_for_the_port_is_refused(text: str, why: str) -> None:
+    with pytest.raises(BadInputError, match=r"^--server-command") as raised:
+        command_words(text, option="--server-command")
+
+    assert why in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            r"vllm serve C:\models\q --port {port}",
+            ["vllm", "serve", r"C:\models\q", "--port", "{port}"],
+        ),
+        (
+            r'"C:\Program Files\s.exe" -m "D:\a b\c.gguf"',
+            [r"C:\Program Files\s.exe", "-m", r"D:\a b\c.gguf"],
+        ),
+        (r's --config "{\"method\": \"ngram\"}"', ["s", "--config", '{"method": "ngram"}']),
+        (r"s --config {\"method\":\"ngram\"} x", ["s", "--config", '{"method":"ngram"}', "x"]),
+        ("""s --config '{"method": "ngram"}' x""", ["s", "--config", '{"method": "ngram"}', "x"]),
+        (r"D:\O'Brien\s.exe don't", [r"D:\O'Brien\s.exe", "don't"]),
+        ('--name="a b"', ["--name=a b"]),
+    ],
+)
+def test_a_command_keeps_its_paths_and_quotes_on_windows(line: str, expected: list[str]) -> None:
+    assert split_command(line, windows=True) == expected
+
+
+def test_a_command_splits_as_a_shell_does_elsewhere() -> None:
+    line = """s --config '{"method": "ngram"}' a\\ b"""
+
+    assert split_command(line, windows=False) == ["s", "--config", '{"method": "ngram"}', "a b"]
+
+
+def test_a_quotation_without_an_end_is_refused_on_both() -> None:
+    for windows in (True, False):
+        with pytest.raises(ValueError, match="No closing quotation"):
+            split_command('s "a b', windows=windows)
+
+
+def test_a_command_is_pasted_into_the_shell_of_the_system() -> None:
+    words = [r"C:\a b\llama-server.exe", "-m", "it's.gguf", "--device", "0,1", "@{-1}", ""]
+
+    # PowerShell runs a quoted program after `&` alone, and takes a comma or a brace for its own.
+    assert pasted(words, windows=True) == (
+        r"""& 'C:\a b\llama-server.exe' -m "it's.gguf" --device '0,1' '@{-1}' ''"""
+    )
+    assert pasted(["C:/llama-server.exe", "-c", "8"], windows=True) == "C:/llama-server.exe -c 8"
+    assert pasted(["a b", "it's"], windows=False) == """'a b' 'it'"'"'s'"""
+
+
+def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:
+    words = ["s", "--config", '{"method": "ngram"}', r"C:\a b\c"]
+
+    for windows in (True, False):
+        assert split_command(join_command(words, windows=windows), windows=windows) == words
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "why"),
+    [
+        ("draft-model", '{"rejection_sample_method": "fly"}', "which makes it --method lossy"),
+        ("mtp", '{"rejection_sample_method": "synthetic"}', "which makes it --method forced"),
+        ("draft-model", '{"parallel_drafting": true}', "which makes it --method pard"),
+        ("pard", '{"method": "draft_model"}', 'does not say "parallel_drafting": true'),
+        ("lossy", '{"method": "mtp"}', 'does not say "rejection_sample_method": "fly"'),
+        ("eagle3", '{"num_speculative_tokens_per_batch_size": [[1, 4, 3]]}', "controller=NAME"),
+        ("dspark", '{"enable_adaptive_verification": true}', "controller=NAME"),
+    ],
+)
+def test_a_command_that_drafts_in_another_way_than_asked_is_refused(
+    asked: str, told: str, why: str
+) -> None:
+    with pytest.raises(BadInputError, match=f"--method {asked}: ") as raised:
+        check_told(("vllm", "serve", "M", "--speculative-config", told), method(asked))
+
+    assert why in str(raised.value)
+
+
+def test_a_configuration_that_lost_its_quotes_is_refused() -> None:
+    command = command_words(
+        'vllm serve M -sc {"method":"ngram"} --port {port}', option="--server-command"
+    )
+
+    with pytest.raises(BadInputError, match=r"-sc {method:ngram} is not JSON"):
+        check_told(command, method("prompt-lookup"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("lossy:n_max=3", ("-sc", '{"rejection_sample_method": "fly", "parallel_drafting": true}')),
+        ("pard", ("--speculative-config.parallel_drafting", "true")),
+        ("draft-model", ("--speculative-config", '{"rejection_sample_method": "block"}')),
+        ("dspark:controller=adaptive", ("--speculative-config.adaptive_verification=true",)),
+        ("lossy", ("--speculative-algorithm", "EAGLE3")),  # another engine, which says it otherwise
+        ("mtp", ("--speculative-config", "of/another/engine")),
+    ],
+)
+def test_a_command_that_drafts_as_asked_is_measured(asked: str, told: tuple[str, ...]) -> None:
+    check_told(("vllm", "serve", "M", *told), method(asked))

@@ -1,0 +1,156 @@
+"""Does the progress display say what happens, and only failures where nobody watches?"""
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from harness.campaign.duration import Expected
+from harness.campaign.model import PlannedTrial
+from harness.report import events
+from harness.report.progress import ProgressDisplay
+from harness.report.remaining_time import RemainingTime
+from harness.runners.base import Failure
+from tests.processes import eventually
+
+EXPECTED = Expected(seconds=1, least_seconds=1, token_s=0.1)
+TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
+ALL = (
+    events.TrialsPlanned(total=3, done=1),
+    events.Loading(what="Big-7B"),
+    events.WarmingUp(arm="baseline"),
+    events.Probing(),
+    events.TrialStarted(trial=TRIAL),
+    events.TrialEnded(trial=TRIAL, tps=12.34),
+)
+
+
+def shown(*happened: events.Event, terminal: bool = True) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, color_system=None)
+    with ProgressDisplay(console) as display:
+        for event in happened:
+            display(event)
+    return out.getvalue()
+
+
+def test_a_terminal_shows_arm_prompt_rate_and_how_many_are_done() -> None:
+    text = shown(*ALL)
+
+    assert "baseline · code-one" in text
+    assert "12.3 tokens/s" in text
+    assert "2/3" in text
+
+
+def test_of_a_tune_the_time_until_all_of_it_is_done_is_shown() -> None:
+    out = io.StringIO()
+    with ProgressDisplay(Console(file=out, width=120)) as display:
+        display(events.TrialsPlanned(total=1), name="1 look")
+        display(events.TrialEnded(trial=TRIAL, tps=12.34), name="1 look", left_s=240.0)
+
+    assert out.getvalue() == "1 look: 1 of 1 trials, about 4 min left\n"
+
+
+def test_a_failed_trial_counts_and_says_its_reason() -> None:
+    failure = Failure(reason="out-of-memory", detail="no room")
+
+    text = shown(events.TrialsPlanned(total=1), events.TrialEnded(trial=TRIAL, failure=failure))
+
+    assert "failed: out-of-memory" in text
+    assert "1/1" in text
+
+
+def test_a_log_gets_a_line_after_the_first_trial_and_then_every_minute() -> None:
+    out, ended = io.StringIO(), events.TrialEnded(trial=TRIAL, tps=12.34)
+
+    with ProgressDisplay(Console(file=out, width=120), line_s=0.2) as display:
+        display(events.Loading(what="Big-7B"))
+        assert eventually(lambda: out.getvalue() == "Loading Big-7B, 1 s so far\n")
+        for event in (events.TrialsPlanned(total=40), ended, ended, ended):
+            display(event)
+        assert eventually(lambda: "3 of 40 trials" in out.getvalue())
+
+    lines = out.getvalue().splitlines()
+    assert [line for line in lines if line.startswith("1 of 40 trials, about ")] == [lines[1]]
+    assert [line for line in lines if line.startswith("2 of 40")] == []
+    assert lines[-1].endswith(" left")
+
+
+def test_what_is_left_takes_as_long_as_what_was_done() -> None:
+    now_s = 0.0
+    remaining = RemainingTime(most_s=400, clock=lambda: now_s)
+    draft = replace(TRIAL, arm="draft-model-n4")
+
+    def happens(*those: events.Event, after_s: float = 0) -> None:
+        nonlocal now_s
+        now_s += after_s
+        for event in those:
+            remaining.observe("", event)
+
+    happens(events.TrialsPlanned(total=20, prompts=5, restarts=True))
+    happens(events.WarmedUp(arm="baseline", token_s=0.1), after_s=30)
+    happens(events.WarmedUp(arm="draft-model-n4", token_s=0.4), events.Probing(), after_s=20)
+    assert remaining.seconds() is None
+    # A server started for four seconds, as three more will.
+    happens(events.TrialStarted(trial=TRIAL), after_s=10)  # the probes are no part of it
+    happens(events.TrialEnded(trial=TRIAL, again_s=6), after_s=10)
+    assert (remaining.trials, remaining.seconds()) == ((1, 20), 19 * 6 + 3 * 4)
+    happens(events.TrialEnded(trial=TRIAL), after_s=2)  # a mean of four
+    happens(events.TrialEnded(trial=draft, again_s=30), after_s=30)
+    # 8 x 4 + 9 x 30 + 3 x 2 = 308, but after 102 s of 400 there are 298 left.
+    assert remaining.seconds() == 298
+    now_s = 450
+    assert remaining.seconds() == 308 * (7 / 17)  # the block that runs is finished
+
+
+def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:
+    now_s = 0.0
+    remaining = RemainingTime(clock=lambda: now_s)
+    draft = replace(TRIAL, arm="draft-model-n4")
+    remaining.observe("", events.TrialsPlanned(total=4, prompts=2))
+    for arm in (TRIAL.arm, draft.arm):
+        remaining.observe("", events.WarmedUp(arm=arm, token_s=0.1))
+
+    now_s = 30
+    remaining.observe("", events.TrialEnded(trial=TRIAL, again_s=10))
+    assert remaining.seconds() is None  # the draft has not seen the prompt
+    now_s = 42
+    remaining.observe("", events.TrialEnded(trial=draft, again_s=10))
+
+    assert remaining.seconds() == 2 * 10 + 20 + 2
+    for trial, now_s in ((replace(TRIAL, prompt="b"), 72), (replace(draft, prompt="b"), 84)):  # noqa: B007 - read by the clock
+        remaining.observe("", events.TrialEnded(trial=trial, again_s=10))
+    remaining.observe("", events.Extended(total=6))
+    assert remaining.seconds() == 2 * 10  # both prompts are known
+
+
+def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
+    failure = Failure(reason="crashed", detail="nothing listens at [::1]:80")
+    trial = events.TrialEnded(trial=TRIAL, failure=failure)
+    arm = events.ArmFailed(arm="draft-model-n3", failure=failure)
+
+    assert shown(events.TrialsPlanned(total=3), arm, trial, trial, terminal=False) == (
+        "draft-model-n3 cannot run: nothing listens at [::1]:80 [crashed]\n"
+        "1 of 3 trials, about 1 s left\n"
+        "baseline failed: nothing listens at [::1]:80 [crashed]\n"
+    )
+    assert "draft-model-n3 cannot run: nothing listens" in shown(arm)
+
+
+def test_the_first_warm_up_corrects_what_is_expected() -> None:
+    out = io.StringIO()
+
+    with ProgressDisplay(Console(file=out, width=120), expected=EXPECTED.times(60)) as display:
+        display(events.WarmedUp(arm="baseline", token_s=0.4))
+        display(events.WarmedUp(arm="draft-model-n4", token_s=0.1))
+
+    assert out.getvalue() == "As fast as the warm-up, this takes about 4 min.\n"
+
+
+def test_a_run_in_time_says_nothing_of_it() -> None:
+    out = io.StringIO()
+
+    with ProgressDisplay(Console(file=out, width=120), expected=EXPECTED.times(60)):
+        pass
+
+    assert out.getvalue() == ""

@@ -1,0 +1,163 @@
+"""Is what a runner cannot do refused at once, with the runner that can?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.campaign.method_parser import METHODS, parse
+from harness.campaign.options import Options
+from harness.cli import app
+from harness.errors import BadInputError
+from harness.run.check_runner_options import require_suited
+from harness.run.chosen_engine import ChosenEngine, named_engines
+from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import RUNNERS
+from tests.processes import needs_shell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+HELP = """\
+-m, --model FNAME                       model path
+--port PORT                             port to listen on
+-md, --model-draft FNAME                draft model
+-ngld, --gpu-layers-draft N             layers of the draft
+--spec-type none,draft-simple,ngram-simple
+                                        types of speculation
+--spec-ngram-simple-size-n N            size of the n-gram
+--spec-ngram-simple-size-m N            size of the draft
+--spec-draft-n-max N                    depth
+--spec-draft-n-min N                    least depth
+--spec-draft-p-min P                    least probability
+"""
+
+
+def refusal(runner: str, **options: object) -> str:
+    with pytest.raises(BadInputError) as caught:
+        require_suited(Options(**options), runner, RUNNERS[runner])  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("runner", "method", "said"),
+    [
+        (
+            "llama-server",
+            "prompt-lookup",
+            "prompt-lookup runs in-process: use --runner llama-cpp-python, or --method ngram-",
+        ),
+        ("llama-server", "oracle", "oracle runs in-process: use --runner llama-cpp-python"),
+        (
+            "llama-cpp-python",
+            "ngram-mod",
+            "ngram-mod runs through llama-server: use --runner llama-server, or --method prompt-",
+        ),
+        ("llama-cpp-python", "mtp", "mtp runs through llama-server: use --runner llama-server"),
+        (
+            "llama-cpp-python",
+            "draft-model:p_min=0.5",
+            "draft-model: n_min and p_min are known to --runner llama-server only",
+        ),
+    ],
+)
+def test_a_method_is_refused_with_the_runner_that_has_it(
+    runner: str, method: str, said: str
+) -> None:
+    assert refusal(runner, methods=(parse(method),)).startswith(said)
+
+
+def test_what_only_servers_can_do() -> None:
+    assert "use --runner llama-server" in refusal("llama-cpp-python", concurrency=(1, 4))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_runner(name: str) -> None:
+    assert any(name in kind.methods for kind in RUNNERS.values())
+
+
+def engine(runner: str = "llama-server") -> ChosenEngine:
+    return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
+
+
+def test_several_binaries_are_engines_of_their_own() -> None:
+    made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
+
+    assert [(leg.name, leg.connection.binary) for leg in made] == [
+        ("cuda", "/opt/cuda/llama-server"),
+        ("vulkan", "/opt/vk=2/llama-server"),
+    ]
+    assert {leg.connection.answer_limit_s for leg in made} == {7}
+
+
+def test_one_binary_needs_no_name() -> None:
+    (alone,) = named_engines(engine(), ("/opt/llama-server",))
+
+    assert (alone.name, alone.connection.binary) == ("", "/opt/llama-server")
+
+
+@pytest.mark.parametrize(
+    ("runner", "binaries", "said"),
+    [
+        ("llama-server", ("/a", "/b"), "several binaries need names"),
+        ("llama-server", ("x=/a", "x=/b"), "two binaries are called x"),
+        ("mlx", ("/a",), "--server-binary is for --runner llama-server, not for mlx"),
+    ],
+)
+def test_binaries_that_cannot_be_told_apart_are_refused(
+    runner: str, binaries: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(BadInputError, match=said):
+        named_engines(engine(runner), binaries)
+
+
+@pytest.fixture
+def command(tmp_path: Path, models: list[str]) -> list[str]:
+    """A dry run with a program that prints a help text and nothing else."""
+    program = tmp_path / "llama-server"
+    program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}TEXT\n", "utf-8")
+    program.chmod(0o755)
+    server = ("--runner", "llama-server", "--server-binary", str(program))
+    return ["run", *server, "--dry-run", *models]
+
+
+@needs_shell
+def test_a_dry_run_prints_the_command_lines(command: list[str]) -> None:
+    result = CliRunner().invoke(app, command)
+
+    assert result.exit_code == 0, result.stderr
+    lines = [line for line in result.stdout.splitlines() if "llama-server -m" in line]
+    assert [line.partition("--spec-type ")[2] for line in lines] == [
+        "none",
+        "draft-simple --spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0",
+        "ngram-simple --spec-ngram-simple-size-n 3 --spec-ngram-simple-size-m 8",
+    ]
+
+
+@needs_shell
+def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_starts(
+    command: list[str],
+) -> None:
+    result = CliRunner().invoke(app, [*command, "--method", "draft-model", "--method", "ngram-mod"])
+
+    assert result.exit_code == 2
+    assert (
+        "ngram-mod-n8: this llama-server has no method ngram-mod (it offers none, draft-simple"
+        in (result.stderr)
+    )
+
+
+@needs_shell
+def test_several_results_need_a_directory(command: list[str]) -> None:
+    binary = command[command.index("--server-binary") + 1]
+    command[command.index("--server-binary") + 1] = f"a={binary}"
+
+    result = CliRunner().invoke(
+        app, [*command, "--server-binary", f"b={binary}", "--output", "out.json"]
+    )
+
+    assert result.exit_code == 2
+    assert "name a directory, not out.json" in result.stderr

@@ -1,0 +1,215 @@
+"""Do several engines take turns block by block, and does one that fails leave the others alone?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from harness.campaign.trial_order import engine_orders
+from harness.errors import HarnessError, MachineError, NothingMeasuredError
+from harness.report.events import TrialStarted
+from harness.run.execute import by_blocks
+from harness.run.interleave import NotStartedError, all_fit, interleave
+from schemas.submission import Gpu
+from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.report.events import Event
+    from harness.run.interleave import EngineRun
+    from schemas.submission import Submission
+
+
+PLAN = campaign(arms=(BASELINE, LOOKUP), prompts=1, blocks=3, max_output_tokens=4)
+Log = list[tuple[str, int]]
+
+
+class _Watcher:
+    """Notes which block of which run is measured, and may interrupt."""
+
+    def __init__(self, name: str, log: Log, interrupt_at: int | None) -> None:
+        self._name, self._log, self._interrupt_at = name, log, interrupt_at
+
+    def __call__(self, event: Event) -> None:
+        trial = getattr(event, "trial", None)
+        if trial is not None and (self._name, trial.block) not in self._log:
+            self._log.append((self._name, trial.block))
+            if trial.block == self._interrupt_at:
+                raise KeyboardInterrupt
+
+
+def engine_run(
+    name: str,
+    folder: Path,
+    log: Log,
+    *,
+    rig: FakeRig | None = None,
+    interrupt_at: int | None = None,
+) -> EngineRun:
+    return by_blocks(
+        PLAN,
+        runner=partial(FakeSession, rig or FakeRig()),
+        context=context(_Watcher(name, log, interrupt_at)),
+        work_file=folder / f"{name}.jsonl",
+        resume=False,
+    )
+
+
+def measured(outcome: Submission | HarnessError) -> Submission:
+    assert not isinstance(outcome, HarnessError), outcome
+    return outcome
+
+
+def test_each_engine_has_one_block_in_turn(tmp_path: Path) -> None:
+    log: Log = []
+
+    ended = interleave({name: engine_run(name, tmp_path, log) for name in ("one", "two")})
+
+    assert log == [(name, block) for block in range(3) for name in ("one", "two")]
+    assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
+
+
+def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: Path) -> None:
+    broken = FakeRig(failing_arms={"baseline": "load-failed"})
+    log: Log = []
+
+    ended = interleave(
+        {
+            "broken": engine_run("broken", tmp_path, log, rig=broken),
+            "sound": engine_run("sound", tmp_path, log),
+        }
+    )
+
+    assert isinstance(ended["broken"], MachineError)
+    assert measured(ended["sound"]).design.ended == "completed"
+
+
+@pytest.mark.parametrize("interrupted", ["one", "two"])
+def test_ctrl_c_ends_all_engines_and_keeps_what_each_measured(
+    tmp_path: Path, interrupted: str
+) -> None:
+    log: Log = []
+
+    ended = interleave(
+        {
+            name: engine_run(name, tmp_path, log, interrupt_at=1 if name == interrupted else None)
+            for name in ("one", "two")
+        }
+    )
+
+    assert {measured(each).design.ended for each in ended.values()} == {"interrupted"}
+    assert len(log) == (3 if interrupted == "one" else 4)
+
+
+def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
+    tmp_path: Path,
+) -> None:
+    log: Log = []
+
+    ended = interleave(
+        {
+            "first": engine_run("first", tmp_path, log, interrupt_at=0),
+            "second": engine_run("second", tmp_path, log),
+        }
+    )
+
+    assert isinstance(ended["first"], NothingMeasuredError)
+    assert isinstance(ended["second"], NotStartedError)
+    assert log == [("first", 0)]
+
+
+def pausing(name: str, places: tuple[int, ...], log: Log) -> EngineRun:
+    """A run whose passes start at these places; it measures nothing and ends with an error."""
+    for place in places:
+        if place != places[0]:
+            yield place
+        log.append((name, place))
+    message = f"{name} is done"
+    raise MachineError(message)
+
+
+def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
+    log: Log = []
+    turns = {0: ("two", "one"), 4: ("one", "two"), 8: ("two", "one")}
+
+    interleave({name: pausing(name, (0, 4, 8), log) for name in ("one", "two")}, turns)
+
+    assert log == [("two", 0), ("one", 0), ("one", 4), ("two", 4), ("two", 8), ("one", 8)]
+
+
+def test_a_run_that_is_behind_after_a_kill_goes_on_alone_until_both_are_level() -> None:
+    log: Log = []
+
+    interleave(
+        {"ahead": pausing("ahead", (8, 12), log), "behind": pausing("behind", (4, 8, 12), log)}
+    )
+
+    assert log == [("ahead", 8), ("behind", 4), ("behind", 8), ("ahead", 12), ("behind", 12)]
+
+
+def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_each_other(
+    tmp_path: Path,
+) -> None:
+    plan = replace(campaign(arms=(BASELINE, LOOKUP), prompts=3, blocks=1), interleaved="block")
+    log: list[tuple[str, str, str]] = []
+
+    def noting(name: str) -> EngineRun:
+        def note(event: Event) -> None:
+            if isinstance(event, TrialStarted):
+                log.append((name, event.trial.arm, event.trial.prompt))
+
+        return by_blocks(
+            plan,
+            runner=partial(FakeSession, FakeRig()),
+            context=replace(context(note), pause="answer"),
+            work_file=tmp_path / f"{name}.jsonl",
+            resume=False,
+        )
+
+    turns = engine_orders(plan, ("base", "head"), "answer")
+    ended = interleave({name: noting(name) for name in ("base", "head")}, turns)
+
+    pairs = list(zip(log[::2], log[1::2], strict=True))
+    assert [one[1:] for one, _ in pairs] == [other[1:] for _, other in pairs]
+    # Three prompts of each arm: the order is turned around from one to the next.
+    firsts = [one[0] for one, _ in pairs]
+    assert all(firsts[n] != firsts[n + 1] for n in (0, 1, 3, 4))
+    assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
+
+
+def test_requests_in_flight_at_once_are_not_pulled_apart(tmp_path: Path) -> None:
+    three = replace(LOOKUP, id="three", concurrency=3)
+    plan = replace(campaign(arms=(BASELINE, three), prompts=3, blocks=1), interleaved="block")
+    run = by_blocks(
+        plan,
+        runner=partial(FakeSession, FakeRig()),
+        context=replace(context(), pause="answer"),
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+    )
+
+    # Three answers of the baseline with two pauses between them, one before the other pass.
+    assert len(list(run)) == 3
+
+
+def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twice_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(b"x" * 100)
+    one = replace(PLAN, target=replace(PLAN.target, path=model), drafts=())
+    machine = context().machine
+    free = SimpleNamespace(available=401)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+
+    assert all_fit([one, one], replace(machine, gpus=()))
+    assert not all_fit([one, one], replace(machine, gpus=(Gpu(name="RTX 3090"),)))
+    free.available = 400
+    assert not all_fit([one, one], replace(machine, gpus=()))

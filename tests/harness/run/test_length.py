@@ -1,0 +1,183 @@
+"""Does a campaign of no fixed length end when it should, and lose nothing when it is cut short?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.campaign.model import ArmPlan, Stopping
+from harness.report.events import Extended, TrialEnded
+from harness.run.execute import RunContext, measure
+from schemas.codec import canonical_bytes, encode
+from schemas.contract import findings
+from schemas.method import NO_SPECULATION
+from schemas.submission import Snapshot
+from tests.harness.campaigns import BASELINE, MACHINE, campaign
+from tests.harness.fake_runner import FakeRig, FakeSession
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.campaign.model import Campaign
+    from harness.report.events import Event
+    from schemas.submission import Submission
+
+
+AGAIN = ArmPlan(id="again", role="control", method=NO_SPECULATION, baseline="baseline")
+# Two arms and two prompts make a block of four trials, each of a prompt of 50 ms and eleven steps
+# of 20 ms: 1.08 s. Before the first, two warm-ups of 50 ms and 15 steps each take 0.7 s.
+PER_BLOCK = 4
+STEADY = FakeRig(noise=0.0)
+RESTLESS = FakeRig(noise=0.5)
+
+
+class VirtualClock:
+    """A made-up engine, and the seconds that it has been at work."""
+
+    def __init__(self, rig: FakeRig) -> None:
+        self._sessions: list[FakeSession] = []
+        self._rig = rig
+
+    def __call__(self, campaign: Campaign) -> FakeSession:
+        """One more session; its time comes on top."""
+        self._sessions.append(FakeSession(self._rig, campaign))
+        return self._sessions[-1]
+
+    def seconds(self) -> float:
+        """What all sessions have taken so far."""
+        return sum(session.clock_ms for session in self._sessions) / 1000
+
+    @property
+    def opened(self) -> int:
+        """How many sessions there were."""
+        return len(self._sessions)
+
+
+def adaptive(*, precision: float | None = None, budget_s: float | None = None) -> Campaign:
+    stopping = Stopping(least_blocks=3, precision=precision, budget_s=budget_s)
+    return replace(campaign(arms=(BASELINE, AGAIN), blocks=6), stopping=stopping)
+
+
+def measured(
+    plan: Campaign,
+    work_file: Path,
+    runner: VirtualClock,
+    *,
+    resume: bool = False,
+    observe: Callable[[Event], None] = lambda _event: None,
+) -> Submission:
+    times = chain(("2026-11-21T09:00:00Z",), repeat("2026-11-21T10:00:00Z"))
+    context = RunContext(
+        machine=MACHINE,
+        snapshot=lambda moment: Snapshot(moment=moment),
+        now=lambda: next(times),
+        clock=runner.seconds,
+        observe=observe,
+    )
+    submission = measure(
+        plan,
+        runner=runner,
+        context=context,
+        work_file=work_file,
+        resume=resume,
+    )
+    assert findings(canonical_bytes(encode(submission))) == ()
+    return submission
+
+
+def keys(submission: Submission) -> list[tuple[str, str, int]]:
+    return [(trial.arm, trial.prompt, trial.block) for trial in submission.trials]
+
+
+def interrupt_at(order: int) -> Callable[[Event], None]:
+    def observe(event: Event) -> None:
+        if isinstance(event, TrialEnded) and event.trial.order == order:
+            raise KeyboardInterrupt
+
+    return observe
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "blocks"),
+    [
+        (1.0, 1),  # the first block is always run
+        (3.5, 1),  # after it 1.78 s are spent; the second would end at 3.56 s
+        (4.0, 2),  # after the second 2.86 s; the third would end at 4.29 s
+        (4.3, 3),
+    ],
+)
+def test_no_block_begins_that_would_end_after_the_budget(
+    tmp_path: Path, budget_s: float, blocks: int
+) -> None:
+    runner = VirtualClock(STEADY)
+
+    submission = measured(adaptive(budget_s=budget_s), tmp_path / "run.jsonl", runner)
+
+    assert len(submission.trials) == blocks * PER_BLOCK
+    assert (submission.design.ended, submission.design.budget_s) == ("budget-spent", budget_s)
+    assert runner.seconds() <= budget_s or blocks == 1
+
+
+def test_a_budget_that_is_enough_changes_nothing(tmp_path: Path) -> None:
+    runner = VirtualClock(STEADY)
+
+    submission = measured(adaptive(budget_s=100.0), tmp_path / "run.jsonl", runner)
+
+    assert (submission.design.ended, len(submission.trials)) == ("completed", 6 * PER_BLOCK)
+    assert runner.seconds() == pytest.approx(0.7 + 6 * 1.08)
+
+
+def test_a_spent_budget_can_be_raised_and_the_campaign_goes_on(tmp_path: Path) -> None:
+    work_file = tmp_path / "run.jsonl"
+    first = measured(adaptive(budget_s=4.0), work_file, VirtualClock(STEADY))
+
+    # Two blocks took 2.16 s before; with warm-ups, the third ends at 4.0 s and the fourth at 5.0 s.
+    again = measured(adaptive(budget_s=5.5), work_file, VirtualClock(STEADY), resume=True)
+
+    assert keys(again)[: 2 * PER_BLOCK] == keys(first)
+    assert len(set(keys(again))) == len(again.trials) == 4 * PER_BLOCK
+    assert (again.design.ended, again.design.resumed) == ("budget-spent", 1)
+
+
+def test_a_campaign_that_is_precise_enough_is_not_opened_again(tmp_path: Path) -> None:
+    work_file = tmp_path / "run.jsonl"
+    first = measured(adaptive(precision=0.03), work_file, VirtualClock(STEADY))
+    idle = VirtualClock(STEADY)
+
+    again = measured(adaptive(precision=0.03), work_file, idle, resume=True)
+
+    assert first.design.ended == again.design.ended == "precise-enough"
+    assert again.trials == first.trials
+    assert idle.opened == 0
+
+
+def test_every_further_block_is_announced_with_the_precision_so_far(tmp_path: Path) -> None:
+    seen: list[Event] = []
+
+    measured(
+        adaptive(precision=0.001), tmp_path / "r.jsonl", VirtualClock(RESTLESS), observe=seen.append
+    )
+
+    extended = [event for event in seen if isinstance(event, Extended)]
+    assert [event.total for event in extended] == [4 * PER_BLOCK, 5 * PER_BLOCK, 6 * PER_BLOCK]
+    assert all(event.half_width is not None and event.half_width > 0.001 for event in extended)
+
+
+@pytest.mark.parametrize("order", [1, 11, 12, 18])
+def test_ctrl_c_and_resume_of_a_campaign_without_fixed_length_keep_every_trial(
+    tmp_path: Path, order: int
+) -> None:
+    work_file = tmp_path / "run.jsonl"
+    plan = adaptive(precision=0.001)
+    cut = measured(plan, work_file, VirtualClock(RESTLESS), observe=interrupt_at(order))
+
+    whole = measured(plan, work_file, VirtualClock(RESTLESS), resume=True)
+
+    assert (cut.design.ended, len(cut.trials)) == ("interrupted", order + 1)
+    assert keys(whole)[: order + 1] == keys(cut)
+    assert len(set(keys(whole))) == len(whole.trials) == 6 * PER_BLOCK
+    assert (whole.design.ended, whole.design.resumed) == ("completed", 1)

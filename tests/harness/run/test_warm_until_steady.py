@@ -1,0 +1,120 @@
+"""Do the trials wait for a device that warms up, and begin on every other one?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.report.events import Settled
+from harness.run.execute import measure
+from harness.run.warm_until_steady import settle
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
+from schemas.submission import Snapshot
+from tests.harness.campaigns import campaign, context
+from tests.harness.fake_runner import FakeRig, FakeSession
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.report.events import Event
+
+
+ANSWER = Generation(
+    tokens=None, margins=None, prompt_tokens=9, prompt_sha256=None, prompt_ms=None, wall_ms=1000.0,
+    rounds=Totals(decode_ms=1000.0), finish="length", counted_tokens=24,
+)  # fmt: skip
+DONE = PreparedArm(load_s=None, warm_up=ANSWER)
+
+
+def settled(
+    state: Callable[[float], Snapshot],
+    *,
+    warm_up: Callable[[], PreparedArm | Failure] = lambda: DONE,
+) -> tuple[Snapshot | None, float]:
+    """What was found, and after how many seconds: an answer and a reading take two."""
+    clock = count(step=2.0)
+    now = [0.0]
+
+    def tick() -> float:
+        now[0] = float(next(clock))
+        return now[0]
+
+    found = settle(warm_up, DONE, lambda: state(now[0]), tick)
+    return found, now[0]
+
+
+def cooling(seconds: float) -> Snapshot:
+    """A card that is 60 °C at first and warms by a degree in two seconds, up to 75 °C."""
+    return Snapshot(
+        moment="warm", gpu_clock_mhz=2000.0, gpu_temperature_c=60.0 + min(15.0, seconds / 2)
+    )
+
+
+def test_trials_wait_until_readings_ten_seconds_apart_agree() -> None:
+    found, seconds = settled(cooling)
+
+    # It has 75 °C from the 30th second on; 74 °C ten seconds before the 40th are near enough.
+    assert found == replace(cooling(30), steady=True)
+    assert seconds == 40
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        lambda s: Snapshot(moment="warm", gpu_clock_mhz=2000.0 - 10 * s),
+        lambda s: Snapshot(moment="warm", gpu_power_w=100.0 + s),
+        lambda s: Snapshot(moment="warm", gpu_power_w=100.0, gpu_temperature_c=40.0 + s / 2),
+    ],
+)
+def test_a_device_that_never_settles_is_measured_after_a_minute(
+    state: Callable[[float], Snapshot],
+) -> None:
+    found, seconds = settled(state)
+
+    assert found is not None
+    assert not found.steady
+    assert seconds == 60
+
+
+def test_where_nothing_is_read_nothing_is_computed() -> None:
+    def never() -> PreparedArm:
+        raise AssertionError
+
+    assert settled(lambda _: Snapshot(moment="warm", cpu_mhz=3000.0), warm_up=never)[0] is None
+
+
+def test_a_device_that_fails_to_compute_is_left_to_the_trials() -> None:
+    failed = Failure(reason="crashed", detail="")
+
+    assert settled(cooling, warm_up=lambda: failed)[0] is None
+
+
+class OnGpu(FakeSession):
+    def report(self) -> EngineReport:
+        made = super().report()
+        return replace(made, engine=replace(made.engine, backend="cuda", devices=None))
+
+
+def test_the_file_says_that_the_device_had_settled(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    around = replace(
+        context(seen.append),
+        snapshot=lambda moment: Snapshot(moment=moment, gpu_clock_mhz=2000.0),
+    )
+
+    submission = measure(
+        campaign(),
+        runner=partial(OnGpu, FakeRig()),
+        context=around,
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+    )
+
+    states = {state.moment: state.steady for state in submission.environment or ()}
+    assert states == {"before": None, "warm": True, "during": None, "after": None}
+    assert [event.steady for event in seen if isinstance(event, Settled)] == [True]

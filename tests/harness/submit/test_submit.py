@@ -1,0 +1,245 @@
+"""Does a result land where it belongs, and nothing else get in?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from estimates.identity import canonical_name
+from harness.errors import BadInputError, MachineError, RefusedError
+from harness.run.result_file import require_writable, write
+from harness.submit import pull_request
+from schemas import codec
+from schemas.posted import from_text
+from tests.processes import needs_shell
+from tests.samples import sample, sample_bytes
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(sample()))
+    return path
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "checkout"
+    (root / "schemas").mkdir(parents=True)
+    (root / "schemas" / "submission.v2.schema.json").touch()
+    return root
+
+
+def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Path) -> None:
+    path = pull_request.place(pull_request.accepted(result), checkout)
+
+    name = path.relative_to(checkout).as_posix()
+    assert name.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
+    assert path.read_bytes() == result.read_bytes()
+
+
+def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> None:
+    old = pull_request.place(sample(), checkout)
+
+    new = pull_request.replacing(sample(seed=1), old.name, checkout)
+
+    assert new == replace(sample(seed=1), supersedes=old.name)
+    with pytest.raises(BadInputError, match=r"holds no gone\.json"):
+        pull_request.replacing(sample(), "gone.json", checkout)
+
+
+def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
+    first = pull_request.place(pull_request.accepted(result), checkout)
+    again = pull_request.place(pull_request.accepted(result), checkout)
+
+    assert first == again
+    assert len(list(first.parent.iterdir())) == 1
+
+
+def test_in_a_full_folder_a_result_gets_that_of_its_month(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec, "MOST_FLAT", 1)
+    first = pull_request.place(sample(), checkout)
+
+    second = pull_request.place(sample(seed=1), checkout)
+
+    assert second.relative_to(first.parent).as_posix() == f"2026/11/{second.name}"
+    assert [pull_request.place(sample(seed=seed), checkout) for seed in (0, 1)] == [first, second]
+    assert pull_request.replacing(sample(), second.name, checkout).supersedes == second.name
+
+
+def test_a_checkout_is_found_from_a_folder_inside_it(checkout: Path) -> None:
+    inside = checkout / "results" / "community"
+    inside.mkdir(parents=True)
+
+    assert pull_request.find_checkout(inside) == checkout
+
+
+def test_outside_of_a_checkout_the_option_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="--repository"):
+        pull_request.find_checkout(tmp_path)
+
+
+def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b"{}")
+
+    with pytest.raises(RefusedError, match=r"bad\.json: \$: the field .* is missing"):
+        pull_request.accepted(path)
+
+
+def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+
+    commands = pull_request.steps(path, checkout)
+
+    assert commands[:3] == (
+        ("git", "switch", "-c", "result/a--b--20261121-00112233"),
+        ("git", "add", "results/community/a--b--20261121-00112233.json"),
+        ("git", "commit", "-m", "Result: a--b--20261121-00112233"),
+    )
+
+
+def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+    (checkout / "pipeline" / "intake").mkdir(parents=True)
+    (checkout / "pipeline" / "intake" / "cli.py").touch()
+
+    commands = pull_request.steps(path, checkout)
+
+    verbs = [command[1] for command in commands[:5]]
+    assert verbs == ["switch", "add", "commit", "-m", "push"]
+    assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
+    named = pull_request.steps(path, checkout, "ada")
+    assert named[3] == (*commands[3], "--author", "ada")
+    assert named[5][-2:] == ("--head", "ada:result/a--b--20261121-00112233")
+
+
+@needs_shell
+@pytest.mark.parametrize(("script", "expected"), [("echo ada", "ada"), ("exit 1", None)])
+def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str | None
+) -> None:
+    programs = checkout / "bin"
+    programs.mkdir()
+    for name in ("gh", "git"):
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+
+    assert pull_request.login(checkout) == expected
+
+
+@needs_shell
+def test_what_gh_prints_is_read_whatever_the_code_page_is(checkout: Path, tmp_path: Path) -> None:
+    gh = tmp_path / "gh"
+    gh.write_text("#!/bin/sh\nprintf 'zo\\303\\253'\n", "utf-8")
+    gh.chmod(0o755)
+    asked = "import sys, pathlib; from harness import submit; "
+    asked += "print(ascii(submit.login(pathlib.Path(sys.argv[1]))))"
+    narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", asked, str(checkout)],
+        env={**narrow, "PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout == "'zo\\xeb'\n"
+
+
+def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:
+    said = "print('x.json: $: wrong'); raise SystemExit(1)"
+    commands = [(sys.executable, "-c", said), ("git", "push")]
+
+    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*to be run:\n(.|\n)*git push"):
+        list(pull_request.open_pull_request(commands, checkout))
+
+
+def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
+    commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
+    began = []
+
+    with pytest.raises(MachineError, match=r"to be run:\ngit switch no-such-branch\ngit push"):
+        began.extend(pull_request.open_pull_request(commands, checkout))
+
+
+def test_a_result_that_breaks_a_rule_is_not_written(tmp_path: Path) -> None:
+    submission = sample()
+    broken = replace(submission, trials=(replace(submission.trials[0], output_tokens=2),))
+
+    with pytest.raises(Exception, match="violates the format"):
+        write(broken, tmp_path / "out.json")
+
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_directory_as_output_gets_the_canonical_name(tmp_path: Path) -> None:
+    submission = sample()
+
+    path = write(submission, tmp_path)
+
+    assert path == tmp_path / canonical_name(submission, sample_bytes(submission))
+    assert path.read_bytes() == sample_bytes(submission)
+
+
+@pytest.mark.parametrize("name", ["out", "my.results"])
+def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: str) -> None:
+    path = write(sample(), tmp_path / name)
+
+    assert path.parent == tmp_path / name
+    assert path.name.startswith("nvidia-geforce-rtx-4060--")
+
+
+def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(BadInputError, match="choose another --output"):
+        require_writable(tmp_path / "file" / "folder" / "out.json")
+    require_writable(tmp_path / "new" / "out.json")
+
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_the_text_for_the_form_holds_the_very_bytes(result: Path) -> None:
+    text = pull_request.as_text(pull_request.accepted(result))
+
+    assert from_text(f"### The result\r\n\r\n{text}\r\nthanks") == result.read_bytes()
+
+
+@needs_shell
+def test_the_address_of_the_pull_request_is_passed_on(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gh = checkout / "gh"
+    gh.write_text("#!/bin/sh\necho the-address\n")
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(checkout))
+
+    assert list(pull_request.open_pull_request([("gh", "pr", "create")], checkout)) == [
+        "gh pr create",
+        "the-address",
+    ]
+
+
+def test_a_result_that_has_its_branch_was_submitted(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
+    subprocess.run(
+        ["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "first"],  # noqa: S607
+        cwd=checkout,
+        check=True,
+    )
+    before = pull_request.was_submitted(path, checkout)
+    subprocess.run(["git", "branch", pull_request.branch(path)], cwd=checkout, check=True)  # noqa: S607
+
+    assert not before
+    assert pull_request.was_submitted(path, checkout)

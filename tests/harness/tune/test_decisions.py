@@ -1,0 +1,278 @@
+"""Are depths forecast as the field's logs have them, and races decided as their noise allows?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bench import tune, tune_rigs
+from harness.tune import decisions, forecast
+from harness.tune.forecast import Candidate
+from schemas.method import Method
+from schemas.submission import DraftingProbe, Probes, VerificationProbe
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+
+# Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
+DEEP: dict[str, Any] = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
+
+
+def test_three_depths_of_one_engine_give_its_cost_of_a_round() -> None:
+    # Depth -> tokens per round, tokens per second; 460.7 without speculation.
+    logged = {1: (2.00, 620.6), 3: (3.88, 954.8), 7: (6.25, 999.0)}
+    costs = {depth: tokens / (tps / 460.7) for depth, (tokens, tps) in logged.items()}
+
+    assert {depth: f"{cost:.3f}" for depth, cost in costs.items()} == {
+        1: "1.485",
+        3: "1.872",
+        7: "2.882",
+    }
+    # Straight lines between them: depth 2 costs (1.485 + 1.872) / 2, depth 5 (1.872 + 2.882) / 2.
+    between = forecast.costs_from_rounds(costs, 7)
+    assert between[2] == pytest.approx(1.679, abs=0.001)
+    assert between[5] == pytest.approx(2.377, abs=0.001)
+
+
+def test_a_depth_below_the_deepest_is_forecast_from_its_positions_and_the_probes() -> None:
+    # Steps over 1, 2, 3 tokens take 10, 11, 12 ms, a drafted token 1 ms: rounds cost 1, 1.2, 1.4.
+    # Three of four rounds accept the first token, two of those three the second:
+    # depth 1: 1.75 / 1.2, depth 2: (1 + 3/4 + 2/4) / 1.4 = 2.25 / 1.4. The baseline's 10 ms per
+    # token and 14 ms per round agree with the probes, so that nothing is missed.
+    method = Method(type="draft-model", draft="tiny-q8-0", n_max=2)
+    probes = Probes(
+        verification=VerificationProbe(
+            context_tokens=9, repeats=3, widths=(1, 2, 3), step_ms_median=(10.0, 11.0, 12.0)
+        ),
+        drafting=(DraftingProbe(draft="tiny-q8-0", repeats=3, token_ms_median=1.0),),
+    )
+    arm = replace(SPEC, method=method)
+    trials = [
+        trial("baseline", output_tokens=10, decode_ms=90.0, rounds=9),
+        trial(
+            output_tokens=10,
+            decode_ms=56.0,
+            drafted_histogram=(0, 0, 4),
+            **DEEP,
+        ),
+    ]
+
+    found = forecast.of_family(campaign(trials, arms=(BASELINE, arm), probes=probes), [arm])
+
+    assert found == pytest.approx((1.75 / 1.2, 2.25 / 1.4))
+
+
+def test_a_server_without_probes_is_forecast_from_two_depths() -> None:
+    # Depth 1 costs 1.2 baseline tokens a round and depth 2 costs 1.5; acceptance is the deeper's.
+    shallow, deep = (
+        replace(
+            SPEC, id=f"n{depth}", method=Method(type="draft-model", draft="tiny-q8-0", n_max=depth)
+        )
+        for depth in (1, 2)
+    )
+    trials = [
+        trial("baseline", output_tokens=10, decode_ms=90.0),
+        trial("n1", output_tokens=10, decode_ms=72.0, rounds=6, accepted=3, drafted=6),
+        trial("n2", output_tokens=10, decode_ms=60.0, **DEEP),
+    ]
+
+    found = forecast.of_family(campaign(trials, arms=(BASELINE, shallow, deep)), [deep, shallow])
+
+    assert found == pytest.approx((1.75 / 1.2, 2.25 / 1.5))
+
+
+def test_tokens_per_round_alone_give_one_chance_for_all_positions() -> None:
+    # 1 + 0.5 + 0.25 = 1.75.
+    assert forecast.chances_like(1.75, 2) == pytest.approx((0.5, 0.5))
+
+
+def test_what_is_never_measured_is_not_forecast() -> None:
+    assert forecast.of_family(campaign([trial("baseline")]), [SPEC]) is None
+
+
+def candidates(**predicted: float | None) -> list[Candidate]:
+    """Family and depth are in the name: `a3` is depth 3 of family a."""
+    return [
+        Candidate(id=name, family=name[0], depth=int(name[1:]), predicted=value)
+        for name, value in predicted.items()
+    ]
+
+
+def listed(most: int, **predicted: float | None) -> list[str]:
+    return [each.id for each in forecast.shortlist(candidates(**predicted), most)]
+
+
+def test_the_best_of_every_plausible_family_is_raced_before_neighbours_of_the_best() -> None:
+    assert listed(2, a3=1.50, a4=1.49, b2=1.40, c1=1.0) == ["a3", "b2"]
+
+
+def test_neighbouring_depths_give_way_to_depths_that_are_further_off() -> None:
+    assert listed(3, a4=1.50, a5=1.49, a6=1.48, a7=1.44, a2=1.43) == ["a4", "a6", "a2"]
+
+
+def test_what_nothing_forecasts_is_raced() -> None:
+    assert "b2" in listed(3, a3=1.50, a4=1.49, b2=None)
+
+
+def times(**arms: tuple[float, ...]) -> dict[str, dict[tuple[str, int], float]]:
+    """Milliseconds per token of an arm by prompt, in one block."""
+    return {
+        arm: {(f"p{number}", 0): math.log(ms) for number, ms in enumerate(values)}
+        for arm, values in arms.items()
+    }
+
+
+EVEN = (10.0, 20.0, 30.0, 40.0)
+# As with most engines, where a plain token takes as long on every prompt.
+FLAT = (20.0,) * 4
+
+
+def flat(*factors: float) -> tuple[float, ...]:
+    return tuple(20.0 * each for each in factors)
+
+
+def scaled(factor: float, *noise: float) -> tuple[float, ...]:
+    return tuple(ms * factor * each for ms, each in zip(EVEN, noise or (1.0,) * 4, strict=True))
+
+
+def test_an_arm_that_is_clearly_behind_is_dropped_however_much_the_prompts_differ() -> None:
+    race = times(
+        baseline=EVEN,
+        good=scaled(0.5, 1.0, 1.01, 0.99, 1.0),
+        bad=scaled(0.8, 0.99, 1.0, 1.01, 1.0),
+    )
+
+    found = decisions.standing(race, {}, running=["good", "bad"], baseline="baseline")
+
+    assert found.ranked == ("good", "bad")
+    assert found.dropped == {"bad"}
+    assert found.decided
+
+
+def test_arms_that_their_noise_does_not_tell_apart_race_on() -> None:
+    race = times(
+        baseline=EVEN, one=scaled(0.5, 1.1, 0.9, 1.1, 0.9), two=scaled(0.5, 0.9, 1.1, 0.9, 1.2)
+    )
+
+    found = decisions.standing(race, {}, running=["one", "two"], baseline="baseline")
+    close, within = decisions.inseparable(race, found.ranked, found.ranked[0])
+
+    assert found.dropped == frozenset()
+    assert not found.decided
+    assert close == (found.ranked[1],)
+    assert within > 0.1
+
+
+def test_a_noisy_difference_is_drawn_towards_its_forecast() -> None:
+    # One is ahead by 1 % in the race and behind by 10 % in the forecast.
+    race = times(
+        baseline=EVEN, one=scaled(0.50, 1.2, 0.8, 1.2, 0.8), two=scaled(0.505, 0.8, 1.2, 0.8, 1.2)
+    )
+    predicted = {"one": 1.5, "two": 1.65}
+
+    assert decisions.merit(race, predicted, ["one", "two"]) == ("two", "one")
+
+
+def test_speculation_is_off_unless_the_fresh_prompts_show_a_gain() -> None:
+    race = times(baseline=EVEN, arm=scaled(0.9))
+    fresh = times(baseline=EVEN, arm=scaled(0.98, 1.1, 0.9, 1.05, 1.0))
+
+    found = decisions.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert found is not None
+    assert found.pick is None
+    assert found.best == "arm"
+
+
+def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
+    # Code gains 60 to 64 %, chat loses 4 to 6 %: over both 20 %, whatever other tasks would do.
+    fresh = times(baseline=FLAT, arm=flat(1 / 1.6, 1 / 1.64, 1 / 0.96, 1 / 0.94))
+    tasks = {"p0": "code", "p1": "code", "p2": "chat", "p3": "chat"}
+
+    mixed = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+    apart = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
+
+    assert mixed is not None
+    assert apart is not None
+    assert (mixed.pick, apart.pick) == (None, "arm")
+    assert mixed.gain == apart.gain
+
+
+def test_a_gain_that_may_be_none_is_not_told_apart_from_leaving_it_off() -> None:
+    # 1 / 0.985 is 1.5 %; Student's t at 97.5 % for three degrees of freedom is 3.182, and the four
+    # times have a standard deviation of 5.26 % / 0.985, half of which is the error of their mean.
+    fresh = times(baseline=FLAT, arm=flat(0.93, 1.03, 0.95, 1.03))
+
+    found = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert found is not None
+    assert found.pick is None
+    assert found.undecided == pytest.approx(0.0151 + 3.182 * 0.0534 / 2, abs=0.0002)
+
+
+def test_the_race_chose_the_arm_so_it_does_not_say_whether_speculation_helps() -> None:
+    # Four prompts gain 2 to 14 %, which is not clear, and six more in the race 8 %.
+    more = [(f"r{number}", 0) for number in range(6)]
+    fresh = times(baseline=FLAT, arm=flat(1 / 1.02, 1 / 1.14, 1 / 1.0, 1 / 1.12))
+    race = {
+        "baseline": dict.fromkeys(more, math.log(20.0)),
+        "arm": dict.fromkeys(more, math.log(20.0 / 1.08)),
+    }
+
+    found = decisions.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert found is not None
+    assert found.pick is None
+
+
+def test_the_better_of_two_needs_more_than_a_single_arm() -> None:
+    # 4.1 % on average, with a standard error of 1.39 %: Student's t at 97.5 % for seven degrees of
+    # freedom is 2.365, and at 1 - 0.02 / 2 it is 2.998.
+    fresh = times(
+        baseline=FLAT * 2, arm=flat(0.92, 1.0, 0.93, 0.99, 0.92, 1.0, 0.93, 0.99), b=FLAT * 2
+    )
+
+    alone = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+    of_two = decisions.settle({}, fresh, best="arm", rival="b", baseline="baseline")
+
+    assert alone is not None
+    assert of_two is not None
+    assert (alone.pick, of_two.pick) == ("arm", None)
+
+
+def test_a_rival_that_both_stages_together_prefer_is_picked() -> None:
+    # The race has four prompts and the leader ahead by 1 %, the certificate eight and it behind
+    # by 5 %.
+    race = times(baseline=EVEN, leader=scaled(0.5), rival=scaled(0.505))
+    fresh = times(
+        baseline=EVEN * 2,
+        leader=scaled(0.525, 1.0, 1.01, 0.99, 1.0) * 2,
+        rival=scaled(0.5, 1.0, 0.99, 1.01, 1.0) * 2,
+    )
+
+    found = decisions.settle(race, fresh, best="leader", rival="rival", baseline="baseline")
+
+    assert found is not None
+    assert found.pick == "rival"
+    assert found.gain.estimate == pytest.approx(2.0, rel=0.01)
+
+
+def test_one_pass_of_a_server_gives_no_interval() -> None:
+    once = times(baseline=EVEN, arm=scaled(0.5, 1.0, 1.01, 0.99, 1.0))
+
+    found = decisions.speed_ratio(once, "arm", "baseline", passes=True)
+
+    assert found is not None
+    # 10 + 20 + 30 + 40 over half of 10 + 20.2 + 29.7 + 40.
+    assert found.estimate == pytest.approx(100 / 49.95)
+    assert found.interval is None
+
+
+@pytest.mark.parametrize("kind", tune_rigs.KINDS)
+def test_a_tune_of_a_known_rig_picks_well_with_few_trials(kind: str) -> None:
+    row = tune.simulate(kind, 6, seed=7)
+
+    assert row.near_best >= 0.8
+    assert row.most_trials <= 0.4
+    assert kind != "nothing helps" or row.said_off == 1
