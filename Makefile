@@ -36,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm test-mlx check site cold links builds learned picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
-  format weights synthetic lock gate comment form send-form chromium clean
+  format help-texts weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 
 format: setup ## Write the fields of docs/format.md from the schema
 	$(RUN) -m tools.format_reference
+
+help-texts: setup ## Write the help that commands print without loading anything
+	$(RUN) -m tools.help_texts
 
 links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
 	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt

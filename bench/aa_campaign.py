@@ -11,8 +11,9 @@ from typing import Literal
 
 from estimates.intervals import t_interval
 from estimates.model import Estimate, Interval
-from estimates.pairing import PromptPairs, cpu_ms_per_token, decode_ms_per_token, pair
+from estimates.pairing import PromptPairs, pair
 from estimates.summary import summarize
+from estimates.trial_times import cpu_ms_per_token, decode_ms_per_token
 from harness.campaign.arms import label
 from harness.campaign.from_options import campaign_from
 from harness.campaign.model import Campaign

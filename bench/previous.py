@@ -12,8 +12,9 @@ from statistics import fmean, median
 
 from estimates.intervals import mean_over_tasks, reaching, t_interval
 from estimates.model import Interval
-from estimates.pairing import PromptPairs, decode_ms_per_token
+from estimates.pairing import PromptPairs
 from estimates.ratios import Scope
+from estimates.trial_times import decode_ms_per_token
 
 
 def geometric(scope: Scope) -> tuple[float, Interval | None]:

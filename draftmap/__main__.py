@@ -1,9 +1,6 @@
 """`draftmap` and `python -m draftmap` are the command line of the harness."""
 
-try:
-    from harness.cli import main
-except KeyboardInterrupt:  # while libraries load, before anybody could catch it
-    raise SystemExit(130) from None
+from harness.__main__ import main
 
 if __name__ == "__main__":
     main()

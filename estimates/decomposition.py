@@ -9,7 +9,8 @@ from itertools import accumulate, zip_longest
 from operator import mul
 
 from estimates.memo import once
-from estimates.pairing import PromptPairs, rounds
+from estimates.pairing import PromptPairs
+from estimates.trial_times import rounds
 from schemas.submission import Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 

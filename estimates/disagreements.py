@@ -7,7 +7,7 @@ third block. All arms write such a prompt again, so that their times stay paired
 
 from collections.abc import Iterable
 
-from estimates.pairing import ms_per_token
+from estimates.trial_times import ms_per_token
 from schemas.submission import Trial
 
 

@@ -14,38 +14,21 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from operator import mul, truediv
+from operator import truediv
 from statistics import fmean, median
-from typing import Literal
 
+from estimates.trial_times import (
+    clock,
+    cpu_ms_per_token,
+    decode_ms_per_token,
+    is_timed,
+    round_ms_of,
+    times_ms,
+)
 from schemas.submission import Arm, Prompt, Submission, Task, Trial
-
-Clock = Literal["steady", "decode"]
 
 NORMAL_95 = 1.96
 _BLOCKS_WITH_A_PACE = 3
-
-
-def is_timed(trial: Trial) -> bool:
-    return bool(trial.decode_ms) and _steps(trial) is not None
-
-
-def clock(trials: tuple[Trial, ...]) -> Clock:
-    """The clock that all of these trials have: two clocks are never compared with each other."""
-    return "steady" if all(_round_ms(trial) is not None for trial in trials) else "decode"
-
-
-def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
-    """Milliseconds per token after the first; `None` when the trial failed or made one token.
-
-    `by` chooses the clock; without it the rounds are used where they were timed. The steady clock
-    is the sum over the widths of (median duration x rounds), times the arm's `excess`.
-    """
-    round_ms = None if by == "decode" else _round_ms(trial)
-    if by == "decode" or (by is None and round_ms is None):
-        return decode_ms_per_token(trial)
-    steps = _steps(trial)
-    return None if steps is None or round_ms is None else round_ms * excess / steps
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
@@ -74,7 +57,7 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
     for trial in trials:
         if trial.arm == arm and is_timed(trial):
             table.setdefault(trial.prompt, {})[trial.block] = trial
-            round_ms = _round_ms(trial)
+            round_ms = round_ms_of(trial)
             if trial.decode_ms and round_ms is not None:
                 excesses.append(trial.decode_ms / round_ms)
     if not excesses:
@@ -113,57 +96,10 @@ def stream_tps(submission: Submission, arm: Arm) -> float | None:
     for prompt in submission.suite.prompts:
         if found := own.by_prompt.get(prompt.id):
             trials, paces = tuple(found.values()), _paces(group.values(), prompt.id)
-            every_ms = _all_ms(trials, clock(trials), own.excess)
+            every_ms = times_ms(trials, clock(trials), own.excess)
             paced = (ms / paces[block] for block, ms in zip(found, every_ms, strict=True))
             times.setdefault(prompt.task, []).append(median(paced))
     return 1000 / fmean(map(fmean, times.values())) if times else None
-
-
-def decode_ms_per_token(trial: Trial) -> float | None:
-    """Milliseconds per token by the plain clock, stalls included."""
-    steps = _steps(trial)
-    return trial.decode_ms / steps if steps and trial.decode_ms else None
-
-
-def cpu_ms_per_token(trial: Trial) -> float | None:
-    """Processor milliseconds per token over all threads, from the medians of the rounds."""
-    steps = _steps(trial)
-    cpu_ms = _weighted(trial.drafted_histogram, trial.round_cpu_ms_median)
-    return cpu_ms / steps if steps and cpu_ms else None
-
-
-def rounds(trial: Trial) -> int | None:
-    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
-
-    `None` where accepted tokens leave no round over: then that counter counts something else.
-    """
-    if trial.rounds is not None:
-        return trial.rounds
-    if trial.output_tokens is None or trial.accepted is None:
-        return None
-    derived = trial.output_tokens - 1 - trial.accepted
-    return derived if derived > 0 else None
-
-
-def _steps(trial: Trial) -> int | None:
-    """Tokens after the first, which prompt processing yields."""
-    if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
-        return None
-    return trial.output_tokens - 1
-
-
-def _round_ms(trial: Trial) -> float | None:
-    return _weighted(trial.drafted_histogram, trial.round_ms_median)
-
-
-def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | None) -> float | None:
-    """Sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
-    if histogram is None or medians is None:
-        return None
-    counts = [count for count in histogram if count]
-    if len(counts) != len(medians) or not counts:
-        return None
-    return float(sum(map(mul, counts, medians)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -275,7 +211,7 @@ def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
     taken: dict[int, float] = {}
     usual: dict[int, float] = {}
     for arm, found in arms:
-        times = dict(zip(found, _all_ms(found.values(), by, arm.excess), strict=True))
+        times = dict(zip(found, times_ms(found.values(), by, arm.excess), strict=True))
         middle = median(times.values())
         for block, ms in times.items():
             taken[block] = taken.get(block, 0.0) + ms
@@ -312,8 +248,8 @@ def _pair_prompt(
     by = clock((*trials, *baseline_trials, *(base[block] for block in failed)))
     by_block = _paces(group.values(), prompt.id)
     paces = tuple(by_block[block] for block in blocks)
-    own_ms = _all_ms(trials, by, arm_timed.excess)
-    base_ms = _all_ms(baseline_trials, by, base_timed.excess)
+    own_ms = times_ms(trials, by, arm_timed.excess)
+    base_ms = times_ms(baseline_trials, by, base_timed.excess)
     return PromptPairs(
         arm=arm,
         prompt=prompt,
@@ -328,10 +264,6 @@ def _pair_prompt(
         failed=tuple(
             (ms / by_block[block], limits[block] / by_block[block])
             for block in failed
-            for ms in _all_ms([base[block]], by, base_timed.excess)
+            for ms in times_ms([base[block]], by, base_timed.excess)
         ),
     )
-
-
-def _all_ms(trials: Iterable[Trial], by: Clock, excess: float) -> tuple[float, ...]:
-    return tuple(ms for t in trials if (ms := ms_per_token(t, by, excess)) is not None)

@@ -10,7 +10,8 @@ from statistics import fmean
 
 from estimates.intervals import ratio_interval, time_ratio
 from estimates.model import Throughput
-from estimates.pairing import is_timed, stream_tps
+from estimates.pairing import stream_tps
+from estimates.trial_times import is_timed
 from schemas.submission import Arm, Submission, Trial
 
 Passes = dict[int, float]  # block -> output tokens per second

@@ -11,7 +11,7 @@ from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
 from estimates.model import Estimate
-from estimates.pairing import rounds
+from estimates.trial_times import rounds
 from schemas.submission import Trial
 
 COST = bounds("round-cost-spread")

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from estimates.model import Estimate
-from estimates.pairing import PromptPairs, clock, is_timed, ms_per_token
+from estimates.pairing import PromptPairs
+from estimates.trial_times import clock, is_timed, ms_per_token
 from schemas.submission import Submission, Trial
 
 STEADY_SHARE = 0.85

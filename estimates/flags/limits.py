@@ -5,8 +5,8 @@ from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, Repeats, only
-from estimates.pairing import rounds
 from estimates.roofline import floor
+from estimates.trial_times import rounds
 
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]

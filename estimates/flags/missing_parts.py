@@ -4,8 +4,8 @@ from collections import Counter
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.pairing import is_timed
 from estimates.significance import p_of_sign
+from estimates.trial_times import is_timed
 from schemas.vocabulary import say
 
 LEAST_SHARE_OF_PROMPTS = bounds("missing-prompts")["share"]

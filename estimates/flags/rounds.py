@@ -10,8 +10,9 @@ from estimates.flags.baseline import uneven_groups
 from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.intervals import ratio_interval, t_reach
-from estimates.pairing import PromptPairs, ms_per_token, rounds
+from estimates.pairing import PromptPairs
 from estimates.roofline import MIB, bytes_per_token, devices, floor
+from estimates.trial_times import ms_per_token, rounds
 from schemas.method import limit
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS, RUNNERS

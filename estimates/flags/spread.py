@@ -14,7 +14,7 @@ from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
 from estimates.memo import once
-from estimates.pairing import decode_ms_per_token, ms_per_token
+from estimates.trial_times import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
 
 BLOCK_CV = bounds("block-spread")["spread"]

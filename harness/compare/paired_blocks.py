@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimates.intervals import Times, mean_over_tasks, mean_times, time_ratio
-from estimates.pairing import PromptPairs, decode_ms_per_token
+from estimates.pairing import PromptPairs
 from estimates.repeatability import by_task
+from estimates.trial_times import decode_ms_per_token
 from schemas.submission import Trial
 
 Counter = Callable[[Sequence[Trial]], float | None]

@@ -79,10 +79,7 @@ def _submission(
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    if done and all(trial.arm != BASELINE for trial in done):
-        # Without one record of the baseline, even a failed one, nothing can be compared.
-        message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
-        raise BadInputError("; ".join((message, *_lines(left_out))))
+    _require_baseline(part, done, left_out)
     if done or missing:
         missing += rig_and_settings.missing(facts)
     if missing or not done:
@@ -109,6 +106,13 @@ def _submission(
         arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
     )
+
+
+def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
+    """Without one record of the baseline, even a failed one, nothing can be compared."""
+    if done and all(trial.arm != BASELINE for trial in done):
+        message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
+        raise BadInputError("; ".join((message, *_lines(left_out))))
 
 
 def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:

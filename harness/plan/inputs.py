@@ -72,14 +72,8 @@ def plan_inputs(
     own = with_results(here, speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
     named = usual_draft(models.target) if models.draft is None else None
-    draft, usual = None, find(named.name, say=say) if named else None
-    if models.draft is not None and source in ("model", "other-head"):
-        draft = find(models.draft, say=say)
-        if source == "model":
-            _require_vocabulary(target, draft)
-    if source == "own-head" and not target.facts.draft_layers:
-        message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
-        raise BadInputError(message)
+    usual = find(named.name, say=say) if named else None
+    draft = _named_draft(models, source, target, say)
 
     # Depth and acceptance describe the named draft, not the other ways of drafting.
     depth, acceptance = (None, None) if models.draft else (load.depth, speed.acceptance)
@@ -89,8 +83,7 @@ def plan_inputs(
 
     speculation = None
     if source is not None:
-        known, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
-        method = next((name for name in asked if name in known), known[0])
+        method = _named_method(models, source)
         speculation = _speculation(source, method, target, load.depth, speed.acceptance)
     notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
     # The method without a model that a run here measures.
@@ -117,6 +110,30 @@ def plan_inputs(
         server=server,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _named_draft(
+    models: options.ModelOptions,
+    source: DraftSource | None,
+    target: PlannedModel,
+    say: Callable[[str], None],
+) -> PlannedModel | None:
+    """The draft that was named, if it is a model. Raises `BadInputError` where it cannot draft."""
+    if source == "own-head" and not target.facts.draft_layers:
+        message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
+        raise BadInputError(message)
+    if models.draft is None or source not in ("model", "other-head"):
+        return None
+    draft = find(models.draft, say=say)
+    if source == "model":
+        _require_vocabulary(target, draft)
+    return draft
+
+
+def _named_method(models: options.ModelOptions, source: DraftSource) -> str:
+    """The method that was named, else the usual one of this source of drafts."""
+    known, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
+    return next((name for name in asked if name in known), known[0])
 
 
 def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:

@@ -7,23 +7,23 @@ Ctrl-C ends the campaign with what has been measured.
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from estimates.pairing import decode_ms_per_token
-from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial, SuitePrompt
+from estimates.trial_times import decode_ms_per_token
+from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.trial_order import passes
 from harness.errors import MachineError
 from harness.report import events
-from harness.run import journal, one_token_requests, salvage, warm_until_steady
+from harness.run import journal, new_facts, one_token_requests, salvage, warm_until_steady
 from harness.run.passes import Answered, answers
-from harness.run.record import assemble, failed_trial, trial_of, utc
+from harness.run.record import assemble, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners import base
 from schemas.rig import Machine, Moment, Snapshot
-from schemas.submission import Arm, Prompt, Submission, Warmup
+from schemas.submission import Submission
 
 TakeSnapshot = Callable[[Moment], Snapshot]
 
@@ -135,7 +135,7 @@ class _Run:
             self._snapshot("before")
             self._prepare(session)
             first = next(iter(left.values()))[0]
-            failed = self._failed(first, base.Failure(reason="other", detail=""), order=0)
+            failed = self._failure(first, base.Failure(reason="other", detail=""), order=0)
             salvage.require_writable(failed, self._journal.facts, self._assembled)
             early = yield from self._blocks(session, left)
             if early is None:
@@ -272,13 +272,11 @@ class _Run:
                 raise MachineError(message)
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
-        self._journal.add(journal.ArmFact(arm=_arm(arm, prepared)))
+        self._journal.add(new_facts.of_arm(arm, prepared))
         if not isinstance(prepared, base.Failure):
-            tokens = prepared.warm_up.output_tokens
-            decode_ms = round(prepared.warm_up.decode_ms, 3)
-            warmup = Warmup(arm=arm.id, output_tokens=tokens, decode_ms=decode_ms)
-            self._journal.add(journal.WarmupFact(warmup=warmup))
-            token_s = warmup.decode_ms / 1000 / max(1, warmup.output_tokens - 1)
+            fact = new_facts.of_warm_up(arm, prepared.warm_up)
+            self._journal.add(fact)
+            token_s = fact.warmup.decode_ms / 1000 / max(1, fact.warmup.output_tokens - 1)
             self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
 
     def _record(self, answered: Answered) -> None:
@@ -287,20 +285,8 @@ class _Run:
         if isinstance(result, base.Failure):
             self._record_failure(item, result, order)
             return
-        trial = trial_of(
-            result,
-            item,
-            order=order,
-            started_ms=answered.started_ms,
-            prompt=self._asked(item.prompt),
-        )
-        fact = journal.TrialFact(
-            trial=trial,
-            prompt=self._prompt(item.prompt, result),
-            tokens=result.tokens,
-            margins=result.margins,
-            text=result.text if result.tokens is None else None,
-        )
+        prompts = self._campaign.suite.prompts
+        fact = new_facts.of_trial(result, item, prompts, order, started_ms=answered.started_ms)
         broken = salvage.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
             failure = base.Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
@@ -308,7 +294,7 @@ class _Run:
             return
         self._failures_in_a_row[item.arm] = 0
         self._journal.add(fact)
-        ms = decode_ms_per_token(trial)
+        ms = decode_ms_per_token(fact.trial)
         # In this process the state of a prompt is cached; a server processes it every time.
         again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
         again_s = again_ms / 1000 if answered.started_ms is None else None
@@ -319,40 +305,8 @@ class _Run:
         self._failures_in_a_row[item.arm] += 1
         if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
             self._failed_arms.add(item.arm)
-        self._journal.add(self._failed(item, failure, order))
+        self._journal.add(self._failure(item, failure, order))
         self._observe(events.TrialEnded(trial=item, failure=failure))
 
-    def _failed(self, item: PlannedTrial, failure: base.Failure, order: int) -> journal.TrialFact:
-        trial = failed_trial(item, failure, order=order)
-        return journal.TrialFact(trial=trial, prompt=self._prompt(item.prompt, None))
-
-    def _prompt(self, name: str, result: base.Generation | None) -> Prompt:
-        return Prompt(
-            id=name,
-            task=self._asked(name).task,
-            tokens=result.prompt_tokens if result else None,
-            rendered_sha256=result.prompt_sha256 if result else None,
-        )
-
-    def _asked(self, name: str) -> SuitePrompt:
-        return next(item for item in self._campaign.suite.prompts if item.id == name)
-
-
-def _arm(arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> Arm:
-    recorded = Arm(
-        id=arm.id,
-        role=arm.role,
-        method=arm.method,
-        baseline=arm.baseline,
-        concurrency=None if arm.concurrency == 1 else arm.concurrency,
-        outcome="ok",
-    )
-    if isinstance(prepared, base.Failure):
-        return replace(recorded, outcome="failed", reason=prepared.reason)
-    return replace(
-        recorded,
-        load_s=None if prepared.load_s is None else round(prepared.load_s, 3),
-        placement=prepared.placement,
-        peak_memory=prepared.peak_memory,
-        argv=prepared.argv,
-    )
+    def _failure(self, item: PlannedTrial, failure: base.Failure, order: int) -> journal.TrialFact:
+        return new_facts.of_failure(failure, item, self._campaign.suite.prompts, order)

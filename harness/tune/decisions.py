@@ -12,8 +12,9 @@ from statistics import fmean, median
 from estimates.best_of_several import choice_factor
 from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
 from estimates.model import Interval
-from estimates.pairing import clock, excess, is_timed, ms_per_token
+from estimates.pairing import excess
 from estimates.student_t import t_quantile
+from estimates.trial_times import clock, is_timed, ms_per_token
 from schemas.codec import Json
 from schemas.submission import Submission
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimates.pairing import clock, cpu_ms_per_token, ms_per_token, rounds
+from estimates.trial_times import clock, cpu_ms_per_token, ms_per_token, rounds
 from tests.estimates.campaigns import failed, trial
 
 # 2 rounds that drafted nothing at 10 ms and 3 that drafted two tokens at 20 ms: 80 ms in all.

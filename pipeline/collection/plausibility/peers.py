@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimates.identity import Identity
-from estimates.pairing import ms_per_token
 from estimates.roofline import bytes_per_token
+from estimates.trial_times import ms_per_token
 from schemas.submission import Submission
 
 # A device with its backend, and a target or any.

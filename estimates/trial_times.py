@@ -1,0 +1,88 @@
+"""The times and rounds of one trial, by the clocks that it has.
+
+The steady clock is made of the medians of the rounds of a trial, so a stall does not count; the
+plain clock is the time from the first token to the last.
+"""
+
+from collections.abc import Iterable
+from operator import mul
+from typing import Literal
+
+from schemas.submission import Trial
+
+Clock = Literal["steady", "decode"]
+
+
+def is_timed(trial: Trial) -> bool:
+    return bool(trial.decode_ms) and _steps(trial) is not None
+
+
+def clock(trials: tuple[Trial, ...]) -> Clock:
+    """The clock that all of these trials have: two clocks are never compared with each other."""
+    return "steady" if all(round_ms_of(trial) is not None for trial in trials) else "decode"
+
+
+def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
+    """Milliseconds per token after the first; `None` when the trial failed or made one token.
+
+    `by` chooses the clock; without it the rounds are used where they were timed. The steady clock
+    is the sum over the widths of (median duration x rounds), times the arm's `excess`.
+    """
+    round_ms = None if by == "decode" else round_ms_of(trial)
+    if by == "decode" or (by is None and round_ms is None):
+        return decode_ms_per_token(trial)
+    steps = _steps(trial)
+    return None if steps is None or round_ms is None else round_ms * excess / steps
+
+
+def decode_ms_per_token(trial: Trial) -> float | None:
+    """Milliseconds per token by the plain clock, stalls included."""
+    steps = _steps(trial)
+    return trial.decode_ms / steps if steps and trial.decode_ms else None
+
+
+def cpu_ms_per_token(trial: Trial) -> float | None:
+    """Processor milliseconds per token over all threads, from the medians of the rounds."""
+    steps = _steps(trial)
+    cpu_ms = _weighted(trial.drafted_histogram, trial.round_cpu_ms_median)
+    return cpu_ms / steps if steps and cpu_ms else None
+
+
+def rounds(trial: Trial) -> int | None:
+    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
+
+    `None` where accepted tokens leave no round over: then that counter counts something else.
+    """
+    if trial.rounds is not None:
+        return trial.rounds
+    if trial.output_tokens is None or trial.accepted is None:
+        return None
+    derived = trial.output_tokens - 1 - trial.accepted
+    return derived if derived > 0 else None
+
+
+def _steps(trial: Trial) -> int | None:
+    """Tokens after the first, which prompt processing yields."""
+    if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
+        return None
+    return trial.output_tokens - 1
+
+
+def round_ms_of(trial: Trial) -> float | None:
+    """The sum of a trial's rounds, each at the median of its width; `None` if not recorded."""
+    return _weighted(trial.drafted_histogram, trial.round_ms_median)
+
+
+def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | None) -> float | None:
+    """Sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
+    if histogram is None or medians is None:
+        return None
+    counts = [count for count in histogram if count]
+    if len(counts) != len(medians) or not counts:
+        return None
+    return float(sum(map(mul, counts, medians)))
+
+
+def times_ms(trials: Iterable[Trial], by: Clock, excess: float) -> tuple[float, ...]:
+    """Milliseconds per token of the trials that have them, by one clock."""
+    return tuple(ms for t in trials if (ms := ms_per_token(t, by, excess)) is not None)

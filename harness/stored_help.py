@@ -1,0 +1,36 @@
+"""Print help from a file: to make the same text, typer and all options would be imported.
+
+`make help-texts` writes the file, and a test compares it with what typer makes.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import get_terminal_size
+
+from harness import PROGRAM
+
+FILE = Path(__file__).with_name("help_texts.json")
+COLUMNS = 80  # typer makes no wider text
+_HELP = ("--help", "--help-all")
+
+
+def is_printed(words: Sequence[str]) -> bool:
+    """Print the help that a command line asks for; `False` where typer has to make it."""
+    match list(words):
+        case ["help", command]:
+            words = [command, "--help"]
+        case [*command, "-h"]:
+            words = [*command, "--help"]
+    if not words or words[-1] not in _HELP or not _fits(sys.stdout):
+        return False
+    text = json.loads(FILE.read_text("utf-8"))[PROGRAM].get(" ".join(words))
+    if text is not None:
+        sys.stdout.write(text)
+    return text is not None
+
+
+def _fits(stream: object) -> bool:
+    """Whether a stream shows the file's width and signs; it is `None` where it was closed."""
+    return getattr(stream, "encoding", None) == "utf-8" and get_terminal_size().columns >= COLUMNS
