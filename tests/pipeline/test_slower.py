@@ -196,6 +196,6 @@ def test_the_figures_of_a_run_can_be_worked_out_by_hand(
 
 def test_every_reason_has_words_and_every_word_a_reason() -> None:
     script = (scripts.SCRIPTS / "reasons.js").read_text("utf-8")
-    used = set(re.findall(r'(?:found|check)\("([a-z-]+)"|id: "([a-z-]+)"', script))
+    used = set(re.findall(r'(?:found|check)\(\s*"([a-z-]+)"|id: "([a-z-]+)"', script))
 
     assert {first or second for first, second in used} == set(reasons()["reason"])
