@@ -6,7 +6,17 @@ import { judged } from "./arithmetic.js";
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, placeOf, reply, understand } from "./reply.js";
-import { count, interval, listed, number, percent, rate, sentence, times, withArticle } from "./say.js";
+import {
+  count,
+  interval,
+  listed,
+  number,
+  percent,
+  rate,
+  sentence,
+  times,
+  withArticle,
+} from "./say.js";
 import { enlarged, some } from "./strips.js";
 
 const ALL = "all";
@@ -26,7 +36,10 @@ const loaded = new Map();
 export const load = ({ machine, vocabulary, root }) => {
   if (!loaded.has(machine)) {
     const files = Promise.all([read(machine), read(vocabulary)]);
-    loaded.set(machine, files.then(([file, words]) => ({ ...decode(file, words), root })));
+    loaded.set(
+      machine,
+      files.then(([file, words]) => ({ ...decode(file, words), root })),
+    );
   }
   return loaded.get(machine);
 };
@@ -34,7 +47,8 @@ export const load = ({ machine, vocabulary, root }) => {
 export const answerTo = async (data, asked) => {
   const question = understand(data, asked);
   if (!asks(question)) return { question, nothing: true };
-  if (question.memory !== null || question.size || question.models.length || question.typed.model) data.plans ??= read(data.root + data.plan);
+  if (question.memory !== null || question.size || question.models.length || question.typed.model)
+    data.plans ??= read(data.root + data.plan);
   const plans = (await data.plans) ?? null;
   const first = reply(data, null, question, plans);
   const room = await planned(data, first.question, (first.found ?? first.close[0])?.model);
@@ -56,7 +70,15 @@ const planned = async (data, question, answered) => {
   // The name of the answer stays; the shape may be that of a model that is built alike.
   const own = [...models, answered].find((each) => each?.plan === model.id);
   const instead = own || known || !parse(data.rules, typed.model).words.length ? null : typed.model;
-  return { file, instead, shape: own && own.label !== model.label ? model.label : null, ...plan(file, own ? { ...model, label: own.label } : model, { ...placeOf(question), bandwidth }) };
+  return {
+    file,
+    instead,
+    shape: own && own.label !== model.label ? model.label : null,
+    ...plan(file, own ? { ...model, label: own.label } : model, {
+      ...placeOf(question),
+      bandwidth,
+    }),
+  };
 };
 
 // ---- parts ------------------------------------------------------------------------------------
@@ -76,8 +98,21 @@ const taskWords = (words, row) => {
 const credit = (data, row) => {
   const source = data.sources[row.source];
   const line = el("p", "dm-soft dm-small dm-credit", "Source: ");
-  if (source) line.append(link(`${data.root}data/#${row.source}`, source.title), source.author ? ` by ${source.author}` : "", source.licence ? `, ${source.licence}` : ", no licence stated", row.contributor ? `, row by ${row.contributor}` : "", " · ");
-  line.append(link(data.root + row.evidence, row.tier === "published" ? "the printed figures" : "its raw trials"), ` · ${[row.tier, row.day, row.build && `build ${row.build}`].filter(Boolean).join(", ")}`);
+  if (source)
+    line.append(
+      link(`${data.root}data/#${row.source}`, source.title),
+      source.author ? ` by ${source.author}` : "",
+      source.licence ? `, ${source.licence}` : ", no licence stated",
+      row.contributor ? `, row by ${row.contributor}` : "",
+      " · ",
+    );
+  line.append(
+    link(
+      data.root + row.evidence,
+      row.tier === "published" ? "the printed figures" : "its raw trials",
+    ),
+    ` · ${[row.tier, row.day, row.build && `build ${row.build}`].filter(Boolean).join(", ")}`,
+  );
   return line;
 };
 
@@ -94,15 +129,45 @@ const copied = (text) => {
   return button;
 };
 
-const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-small", words, " ", copied(line)), el("pre", "", el("code", "", line)));
+const command = (words, line) =>
+  el(
+    "div",
+    "dm-advice__command",
+    el("p", "dm-small", words, " ", copied(line)),
+    el("pre", "", el("code", "", line)),
+  );
 
 // ---- sentences --------------------------------------------------------------------------------
 const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
-const sizeWords = ({ parameters, from, below }) => (parameters ? withArticle(`${sizeOf(parameters)} model`) : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
-const modelWords = ({ models, size, typed, bySize }) => (bySize || !typed.model ? (models[0]?.label ?? (size ? sizeWords(size) : "")) : typed.model);
-const cardWords = ({ devices, memory, typed, unknown, processor }) => (devices[0]?.label ?? (unknown ? typed.card : processor ? "a processor" : memory === null ? "" : `a card with ${memory} GB`));
-const viewWords = ({ methods }, { method, backend, tier }) => [method && `with ${methods[method].label}`, backend && `through ${backend}`, tier && `(${tier} figures only)`];
-const asked = (words, question) => [[modelWords(question), cardWords(question)].filter(Boolean).join(" on ") || "this", ...viewWords(words, question.view)].filter(Boolean).join(" ");
+const sizeWords = ({ parameters, from, below }) =>
+  parameters
+    ? withArticle(`${sizeOf(parameters)} model`)
+    : below
+      ? `a model of ${sizeOf(from)} to ${sizeOf(below)}`
+      : `a model above ${sizeOf(from)}`;
+const modelWords = ({ models, size, typed, bySize }) =>
+  bySize || !typed.model ? (models[0]?.label ?? (size ? sizeWords(size) : "")) : typed.model;
+const cardWords = ({ devices, memory, typed, unknown, processor }) =>
+  devices[0]?.label ??
+  (unknown
+    ? typed.card
+    : processor
+      ? "a processor"
+      : memory === null
+        ? ""
+        : `a card with ${memory} GB`);
+const viewWords = ({ methods }, { method, backend, tier }) => [
+  method && `with ${methods[method].label}`,
+  backend && `through ${backend}`,
+  tier && `(${tier} figures only)`,
+];
+const asked = (words, question) =>
+  [
+    [modelWords(question), cardWords(question)].filter(Boolean).join(" on ") || "this",
+    ...viewWords(words, question.view),
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 // What was asked, in the visitor's own words and in the site's.
 const heading = (data, question) => {
@@ -116,11 +181,17 @@ const heading = (data, question) => {
 const origin = ({ words }, row) => {
   const { people, figures, choices, interval_low: bound } = row;
   const [least, most] = [times(row.least), times(row.most)];
-  const choice = choices > 1 ? sentence(words, "choice", { settings: count(choices, "setting") }) : "";
+  const choice =
+    choices > 1 ? sentence(words, "choice", { settings: count(choices, "setting") }) : "";
   const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
-  if (row.tier !== "published") return `${sentence(words, row.verdict === "helps" ? "at-least" : "no-gain", { bound: times(bound), choice, kind })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
+  if (row.tier !== "published")
+    return `${sentence(words, row.verdict === "helps" ? "at-least" : "no-gain", { bound: times(bound), choice, kind })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
-  return sentence(words, figures > 1 ? "median-of-one" : "one-printed", { figures, least: times(row.dots[0]), most: times(row.dots.at(-1)) });
+  return sentence(words, figures > 1 ? "median-of-one" : "one-printed", {
+    figures,
+    least: times(row.dots[0]),
+    most: times(row.dots.at(-1)),
+  });
 };
 
 const direct = (data, answer) => {
@@ -129,18 +200,34 @@ const direct = (data, answer) => {
   const { length } = row.quantisations;
   const backends = row.backends.filter((each) => each !== UNSTATED);
   const through = backends.length ? ` through ${listed(backends)}` : "";
-  const weights = length > 1 ? `, ${length} quantisations` : length ? `, ${row.quantisations[0]}` : "";
-  const request = row.tier === "published" ? "" : row.stated_request === null ? sentence(words, "no-prompt-time") : sentence(words, "request", { length: ` of ${REQUEST_TOKENS} tokens`, ratio: times(row.stated_request) });
+  const weights =
+    length > 1 ? `, ${length} quantisations` : length ? `, ${row.quantisations[0]}` : "";
+  const request =
+    row.tier === "published"
+      ? ""
+      : row.stated_request === null
+        ? sentence(words, "no-prompt-time")
+        : sentence(words, "request", {
+            length: ` of ${REQUEST_TOKENS} tokens`,
+            ratio: times(row.stated_request),
+          });
   const doubt = row.verdict === "uncertain" && row.doubt;
   const more = [
     doubt ? sentence(words, "no-verdict", { doubt: capital(words.doubts[doubt] ?? doubt) }) : "",
     row.differs ? sentence(words, "differs") : "",
-    answer.exact ? "" : sentence(words, "nearest-model", { asked: modelWords(question), model: row.model.label }),
+    answer.exact
+      ? ""
+      : sentence(words, "nearest-model", { asked: modelWords(question), model: row.model.label }),
     question.task !== ALL && row.task !== question.task ? sentence(words, "other-task") : "",
   ];
   return [
     enlarged(data, row),
-    el("p", "", `${row.setting.label}${through}${weights}, ${taskWords(words, row)}. `, [origin(data, row), ...more, request].filter(Boolean).join(" ")),
+    el(
+      "p",
+      "",
+      `${row.setting.label}${through}${weights}, ${taskWords(words, row)}. `,
+      [origin(data, row), ...more, request].filter(Boolean).join(" "),
+    ),
     costs(data, answer),
   ];
 };
@@ -148,40 +235,109 @@ const direct = (data, answer) => {
 const costs = ({ words }, { cost, found }) => {
   if (!cost) return null;
   const { kind, gib, before, after } = cost;
-  const context = before && after ? sentence(words, "cost-context", { before: number(before, 0), after: number(after, 0) }) : "";
+  const context =
+    before && after
+      ? sentence(words, "cost-context", { before: number(before, 0), after: number(after, 0) })
+      : "";
   const name = kind === "none" ? "cost-none" : kind === "built-in" ? "cost-head" : "cost-draft";
-  return el("p", "dm-small", kind === "none" ? sentence(words, name) : sentence(words, name, { gib: number(gib, 1), context, draft: found.drafts[0] ?? "" }));
+  return el(
+    "p",
+    "dm-small",
+    kind === "none"
+      ? sentence(words, name)
+      : sentence(words, name, { gib: number(gib, 1), context, draft: found.drafts[0] ?? "" }),
+  );
 };
 
 const predicted = ({ words }, { prediction }) => {
   const { speedup, low, high, choice, task, backend, cost, gain, error, anyError } = prediction;
   const off = error ?? anyError;
-  const setting = [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
+  const setting = [
+    choice.label,
+    choice.depth === null ? null : `depth ${choice.depth}`,
+    choice.draft_label,
+  ]
+    .filter(Boolean)
+    .join(" · ");
   const said = [
-    sentence(words, "predicted", { setting, backend, task: words.tasks[task].label, costs: count(cost.pool.votes, "machine"), gains: count(gain.pool.votes, "machine") }),
+    sentence(words, "predicted", {
+      setting,
+      backend,
+      task: words.tasks[task].label,
+      costs: count(cost.pool.votes, "machine"),
+      gains: count(gain.pool.votes, "machine"),
+    }),
     low === null ? sentence(words, "predicted-alone") : "",
-    off ? sentence(words, "error", { median: percent(off.median_error, 1), high: percent(off.high_error, 1) }) : sentence(words, "error-unknown"),
+    off
+      ? sentence(words, "error", {
+          median: percent(off.median_error, 1),
+          high: percent(off.high_error, 1),
+        })
+      : sentence(words, "error-unknown"),
   ];
   const pill = words.verdicts[judged(words, prediction)];
-  return [el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`), " ", el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`), " ", el("span", "dm-verdict dm-tier dm-tier--predicted", "predicted")), el("p", "", said.filter(Boolean).join(" "))];
+  return [
+    el(
+      "p",
+      "dm-advice__figure",
+      el("strong", "", `≈ ${times(speedup)}`),
+      " ",
+      low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`),
+      " ",
+      el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`),
+      " ",
+      el("span", "dm-verdict dm-tier dm-tier--predicted", "predicted"),
+    ),
+    el("p", "", said.filter(Boolean).join(" ")),
+  ];
 };
 
-const without = ({ words }, { question, close }) => [el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))), el("p", "", sentence(words, "none-for", { asked: asked(words, question) }), close.length ? ` ${sentence(words, "nearest")}` : "")];
+const without = ({ words }, { question, close }) => [
+  el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))),
+  el(
+    "p",
+    "",
+    sentence(words, "none-for", { asked: asked(words, question) }),
+    close.length ? ` ${sentence(words, "nearest")}` : "",
+  ),
+];
 
 // What was typed and is not known is named, with the names that are like it.
 const strange = ({ words }, { unknown, unnamed, typed }) => [
-  unknown ? el("p", "", sentence(words, "unknown-device", { name: typed.card, names: unknown.join(", ") })) : null,
-  unnamed ? el("p", "", sentence(words, "unknown-model", { name: typed.model, names: unnamed.join(", ") })) : null,
+  unknown
+    ? el(
+        "p",
+        "",
+        sentence(words, "unknown-device", { name: typed.card, names: unknown.join(", ") }),
+      )
+    : null,
+  unnamed
+    ? el(
+        "p",
+        "",
+        sentence(words, "unknown-model", { name: typed.model, names: unnamed.join(", ") }),
+      )
+    : null,
 ];
 
 // A mixture of experts and a dense model are never each other's nearest figure without a word.
 const kindWords = ({ words }, { mixture }, rows) => {
-  const other = rows.filter(({ model }) => mixture !== null && mixture !== undefined && mixture !== model.mixture);
-  return [...new Set(other.map(({ model }) => sentence(words, model.mixture ? "is-mixture" : "is-dense", { model: model.label })))].join(" ");
+  const other = rows.filter(
+    ({ model }) => mixture !== null && mixture !== undefined && mixture !== model.mixture,
+  );
+  return [
+    ...new Set(
+      other.map(({ model }) =>
+        sentence(words, model.mixture ? "is-mixture" : "is-dense", { model: model.label }),
+      ),
+    ),
+  ].join(" ");
 };
-const nearest = (data, question, rows) => el("div", "", some(data, rows), el("p", "dm-small", kindWords(data, question, rows)));
+const nearest = (data, question, rows) =>
+  el("div", "", some(data, rows), el("p", "dm-small", kindWords(data, question, rows)));
 
-const folded = (words, ...children) => el("details", "dm-more", el("summary", "", words), ...children);
+const folded = (words, ...children) =>
+  el("details", "dm-more", el("summary", "", words), ...children);
 
 // Whether it fits, by the planner. What else the memory could do is predicted, so it is only said where
 // nothing was measured.
@@ -189,35 +345,86 @@ const roomWords = (data, room, { title = true, found = null } = {}) => {
   const { kind, words, text } = verdict(room);
   const { asked: wish, contextMax, file, instead, model, shape } = room;
   const query = `?${new URLSearchParams({ card: [wish.shared, `${wish.memory} GB`].filter(Boolean).join(" "), model: model.id })}`;
-  const line = el("p", "dm-small dm-advice__limit", title ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : shape ? ` (It is planned with the shape of ${shape}.)` : "");
-  line.append(` That is with ${number(wish.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the memory has room for ${number(contextMax, 0)}. ` : ". ");
+  const line = el(
+    "p",
+    "dm-small dm-advice__limit",
+    title ? el("strong", "", `${words}: `) : null,
+    text,
+    instead
+      ? ` (The planner does not know ${instead} by name; this is its nearest.)`
+      : shape
+        ? ` (It is planned with the shape of ${shape}.)`
+        : "",
+  );
+  line.append(
+    ` That is with ${number(wish.context, 0)} tokens of context and no draft`,
+    contextMax && kind !== "no" ? `; the memory has room for ${number(contextMax, 0)}. ` : ". ",
+  );
   const biggest = kind === "no" ? largest(file, wish) : null;
-  if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
-  line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"), ".");
-  const off = file.own_error ? [folded("How far off the planner has been", el("p", "dm-small", `${file.own_error}.`))] : [];
-  const better = found ? [] : alternatives(file, model, wish).listed.filter(({ ratio }) => ratio >= GAIN);
+  if (kind === "no")
+    line.append(
+      biggest
+        ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. `
+        : "No model of the planner’s list lies on it as a whole. ",
+    );
+  line.append(
+    link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"),
+    ".",
+  );
+  const off = file.own_error
+    ? [folded("How far off the planner has been", el("p", "dm-small", `${file.own_error}.`))]
+    : [];
+  const better = found
+    ? []
+    : alternatives(file, model, wish).listed.filter(({ ratio }) => ratio >= GAIN);
   if (!better.length) return [line, ...off];
-  const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));
-  return [line, ...off, folded("What else the same memory could do, predicted", el("ul", "dm-advice__links", ...items))];
+  const items = better.map((each) =>
+    el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`),
+  );
+  return [
+    line,
+    ...off,
+    folded("What else the same memory could do, predicted", el("ul", "dm-advice__links", ...items)),
+  ];
 };
 
 const limit = (data, { limits, question }) => {
   const { device, bandwidth, quantisation, tps } = limits;
   if (!tps) return null;
-  const name = question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device.label;
-  return el("p", "dm-small dm-advice__limit", sentence(data.words, "limit", { device: name, bandwidth: number(bandwidth, 0), model: question.bySize ? "a dense model of that size" : modelWords(question), quantisation, tps: number(tps, 0) }));
+  const name =
+    question.said !== null && device.memory === null
+      ? `${device.label} with ${question.said} GB`
+      : device.label;
+  return el(
+    "p",
+    "dm-small dm-advice__limit",
+    sentence(data.words, "limit", {
+      device: name,
+      bandwidth: number(bandwidth, 0),
+      model: question.bySize ? "a dense model of that size" : modelWords(question),
+      quantisation,
+      tps: number(tps, 0),
+    }),
+  );
 };
 
 // ---- the whole --------------------------------------------------------------------------------
 const query = (entries) => {
-  const found = new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  const found = new URLSearchParams(
+    Object.entries(entries).filter(
+      ([, value]) => value !== null && value !== undefined && value !== "",
+    ),
+  );
   return found.size ? `?${found}` : "";
 };
 
 // Where the answer goes on, each address with what was asked.
 export const onward = (data, { question, found }) => {
   const { devices, models, typed, task } = question;
-  const pages = [found?.device ?? devices.find((each) => each.address), found?.model ?? models[0]].filter(Boolean);
+  const pages = [
+    found?.device ?? devices.find((each) => each.address),
+    found?.model ?? models[0],
+  ].filter(Boolean);
   return {
     explore: `${data.root}explore/${query({ words: [typed.card, typed.model].filter(Boolean).join(" "), task: task === ALL ? null : task })}`,
     pages: pages.map((each) => [data.root + each.address, each.label]),
@@ -238,9 +445,21 @@ const lines = (data, { found, shown, commands }) => {
   const whose = note ? "use-nearest" : found ? "use" : "use-other";
   const rebuilt = shown?.tier === "published" ? sentence(words, "rebuilt") : "";
   const engine = shown?.other_engine;
-  const reason = () => sentence(words, `why-${why}`, { model: shown.model.label, engine, tps: shown.other_tps === null ? "" : rate(shown.other_tps) });
+  const reason = () =>
+    sentence(words, `why-${why}`, {
+      model: shown.model.label,
+      engine,
+      tps: shown.other_tps === null ? "" : rate(shown.other_tps),
+    });
   return [
-    use ? command(sentence(words, whose, { place: shown.device.label, model: shown.model.label, rebuilt }), use) : found ? el("p", "dm-small", reason()) : null,
+    use
+      ? command(
+          sentence(words, whose, { place: shown.device.label, model: shown.model.label, rebuilt }),
+          use,
+        )
+      : found
+        ? el("p", "dm-small", reason())
+        : null,
     use && note ? el("p", "dm-small", note) : null,
     found ? credit(data, found) : null,
     command(sentence(words, "measure"), measure),
@@ -249,22 +468,54 @@ const lines = (data, { found, shown, commands }) => {
 
 const unknown = (data, { question }) => {
   const hint = "Name a card or its memory, such as 12 GB, and a model or its size, such as 14B.";
-  return [...strange(data, question), el("p", "", hint), command(sentence(data.words, "measure"), data.measure)];
+  return [
+    ...strange(data, question),
+    el("p", "", hint),
+    command(sentence(data.words, "measure"), data.measure),
+  ];
 };
 
 const body = (data, answer) => {
   const { found, prediction, close, question, room } = answer;
   if (answer.nothing) return unknown(data, answer);
   const refused = !found && room && verdict(room).kind === "no";
-  const others = close.length && (found || refused || prediction) ? folded("The nearest other figures", nearest(data, question, close)) : null;
-  if (refused) return [el("p", "dm-advice__figure", el("strong", "", verdict(room).words)), ...strange(data, question), ...roomWords(data, room, { title: false }), others, more(data, answer)];
-  const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
+  const others =
+    close.length && (found || refused || prediction)
+      ? folded("The nearest other figures", nearest(data, question, close))
+      : null;
+  if (refused)
+    return [
+      el("p", "dm-advice__figure", el("strong", "", verdict(room).words)),
+      ...strange(data, question),
+      ...roomWords(data, room, { title: false }),
+      others,
+      more(data, answer),
+    ];
+  const first = found
+    ? direct(data, answer)
+    : prediction
+      ? predicted(data, answer)
+      : without(data, answer);
   const inSight = others || !close.length ? null : nearest(data, question, close);
-  return [...strange(data, question), ...first, inSight, ...lines(data, answer), ...(room ? roomWords(data, room, { found }) : []), limit(data, answer), others, more(data, answer)];
+  return [
+    ...strange(data, question),
+    ...first,
+    inSight,
+    ...lines(data, answer),
+    ...(room ? roomWords(data, room, { found }) : []),
+    limit(data, answer),
+    others,
+    more(data, answer),
+  ];
 };
 
 export const draw = (data, answer) => {
   const { question, found, room } = answer;
   const refused = !answer.nothing && !found && room && verdict(room).kind === "no";
-  return el("section", `dm-advice${refused ? " dm-fit__result--no" : ""}`, ...(question.typed.card || question.typed.model ? [heading(data, question)] : []), ...body(data, answer));
+  return el(
+    "section",
+    `dm-advice${refused ? " dm-fit__result--no" : ""}`,
+    ...(question.typed.card || question.typed.model ? [heading(data, question)] : []),
+    ...body(data, answer),
+  );
 };

@@ -4,7 +4,8 @@
 
 // ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
 const NEAREST = 3;
-export const key = (...words) => words.filter((word) => word !== null && word !== undefined).join("|");
+export const key = (...words) =>
+  words.filter((word) => word !== null && word !== undefined).join("|");
 const depthWord = (choice) => (choice.depth === null ? null : `n${choice.depth}`);
 
 const costKeys = (question, choice) => {
@@ -24,7 +25,10 @@ const costKeys = (question, choice) => {
 
 const yieldKeys = (question, choice) => {
   const how = [choice.method, depthWord(choice), question.task];
-  const keys = question.model && choice.draft ? [["yield-pair", key(question.model.target, choice.draft, ...how)]] : [];
+  const keys =
+    question.model && choice.draft
+      ? [["yield-pair", key(question.model.target, choice.draft, ...how)]]
+      : [];
   return [...keys, ["yield-method", key(...how)]];
 };
 
@@ -42,12 +46,28 @@ const bytesCost = ({ model }, choice, pool) =>
 const halfWidth = (known, choice, doubt, parts) => {
   const spreads = parts.map((part) => known.spreads[`${part.level}|${choice.method}`]);
   if (spreads.some((spread) => !spread)) return null;
-  const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), doubt);
-  return known.quantiles[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance);
+  const variance = parts.reduce(
+    (sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes),
+    doubt,
+  );
+  return (
+    known.quantiles[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance)
+  );
 };
 
 const measuredKey = ({ device, backend, model, task }, choice) =>
-  device && model && choice.draft ? key(device, backend, model.target, model.quantisation, choice.draft, choice.method, depthWord(choice), task) : "";
+  device && model && choice.draft
+    ? key(
+        device,
+        backend,
+        model.target,
+        model.quantisation,
+        choice.draft,
+        choice.method,
+        depthWord(choice),
+        task,
+      )
+    : "";
 
 const answer = (known, question, choice) => {
   const cost = first(known, costKeys(question, choice));
@@ -74,13 +94,18 @@ const answer = (known, question, choice) => {
 
 // Where exactly this was measured, that places it and not the prediction: the speedup or the whole
 // request, whichever is smaller.
-const expected = ({ measured, speedup }) => (measured ? Math.min(measured[0], measured[3] ?? measured[0]) : speedup);
+const expected = ({ measured, speedup }) =>
+  measured ? Math.min(measured[0], measured[3] ?? measured[0]) : speedup;
 
 export const answers = (known, question) => {
   if (question.model?.mixture) return [];
-  const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));
+  const pairs = known.choices.filter(
+    (choice) => question.model && choice.targets.includes(question.model.target),
+  );
   const covered = new Set(pairs.map((choice) => key(choice.method, choice.depth)));
-  const others = known.choices.filter((choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)));
+  const others = known.choices.filter(
+    (choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)),
+  );
   return [...pairs, ...others]
     .filter((choice) => question.method === "any" || choice.method === question.method)
     .map((choice) => answer(known, question, choice))
@@ -92,7 +117,8 @@ export const answers = (known, question) => {
 // (`estimates/requests.py` is the same formula)
 export const wholeRequest = (costs, promptTokens, outputTokens) => {
   const written = Math.max(0, outputTokens - 1);
-  const baseline = costs.baseline_prompt_token_ms * promptTokens + costs.baseline_token_ms * written;
+  const baseline =
+    costs.baseline_prompt_token_ms * promptTokens + costs.baseline_token_ms * written;
   return baseline / (costs.prompt_token_ms * promptTokens + costs.token_ms * written);
 };
 export const breakEvenTokens = (costs, promptTokens) => {
@@ -114,7 +140,8 @@ const clear = (words, { low, high }) => {
 export const judged = (words, found, request = null) => {
   if (found.low === null) return "too-few-prompts";
   const direction = clear(words, found);
-  if (direction > 0) return request && request.low !== null && clear(words, request) < 0 ? "slower-in-all" : "helps";
+  if (direction > 0)
+    return request && request.low !== null && clear(words, request) < 0 ? "slower-in-all" : "helps";
   return direction < 0 ? "hurts" : "no-clear-difference";
 };
 
@@ -128,17 +155,22 @@ export const timeRatio = (pairs, quantiles) => {
   if (freedom < 1) return { middle, low: null, high: null };
   const residuals = pairs.map(([x, y]) => (x - middle * y) / plain); // their mean is 0
   const variance = sum(residuals.map((each) => each ** 2)) / freedom;
-  const half = (quantiles[Math.min(freedom, quantiles.length) - 1] ?? NaN) * Math.sqrt(variance / pairs.length);
+  const half =
+    (quantiles[Math.min(freedom, quantiles.length) - 1] ?? NaN) *
+    Math.sqrt(variance / pairs.length);
   return { middle, low: middle * Math.exp(-half), high: middle * Math.exp(half) };
 };
 
 // ---- one run's counters, as `estimates/decomposition.py` has them: the first token belongs to the
 // prompt, and every round yields its accepted tokens and one more
 export const msPerToken = ({ tokens, ms }) => (tokens > 1 && ms > 0 ? ms / (tokens - 1) : null);
-export const rounds = ({ tokens, accepted }) => (tokens === null || accepted === null || tokens - 1 - accepted <= 0 ? null : tokens - 1 - accepted);
+export const rounds = ({ tokens, accepted }) =>
+  tokens === null || accepted === null || tokens - 1 - accepted <= 0 ? null : tokens - 1 - accepted;
 export const yieldOf = (requests) => {
   const counts = requests.map(rounds);
-  return counts.length && counts.every((count) => count !== null) ? sum(requests.map(({ tokens }) => tokens - 1)) / sum(counts) : null;
+  return counts.length && counts.every((count) => count !== null)
+    ? sum(requests.map(({ tokens }) => tokens - 1)) / sum(counts)
+    : null;
 };
 
 // R from what was seen, and what it takes at this R: the share of drafted tokens that must be
@@ -148,7 +180,10 @@ export const neededAcceptance = (cost, length) => (cost - 1) / length;
 export const perfect = (cost, length) => (length + 1) / cost;
 
 // ---- what if: the textbook's tokens per round over the cost of a round
-export const tokensPerRound = (acceptance, depth) => (acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance));
-export const roundCost = (settings, depth) => depth * settings.draft_cost + 1 + settings.verify_cost * depth;
-export const speedup = (settings, depth) => tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
+export const tokensPerRound = (acceptance, depth) =>
+  acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance);
+export const roundCost = (settings, depth) =>
+  depth * settings.draft_cost + 1 + settings.verify_cost * depth;
+export const speedup = (settings, depth) =>
+  tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
 export const ceiling = (settings, depth) => (depth + 1) / roundCost(settings, depth);

@@ -2,7 +2,13 @@
 "use strict";
 
 import { figure, key, label, page, printed } from "./cells.js";
-import { TIMES, UNKNOWN, csvCell, interval as printedInterval, rate as printedRate } from "./say.js";
+import {
+  TIMES,
+  UNKNOWN,
+  csvCell,
+  interval as printedInterval,
+  rate as printedRate,
+} from "./say.js";
 
 export { csvCell };
 
@@ -84,7 +90,9 @@ export const interval = (cells, row) => between(cells, row, ["low", "high"]);
 export const request = (cells, row) => {
   const middle = printed(cells, "whole", row);
   if (printed(cells, "speedup", row) === null) return [UNKNOWN, null];
-  return middle === null ? ["prompt time not recorded", null] : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
+  return middle === null
+    ? ["prompt time not recorded", null]
+    : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
 };
 
 export const rate = (cells, name, row) => {
@@ -94,7 +102,9 @@ export const rate = (cells, name, row) => {
 
 // A later suite and settings that are not the usual ones, after `between`; a file without them has no such facet.
 const unusual = (cells, row, between) => {
-  const found = ["suite", "conditions"].filter((name) => cells.facets[name]).map((name) => label(cells, name, row));
+  const found = ["suite", "conditions"]
+    .filter((name) => cells.facets[name])
+    .map((name) => label(cells, name, row));
   const named = found.filter((each) => !["usual", "first"].includes(each));
   return named.length ? between + named.join(", ") : "";
 };
@@ -102,21 +112,51 @@ const unusual = (cells, row, between) => {
 export const method = (cells, row) => {
   const depth = key(cells, "depth", row);
   const concurrency = key(cells, "concurrency", row);
-  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (concurrency === "1" ? "" : ` · ${concurrency} at once`) + unusual(cells, row, " · ");
+  return (
+    label(cells, "method", row) +
+    (depth === "none" ? "" : ` · depth ${depth}`) +
+    (concurrency === "1" ? "" : ` · ${concurrency} at once`) +
+    unusual(cells, row, " · ")
+  );
 };
 
 export const markdown = (cells, rows, address) => {
-  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 %, another machine", "Request with 256 tokens of answer", "Verdict"];
+  const heads = [
+    "Device",
+    "Backend",
+    "Target",
+    "Method",
+    "Draft",
+    "Task",
+    "Speedup",
+    "95 %, another machine",
+    "Request with 256 tokens of answer",
+    "Verdict",
+  ];
   const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];
   for (const row of rows.slice(0, MARKDOWN_ROWS)) {
     const target = `${label(cells, "target", row)} ${key(cells, "quant", row)}`;
-    const values = [label(cells, "device", row), key(cells, "backend", row), target, method(cells, row), label(cells, "draft", row)];
-    const found = [label(cells, "task", row), speedup(cells, row), interval(cells, row) ?? "", request(cells, row).filter(Boolean).join(" "), label(cells, "verdict", row)];
+    const values = [
+      label(cells, "device", row),
+      key(cells, "backend", row),
+      target,
+      method(cells, row),
+      label(cells, "draft", row),
+    ];
+    const found = [
+      label(cells, "task", row),
+      speedup(cells, row),
+      interval(cells, row) ?? "",
+      request(cells, row).filter(Boolean).join(" "),
+      label(cells, "verdict", row),
+    ];
     lines.push(`| ${[...values, ...found].map(markdownCell).join(" | ")} |`);
   }
-  const more = rows.length > MARKDOWN_ROWS ? `The first ${MARKDOWN_ROWS} of ${rows.length} cells. ` : "";
+  const more =
+    rows.length > MARKDOWN_ROWS ? `The first ${MARKDOWN_ROWS} of ${rows.length} cells. ` : "";
   return `${lines.join("\n")}\n\n${more}Source: <${address}>\n`;
 };
 
 // The line that measures a cell again: the words were made with the site.
-export const command = (cells, row) => key(cells, "command", row) + cells.facets.task.options[cells.facets.task.index[row]];
+export const command = (cells, row) =>
+  key(cells, "command", row) + cells.facets.task.options[cells.facets.task.index[row]];

@@ -6,7 +6,20 @@ import { classOf, fitsSize, has, spread } from "./matching.js";
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
 // Where a word of the search may stand.
-const SEARCHED = ["device", "vendor", "vram", "backend", "engine", "target", "size", "quant", "method", "draft", "task", "verdict"];
+const SEARCHED = [
+  "device",
+  "vendor",
+  "vram",
+  "backend",
+  "engine",
+  "target",
+  "size",
+  "quant",
+  "method",
+  "draft",
+  "task",
+  "verdict",
+];
 export const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
 
@@ -17,15 +30,23 @@ const read = async (url, name) => {
 };
 
 export const load = async ({ cells, vocabulary }, more = []) => {
-  const [words, ...files] = await Promise.all([read(vocabulary, "words"), ...[cells, ...more].map((each) => read(each, "cells"))]);
-  return { ...decode(more.length ? joined(files) : files[0]), words, usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-") };
+  const [words, ...files] = await Promise.all([
+    read(vocabulary, "words"),
+    ...[cells, ...more].map((each) => read(each, "cells")),
+  ]);
+  return {
+    ...decode(more.length ? joined(files) : files[0]),
+    words,
+    usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-"),
+  };
 };
 
 // A large collection has a file for each task and for each device, listed in another one.
 export const partsOf = ({ parts }) => (parts ? read(parts, "files") : null);
 
 // What leads from the rows of such a file elsewhere is in a file of its own.
-export const addLinks = async (cells, url) => Object.assign(cells.facets, decode(await read(url, "links")).facets);
+export const addLinks = async (cells, url) =>
+  Object.assign(cells.facets, decode(await read(url, "links")).facets);
 export const isLinked = (cells) => "setup" in cells.facets;
 
 // Files as one: their rows one after the other, each value once. The last one has every column; the
@@ -35,7 +56,13 @@ export const joined = (files) => {
   const words = (name) => {
     const [numbers, made] = [new Map(), { keys: [], labels: [], index: [] }];
     for (const file of files) {
-      const { keys, labels = keys, pages, options, index } = file.facets[name] ?? { keys: [], index: Array(file.rows) };
+      const {
+        keys,
+        labels = keys,
+        pages,
+        options,
+        index,
+      } = file.facets[name] ?? { keys: [], index: Array(file.rows) };
       const moved = keys.map((key, at) => {
         if (numbers.has(key)) return numbers.get(key);
         made.labels.push(labels[at]);
@@ -48,16 +75,28 @@ export const joined = (files) => {
     }
     return made;
   };
-  const values = (name) => ({ ...figures[name], values: files.flatMap((each) => each.figures[name]?.values ?? Array(each.rows).fill(null)) });
-  const each = (names, made) => Object.fromEntries(Object.keys(names).map((name) => [name, made(name)]));
-  return { ...files[0], rows: files.reduce((sum, { rows }) => sum + rows, 0), facets: each(facets, words), figures: each(figures, values) };
+  const values = (name) => ({
+    ...figures[name],
+    values: files.flatMap((each) => each.figures[name]?.values ?? Array(each.rows).fill(null)),
+  });
+  const each = (names, made) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, made(name)]));
+  return {
+    ...files[0],
+    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    facets: each(facets, words),
+    figures: each(figures, values),
+  };
 };
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.
 export const decode = (file) => {
-  if (file.format !== FORMAT || file.version !== VERSION) throw new Error("the file of the cells has another format");
+  if (file.format !== FORMAT || file.version !== VERSION)
+    throw new Error("the file of the cells has another format");
   const facets = {};
-  for (const [name, { keys, labels = keys, pages, options, index }] of Object.entries(file.facets)) {
+  for (const [name, { keys, labels = keys, pages, options, index }] of Object.entries(
+    file.facets,
+  )) {
     const numbers = new Map(keys.map((key, number) => [key, number]));
     facets[name] = { keys, labels, pages, options, numbers, index: Uint32Array.from(index) };
   }
@@ -73,14 +112,17 @@ export const key = (cells, name, row) => cells.facets[name].keys[cells.facets[na
 export const label = (cells, name, row) => cells.facets[name].labels[cells.facets[name].index[row]];
 // Most results come from one engine; only another one is named.
 export const isUsual = (cells, row) => key(cells, "engine", row) === cells.usualEngine;
-export const page = (cells, name, row) => (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
+export const page = (cells, name, row) =>
+  (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
 export const figure = (cells, name, row) => {
   const { values, digits, spare } = cells.figures[name];
   return values[row] / 10 ** (digits + spare);
 };
 export const printed = (cells, name, row) => {
   const { values, digits, spare } = cells.figures[name];
-  return Number.isNaN(values[row]) ? null : (Math.round(values[row] / 10 ** spare) / 10 ** digits).toFixed(digits);
+  return Number.isNaN(values[row])
+    ? null
+    : (Math.round(values[row] / 10 ** spare) / 10 ** digits).toFixed(digits);
 };
 
 // All rows sorted by a column, equal ones in the file's order; missing figures come last either
@@ -90,9 +132,15 @@ export const order = (cells, column, falling) => {
   if (!cells.orders.has(name)) {
     const values = cells.facets[column]?.index ?? cells.figures[column].values;
     const sign = falling ? -1 : 1;
-    const keys = Float64Array.from(values, (value, row) => (Number.isNaN(value) ? MISSING : sign * value) * cells.rows + row);
+    const keys = Float64Array.from(
+      values,
+      (value, row) => (Number.isNaN(value) ? MISSING : sign * value) * cells.rows + row,
+    );
     keys.sort();
-    cells.orders.set(name, Uint32Array.from(keys, (each) => ((each % cells.rows) + cells.rows) % cells.rows));
+    cells.orders.set(
+      name,
+      Uint32Array.from(keys, (each) => ((each % cells.rows) + cells.rows) % cells.rows),
+    );
   }
   return cells.orders.get(name);
 };
@@ -102,8 +150,10 @@ export const order = (cells, column, falling) => {
 const allowed = (cells, name, chosen) => {
   const { keys, numbers } = cells.facets[name];
   if (chosen) return Uint8Array.from(keys, (each) => each === chosen);
-  if (name === "task" && keys.length > 1) return Uint8Array.from(keys, (each) => each !== ALL_TASKS);
-  if (name === "tier" && numbers.has("measured")) return Uint8Array.from(keys, (each) => each === "measured");
+  if (name === "task" && keys.length > 1)
+    return Uint8Array.from(keys, (each) => each !== ALL_TASKS);
+  if (name === "tier" && numbers.has("measured"))
+    return Uint8Array.from(keys, (each) => each === "measured");
   return null;
 };
 
@@ -122,16 +172,27 @@ const place = (cells, name, fits) => {
 // Memory is that of the card; a chip without a card of its own may be named with any. A size is that
 // of the model, and where no model has it, that of its class. A word begins one of any label.
 const places = (cells, term) => {
-  if (term.memory !== undefined) return [place(cells, "vram", (each) => each === String(term.memory) || (term.beside && each === "none"))];
+  if (term.memory !== undefined)
+    return [
+      place(
+        cells,
+        "vram",
+        (each) => each === String(term.memory) || (term.beside && each === "none"),
+      ),
+    ];
   if (term.size) {
     const named = searchable(cells, "target");
-    const own = place(cells, "target", (_, number) => fitsSize(term.size, named[number].size?.parameters));
+    const own = place(cells, "target", (_, number) =>
+      fitsSize(term.size, named[number].size?.parameters),
+    );
     if (own.mask.includes(1)) return [own];
     const sizes = Object.values(cells.words.sizes);
     const id = sizes[classOf(sizes, term.size)]?.id;
     return [place(cells, "size", (each) => each === id)];
   }
-  return SEARCHED.map((name) => place(cells, name, (_, number) => has(searchable(cells, name)[number], term)));
+  return SEARCHED.map((name) =>
+    place(cells, name, (_, number) => has(searchable(cells, name)[number], term)),
+  );
 };
 
 const fits = (found, row) => {
@@ -157,7 +218,11 @@ export const select = (cells, { choices, terms, counted, column, falling }) => {
   const counts = names.map((name) => new Uint32Array(cells.facets[name].keys.length));
   const indexes = names.map((name) => cells.facets[name].index);
   const active = names
-    .map((name, number) => ({ number, index: indexes[number], mask: allowed(cells, name, choices[name]) }))
+    .map((name, number) => ({
+      number,
+      index: indexes[number],
+      mask: allowed(cells, name, choices[name]),
+    }))
     .filter(({ mask }) => mask);
   const matching = searched(cells, terms);
   const rows = new Uint32Array(cells.rows);
@@ -176,5 +241,8 @@ export const select = (cells, { choices, terms, counted, column, falling }) => {
       for (let each = 0; each < indexes.length; each++) counts[each][indexes[each][row]]++;
     } else if (misses === 1) counts[missed.number][missed.index[row]]++;
   }
-  return { rows: rows.subarray(0, length), counts: Object.fromEntries(names.map((name, each) => [name, counts[each]])) };
+  return {
+    rows: rows.subarray(0, length),
+    counts: Object.fromEntries(names.map((name, each) => [name, counts[each]])),
+  };
 };

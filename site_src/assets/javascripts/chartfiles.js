@@ -10,7 +10,20 @@ import { UNKNOWN, csvCell } from "./say.js";
   const SHOWN_MS = 2000;
   const SVG = "http://www.w3.org/2000/svg";
   // What style sheets say of a drawing that stands in the page.
-  const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "display"];
+  const LOOKS = [
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "opacity",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "text-anchor",
+    "dominant-baseline",
+    "display",
+  ];
 
   const el = (tag, name, words) => {
     const node = document.createElement(tag);
@@ -20,18 +33,34 @@ import { UNKNOWN, csvCell } from "./say.js";
   };
 
   const shown = (node) => node && node.getClientRects().length > 0;
-  const drawing = (figure) => [...figure.querySelectorAll("svg")].find((node) => shown(node) && !node.closest("table, .dm-chart__files, button") && !node.parentElement.closest("svg"));
+  const drawing = (figure) =>
+    [...figure.querySelectorAll("svg")].find(
+      (node) =>
+        shown(node) &&
+        !node.closest("table, .dm-chart__files, button") &&
+        !node.parentElement.closest("svg"),
+    );
   const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
   const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
-  const slug = (words) => words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const slug = (words) =>
+    words
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "");
 
   // ---- the picture ----------------------------------------------------------------------------
   const dressed = (node) => {
     const copy = node.cloneNode(true);
-    const [own, copies] = [[node, ...node.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
+    const [own, copies] = [
+      [node, ...node.querySelectorAll("*")],
+      [copy, ...copy.querySelectorAll("*")],
+    ];
     own.forEach((each, at) => {
       const looks = getComputedStyle(each);
-      copies[at].setAttribute("style", LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"));
+      copies[at].setAttribute(
+        "style",
+        LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"),
+      );
     });
     return copy;
   };
@@ -58,7 +87,14 @@ import { UNKNOWN, csvCell } from "./say.js";
     copy.removeAttribute("aria-hidden");
     const [x, y, wide, high] = copy.getAttribute("viewBox").split(/[\s,]+/);
     const ground = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({ x, y, width: wide, height: high, fill: getComputedStyle(document.body).getPropertyValue("--dm-card").trim() || "#ffffff" })) ground.setAttribute(name, value);
+    for (const [name, value] of Object.entries({
+      x,
+      y,
+      width: wide,
+      height: high,
+      fill: getComputedStyle(document.body).getPropertyValue("--dm-card").trim() || "#ffffff",
+    }))
+      ground.setAttribute(name, value);
     const named = document.createElementNS(SVG, "title");
     named.textContent = `${title(figure)}. ${address(figure)}`;
     copy.prepend(named, ground);
@@ -86,10 +122,12 @@ import { UNKNOWN, csvCell } from "./say.js";
     if (words === UNKNOWN) return "";
     return NUMBER.test(words) ? words.replaceAll(",", "") : csvCell(words);
   };
-  const csvOf = (figure) => `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
+  const csvOf = (figure) =>
+    `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
 
   // ---- the buttons ----------------------------------------------------------------------------
-  const address = (figure) => `${location.origin}${location.pathname}${location.search}#${figure.id}`;
+  const address = (figure) =>
+    `${location.origin}${location.pathname}${location.search}#${figure.id}`;
 
   const save = (blob, name) => {
     const link = el("a", "", "");
@@ -101,8 +139,10 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   const WAYS = {
     PNG: async (figure, name) => save(await pngOf(figure), `${name}.png`),
-    SVG: async (figure, name) => save(new Blob([(await svgOf(figure)).text], { type: "image/svg+xml" }), `${name}.svg`),
-    CSV: async (figure, name) => save(new Blob([csvOf(figure)], { type: "text/csv" }), `${name}.csv`),
+    SVG: async (figure, name) =>
+      save(new Blob([(await svgOf(figure)).text], { type: "image/svg+xml" }), `${name}.svg`),
+    CSV: async (figure, name) =>
+      save(new Blob([csvOf(figure)], { type: "text/csv" }), `${name}.csv`),
   };
 
   const flash = (node, words) => {
@@ -128,14 +168,21 @@ import { UNKNOWN, csvCell } from "./say.js";
       button.type = "button";
       button.dataset.words = words;
       button.setAttribute("aria-label", `${title(figure)} as ${words}`);
-      button.addEventListener("click", () => make(figure, figure.id).catch(() => flash(button, `${words} failed`)));
+      button.addEventListener("click", () =>
+        make(figure, figure.id).catch(() => flash(button, `${words} failed`)),
+      );
       bar.append(button);
     }
     const link = el("a", "", "Link");
     link.href = `#${figure.id}`;
     link.dataset.words = "Link";
     link.setAttribute("aria-label", `Link to ${title(figure)}`);
-    link.addEventListener("click", () => navigator.clipboard?.writeText(address(figure)).then(() => flash(link, "Link copied"), () => {}));
+    link.addEventListener("click", () =>
+      navigator.clipboard?.writeText(address(figure)).then(
+        () => flash(link, "Link copied"),
+        () => {},
+      ),
+    );
     bar.append(link);
     if (stands) return;
     const below = figure.querySelector(":scope > figcaption, :scope > details");
@@ -146,7 +193,11 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   document$.subscribe(() => {
     for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
-      if (!figure.querySelector(".dm-chart__files[data-ready]") && figure.querySelector("svg, img, table")) dress(figure);
+      if (
+        !figure.querySelector(".dm-chart__files[data-ready]") &&
+        figure.querySelector("svg, img, table")
+      )
+        dress(figure);
     }
   });
 })();

@@ -32,11 +32,29 @@
       view: { stroke: "transparent" },
       text: { color: colour("--dm-ink") },
       rule: { color: colour("--dm-ink") },
-      style: { reference: { stroke: colour("--dm-ink") }, halo: { stroke: colour("--dm-card"), strokeWidth: 4, strokeJoin: "round" } },
+      style: {
+        reference: { stroke: colour("--dm-ink") },
+        halo: { stroke: colour("--dm-card"), strokeWidth: 4, strokeJoin: "round" },
+      },
       title: { color: colour("--dm-ink") },
-      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
+      axis: {
+        ...words,
+        ...sizes,
+        titleFontWeight: "normal",
+        labelLimit: Math.min(320, width * SHARE_OF_LABELS),
+        gridOpacity: 0.6,
+        gridColor: colour("--dm-line"),
+        domainColor: colour("--dm-line"),
+        tickColor: colour("--dm-line"),
+      },
       header: words,
-      legend: { ...words, ...sizes, orient: "top", labelLimit: Math.max(LEGEND_ENTRY_PX, width - LEGEND_MARGIN_PX), columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
+      legend: {
+        ...words,
+        ...sizes,
+        orient: "top",
+        labelLimit: Math.max(LEGEND_ENTRY_PX, width - LEGEND_MARGIN_PX),
+        columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)),
+      },
     };
   };
 
@@ -52,7 +70,13 @@
   const draw = async (figure) => {
     const host = figure.querySelector(".dm-chart__live");
     const known = live.get(host);
-    const options = { ast: true, actions: false, renderer: "svg", logLevel: ERRORS_ONLY, tooltip: { theme: "custom" } };
+    const options = {
+      ast: true,
+      actions: false,
+      renderer: "svg",
+      logLevel: ERRORS_ONLY,
+      tooltip: { theme: "custom" },
+    };
     host.hidden = false;
     host.dataset.drawing = ""; // the picture keeps its place until the chart is there
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
@@ -73,7 +97,10 @@
     if (live.has(host)) return;
     live.set(host, {});
     try {
-      const [embed, answer] = await Promise.all([load(figure.dataset.bundle), fetch(figure.dataset.spec)]);
+      const [embed, answer] = await Promise.all([
+        load(figure.dataset.bundle),
+        fetch(figure.dataset.spec),
+      ]);
       if (!answer.ok) throw new Error(`the chart's data answered ${answer.status}`);
       Object.assign(live.get(host), { embed, spec: await answer.json() });
       await draw(figure);

@@ -7,10 +7,26 @@ import { interval, method, rate, request, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
-const SHAPE = ["target", "quant", "method", "depth", "concurrency", "draft", "tier", "suite", "conditions"];
+const SHAPE = [
+  "target",
+  "quant",
+  "method",
+  "depth",
+  "concurrency",
+  "draft",
+  "tier",
+  "suite",
+  "conditions",
+];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
-const HEADS = ["Speedup, 95 % [another machine]", "Request of 256 tokens", "Tokens per round", "R", "Tokens/s: plain, plain × speedup"];
+const HEADS = [
+  "Speedup, 95 % [another machine]",
+  "Request of 256 tokens",
+  "Tokens per round",
+  "R",
+  "Tokens/s: plain, plain × speedup",
+];
 
 const element = (tag, className, ...children) => {
   const made = document.createElement(tag);
@@ -26,19 +42,43 @@ const index = (cells) => {
     const name = key(cells, "setup", row);
     if (!setups.has(name)) {
       const other = isUsual(cells, row) ? null : "engine";
-      const place = ["device", "backend", other].filter(Boolean).map((each) => key(cells, each, row)).join("~");
-      const shape = JSON.stringify(SHAPE.map((each) => cells.facets[each] && key(cells, each, row)));
-      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), engine: key(cells, "engine", row), label: ["device", "backend", other].filter(Boolean).map((each) => label(cells, each, row)).join(" · "), shapes: new Map() });
+      const place = ["device", "backend", other]
+        .filter(Boolean)
+        .map((each) => key(cells, each, row))
+        .join("~");
+      const shape = JSON.stringify(
+        SHAPE.map((each) => cells.facets[each] && key(cells, each, row)),
+      );
+      if (!places.has(place))
+        places.set(place, {
+          place,
+          device: key(cells, "device", row),
+          engine: key(cells, "engine", row),
+          label: ["device", "backend", other]
+            .filter(Boolean)
+            .map((each) => label(cells, each, row))
+            .join(" · "),
+          shapes: new Map(),
+        });
       setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
       places.get(place).shapes.set(shape, name);
     }
     setups.get(name).tasks.set(key(cells, "task", row), row);
   }
-  return { places: new Map([...places].sort(([, one], [, other]) => one.label.localeCompare(other.label, "en"))), setups };
+  return {
+    places: new Map(
+      [...places].sort(([, one], [, other]) => one.label.localeCompare(other.label, "en")),
+    ),
+    setups,
+  };
 };
 
 const words = (cells, row) => {
-  const parts = [`${label(cells, "target", row)} ${key(cells, "quant", row)}`, method(cells, row), label(cells, "draft", row)];
+  const parts = [
+    `${label(cells, "target", row)} ${key(cells, "quant", row)}`,
+    method(cells, row),
+    label(cells, "draft", row),
+  ];
   if (key(cells, "tier", row) !== "measured") parts.push(label(cells, "tier", row));
   return parts.filter(Boolean).join(", ");
 };
@@ -53,11 +93,15 @@ class Compare {
     this.section = document.getElementById("dm-compared");
     Object.assign(this, index(cells));
     for (const side of SIDES) {
-      this.select(side, "place").append(...[...this.places.values()].map(({ place, label: text }) => new Option(text, place)));
+      this.select(side, "place").append(
+        ...[...this.places.values()].map(({ place, label: text }) => new Option(text, place)),
+      );
     }
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", (event) => this.changed(event.target));
-    form.querySelector('[data-part="swap"]').addEventListener("click", () => this.go({ a: this.sides.b, b: this.sides.a }));
+    form
+      .querySelector('[data-part="swap"]')
+      .addEventListener("click", () => this.go({ a: this.sides.b, b: this.sides.a }));
   }
 
   select(side, kind) {
@@ -99,17 +143,22 @@ class Compare {
 
   // Other backends of the same device first, then its other engines, then all other places.
   near({ place, device, engine }) {
-    const others = [...this.places.values()].filter((each) => each.place !== place).sort((one, other) => (one.engine !== engine) - (other.engine !== engine));
+    const others = [...this.places.values()]
+      .filter((each) => each.place !== place)
+      .sort((one, other) => (one.engine !== engine) - (other.engine !== engine));
     const same = others.filter((each) => each.device === device);
     return same.length ? same : others;
   }
 
   opposite({ place, setup }) {
     const here = this.places.get(place);
-    const others = [...this.near(here), ...this.places.values()].filter((each) => each.place !== place);
+    const others = [...this.near(here), ...this.places.values()].filter(
+      (each) => each.place !== place,
+    );
     if (setup) {
       const { shape, row } = this.setups.get(setup);
-      const model = (each) => ["target", "quant"].map((name) => key(this.cells, name, each)).join(" ");
+      const model = (each) =>
+        ["target", "quant"].map((name) => key(this.cells, name, each)).join(" ");
       const there = others.find((each) => each.shapes.has(shape));
       if (there) return { place: there.place, setup: there.shapes.get(shape) };
       const same = (name) => model(this.setups.get(name).row) === model(row);
@@ -131,7 +180,13 @@ class Compare {
       this.go(this.completed({ [side]: { place: value, setup: null } }));
       return;
     }
-    const sides = { ...this.sides, [side]: kind === "setup" ? { place: this.sides[side].place, setup: value || null } : this.moved(side, value) };
+    const sides = {
+      ...this.sides,
+      [side]:
+        kind === "setup"
+          ? { place: this.sides[side].place, setup: value || null }
+          : this.moved(side, value),
+    };
     this.go(sides);
   }
 
@@ -155,7 +210,10 @@ class Compare {
   // Where one side names an arm and the other only a place, the same arm is meant there too.
   resolved(sides) {
     const [a, b] = SIDES.map((side) => sides[side]);
-    const there = (from, to) => ({ ...to, setup: this.places.get(to.place).shapes.get(this.setups.get(from.setup).shape) ?? null });
+    const there = (from, to) => ({
+      ...to,
+      setup: this.places.get(to.place).shapes.get(this.setups.get(from.setup).shape) ?? null,
+    });
     if (a.setup && !b.setup) return { a, b: there(a, b) };
     return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
   }
@@ -166,7 +224,10 @@ class Compare {
     if (!this.parts || devices.every((each) => this.devices.has(each))) return;
     this.devices = new Set(devices);
     const files = [...this.devices].map((each) => this.parts.devices[each]).filter(Boolean);
-    this.cells = await load(this.form.dataset, files.map((each) => this.form.dataset.root + each));
+    this.cells = await load(
+      this.form.dataset,
+      files.map((each) => this.form.dataset.root + each),
+    );
     Object.assign(this, index(this.cells));
   }
 
@@ -180,13 +241,17 @@ class Compare {
     this.section.hidden = false;
     this.section.querySelector('[data-part="says"]').textContent = this.sentence(pairs, !a.setup);
     this.section.querySelector("thead").replaceChildren(...this.heads(!a.setup));
-    this.section.querySelector("tbody").replaceChildren(...pairs.slice(0, MOST_ROWS).map((pair) => this.row(pair, !a.setup)));
+    this.section
+      .querySelector("tbody")
+      .replaceChildren(...pairs.slice(0, MOST_ROWS).map((pair) => this.row(pair, !a.setup)));
     this.form.dataset.state = "ready";
   }
 
   showSide(side, { place, setup }) {
     const choices = [...this.places.get(place).shapes.values()];
-    const options = choices.map((name) => new Option(words(this.cells, this.setups.get(name).row), name));
+    const options = choices.map(
+      (name) => new Option(words(this.cells, this.setups.get(name).row), name),
+    );
     options.sort((one, other) => one.text.localeCompare(other.text, "en"));
     const select = this.select(side, "setup");
     select.replaceChildren(new Option("Everything that both have", ""), ...options);
@@ -200,25 +265,42 @@ class Compare {
     if (Boolean(a.setup) !== Boolean(b.setup)) return [];
     const setups = a.setup
       ? [[a.setup, b.setup]]
-      : this.common(a.place, b.place).map((shape) => [this.places.get(a.place).shapes.get(shape), this.places.get(b.place).shapes.get(shape)]);
+      : this.common(a.place, b.place).map((shape) => [
+          this.places.get(a.place).shapes.get(shape),
+          this.places.get(b.place).shapes.get(shape),
+        ]);
     const found = setups.flatMap(([one, other]) => {
       const there = this.setups.get(other).tasks;
-      return [...this.setups.get(one).tasks].filter(([task]) => there.has(task)).map(([task, row]) => this.pair(row, there.get(task)));
+      return [...this.setups.get(one).tasks]
+        .filter(([task]) => there.has(task))
+        .map(([task, row]) => this.pair(row, there.get(task)));
     });
     const distance = ({ ratio }) => (Number.isNaN(ratio) ? -1 : Math.abs(Math.log(ratio)));
     const task = ({ first }) => this.cells.facets.task.index[first];
-    return found.sort(a.setup ? (one, other) => task(one) - task(other) : (one, other) => distance(other) - distance(one));
+    return found.sort(
+      a.setup
+        ? (one, other) => task(one) - task(other)
+        : (one, other) => distance(other) - distance(one),
+    );
   }
 
   pair(first, second) {
     const value = (name, row) => figure(this.cells, name, row);
     const ratio = value("speedup", first) / value("speedup", second);
-    const better = value("low", first) > value("high", second) ? "a" : value("low", second) > value("high", first) ? "b" : null;
+    const better =
+      value("low", first) > value("high", second)
+        ? "a"
+        : value("low", second) > value("high", first)
+          ? "b"
+          : null;
     return { first, second, ratio, better };
   }
 
   sentence(pairs, mixed) {
-    if (!pairs.length) return mixed ? "Nothing was measured on both places with the same model and method. Choose another place, or an arm on each side." : "The second side has not been measured on this task or place. Choose another one.";
+    if (!pairs.length)
+      return mixed
+        ? "Nothing was measured on both places with the same model and method. Choose another place, or an arm on each side."
+        : "The second side has not been measured on this task or place. Choose another one.";
     const count = (side) => pairs.filter(({ better }) => better === side).length;
     const what = mixed ? "cells that both have" : "tasks";
     const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
@@ -226,11 +308,36 @@ class Compare {
   }
 
   heads(mixed) {
-    const cell = (text, columns, className) => Object.assign(element("th", className, text), { scope: columns > 1 ? "colgroup" : "col", colSpan: columns });
+    const cell = (text, columns, className) =>
+      Object.assign(element("th", className, text), {
+        scope: columns > 1 ? "colgroup" : "col",
+        colSpan: columns,
+      });
     const title = (side) => `${NAMES[side]}: ${this.places.get(this.sides[side].place).label}`;
-    const top = element("tr", "", cell("", mixed ? 2 : 1, ""), ...SIDES.map((side) => cell(title(side), HEADS.length, "dm-compare__side")), cell("", 1, ""));
-    const names = [...(mixed ? ["Model and method"] : []), "Task", ...HEADS, ...HEADS, "First over second"];
-    return [top, element("tr", "", ...names.map((name) => cell(name, 1, /Speedup|Request|Tokens|^R$|over/.test(name) ? "dm-num" : "")))];
+    const top = element(
+      "tr",
+      "",
+      cell("", mixed ? 2 : 1, ""),
+      ...SIDES.map((side) => cell(title(side), HEADS.length, "dm-compare__side")),
+      cell("", 1, ""),
+    );
+    const names = [
+      ...(mixed ? ["Model and method"] : []),
+      "Task",
+      ...HEADS,
+      ...HEADS,
+      "First over second",
+    ];
+    return [
+      top,
+      element(
+        "tr",
+        "",
+        ...names.map((name) =>
+          cell(name, 1, /Speedup|Request|Tokens|^R$|over/.test(name) ? "dm-num" : ""),
+        ),
+      ),
+    ];
   }
 
   row({ first, second, ratio, better }, mixed) {
@@ -242,7 +349,13 @@ class Compare {
     made.append(head, ...this.figures("a", first), ...this.figures("b", second));
     const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
     const over = times(Number.isNaN(ratio) ? null : ratio);
-    const last = element("td", "dm-num dm-pair", element("span", "dm-value", over), element("br"), element("span", "dm-soft", clear));
+    const last = element(
+      "td",
+      "dm-num dm-pair",
+      element("span", "dm-value", over),
+      element("br"),
+      element("span", "dm-soft", clear),
+    );
     last.classList.add("dm-whole");
     last.dataset.label = "First over second";
     made.append(last);
@@ -253,16 +366,38 @@ class Compare {
     const { cells } = this;
     const range = interval(cells, row);
     const number = (name) => printed(cells, name, row) ?? UNKNOWN;
-    const link = Object.assign(element("a", "dm-value", speedup(cells, row)), { href: this.form.dataset.root + page(cells, "evidence", row) });
-    const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
-    const judged = element("div", "dm-compare__figure", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict);
+    const link = Object.assign(element("a", "dm-value", speedup(cells, row)), {
+      href: this.form.dataset.root + page(cells, "evidence", row),
+    });
+    const verdict = element(
+      "span",
+      `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
+      label(cells, "verdict", row),
+    );
+    const judged = element(
+      "div",
+      "dm-compare__figure",
+      link,
+      ...(range ? [" ", element("span", "dm-interval", range)] : []),
+      element("br"),
+      verdict,
+    );
     judged.dataset.name = NAMES[side]; // on a phone, where the two sides have no heading
     const [whole, around] = request(cells, row);
-    const asked = around ? [element("span", "dm-value", whole), " ", element("span", "dm-interval", around)] : [element("span", "dm-soft dm-why", whole)];
+    const asked = around
+      ? [element("span", "dm-value", whole), " ", element("span", "dm-interval", around)]
+      : [element("span", "dm-soft dm-why", whole)];
     const rates = ["baseline", "rate"].map((name) => rate(cells, name, row)).join(", ");
-    const made = [element("td", "dm-num dm-pair", judged), element("td", "dm-num dm-pair", ...asked)];
-    made.push(...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)));
-    made.forEach((cell, each) => Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] }));
+    const made = [
+      element("td", "dm-num dm-pair", judged),
+      element("td", "dm-num dm-pair", ...asked),
+    ];
+    made.push(
+      ...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)),
+    );
+    made.forEach((cell, each) =>
+      Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] }),
+    );
     return made;
   }
 }

@@ -3,7 +3,19 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { ALL_TASKS, addLinks, isLinked, isUsual, key, label, load, page, partsOf, printed, select } from "./cells.js";
+import {
+  ALL_TASKS,
+  addLinks,
+  isLinked,
+  isUsual,
+  key,
+  label,
+  load,
+  page,
+  partsOf,
+  printed,
+  select,
+} from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
 import { UNKNOWN, number as figure, percent } from "./say.js";
@@ -33,7 +45,9 @@ class Explore {
     this.root = form.dataset.root;
     this.table = document.getElementById("dm-cells");
     this.pages = document.querySelector(".dm-explore__pages");
-    this.selects = [...form.querySelectorAll("select[name]")].filter((each) => !parts || each.name !== "task");
+    this.selects = [...form.querySelectorAll("select[name]")].filter(
+      (each) => !parts || each.name !== "task",
+    );
     this.names = this.selects.map((each) => each.name);
   }
 
@@ -68,14 +82,20 @@ class Explore {
     if (task !== this.wanted) return; // another one was asked for meanwhile
     this.cells = cells;
     this.task = task;
-    this.total = select(this.cells, { choices: {}, terms: [], counted: this.names, ...DEFAULT }).rows.length;
+    this.total = select(this.cells, {
+      choices: {},
+      terms: [],
+      counted: this.names,
+      ...DEFAULT,
+    }).rows.length;
     if (this.parts) this.form.elements.task.value = task;
     this.fill();
     for (const each of this.selects) each.value = this.choices?.[each.name] ?? "";
   }
 
   async links() {
-    if (!isLinked(this.cells)) await addLinks(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
+    if (!isLinked(this.cells))
+      await addLinks(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
   }
 
   part(name) {
@@ -85,7 +105,10 @@ class Explore {
   fill() {
     for (const each of this.selects) {
       const { keys, labels } = this.cells.facets[each.name];
-      each.replaceChildren(each.options[0], ...keys.map((value, number) => new Option(labels[number], value)));
+      each.replaceChildren(
+        each.options[0],
+        ...keys.map((value, number) => new Option(labels[number], value)),
+      );
     }
   }
 
@@ -93,14 +116,28 @@ class Explore {
     this.part("order").replaceChildren();
     for (const heading of this.headings()) {
       const { sort } = heading.dataset;
-      const [first, last] = sort in this.cells.figures ? ["lowest first", "highest first"] : ["ascending", "descending"];
-      const name = sort === DEFAULT.column ? "Lower bound of the speedup" : heading.textContent.replace(/,.*/, "");
-      this.part("order").append(new Option(`${name}, ${last}`, `-${sort}`), new Option(`${name}, ${first}`, sort));
-      const button = Object.assign(element("button", "", ...heading.childNodes), { type: "button" });
+      const [first, last] =
+        sort in this.cells.figures
+          ? ["lowest first", "highest first"]
+          : ["ascending", "descending"];
+      const name =
+        sort === DEFAULT.column
+          ? "Lower bound of the speedup"
+          : heading.textContent.replace(/,.*/, "");
+      this.part("order").append(
+        new Option(`${name}, ${last}`, `-${sort}`),
+        new Option(`${name}, ${first}`, sort),
+      );
+      const button = Object.assign(element("button", "", ...heading.childNodes), {
+        type: "button",
+      });
       button.addEventListener("click", () => this.turn(sort));
       heading.append(button);
     }
-    this.part("order").append(new Option("Speedup itself, highest first", "-speedup"), new Option("Speedup itself, lowest first", "speedup"));
+    this.part("order").append(
+      new Option("Speedup itself, highest first", "-speedup"),
+      new Option("Speedup itself, lowest first", "speedup"),
+    );
   }
 
   headings() {
@@ -110,15 +147,23 @@ class Explore {
   listen() {
     const { form } = this;
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", (event) => event.target.name === "words" && this.changed("replace"));
+    form.addEventListener(
+      "input",
+      (event) => event.target.name === "words" && this.changed("replace"),
+    );
     form.addEventListener("change", (event) => {
       if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
-      else if (event.target.name === "task" && this.parts) this.moved(() => this.changed("push"), event.target.value);
+      else if (event.target.name === "task" && this.parts)
+        this.moved(() => this.changed("push"), event.target.value);
       else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
-    for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.reading(async () => this.copy(await this[each.dataset.copy](), each.textContent)));
-    for (const each of this.pages.querySelectorAll("button")) each.addEventListener("click", () => this.step(Number(each.dataset.step)));
+    for (const each of form.querySelectorAll("[data-copy]"))
+      each.addEventListener("click", () =>
+        this.reading(async () => this.copy(await this[each.dataset.copy](), each.textContent)),
+      );
+    for (const each of this.pages.querySelectorAll("button"))
+      each.addEventListener("click", () => this.step(Number(each.dataset.step)));
   }
 
   // Another task in a large collection: its file first.
@@ -152,7 +197,9 @@ class Explore {
     }
     for (const each of this.selects) each.value = this.choices[each.name] ?? "";
     const [column, falling] = this.parsed(query.get("sort") ?? "");
-    const known = column in this.cells.figures || this.headings().some((heading) => heading.dataset.sort === column);
+    const known =
+      column in this.cells.figures ||
+      this.headings().some((heading) => heading.dataset.sort === column);
     this.sorted = known ? { column, falling } : { ...DEFAULT };
     this.number = Math.max(1, Math.trunc(Number(query.get("page"))) || 1);
     this.show();
@@ -165,13 +212,15 @@ class Explore {
 
   query() {
     const query = new URLSearchParams();
-    for (const [name, value] of new URLSearchParams(location.search)) if (COMPARED.includes(name)) query.set(name, value);
+    for (const [name, value] of new URLSearchParams(location.search))
+      if (COMPARED.includes(name)) query.set(name, value);
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
     if (this.parts && this.task) query.set("task", this.task);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
     const { column, falling } = this.sorted;
-    if (column !== DEFAULT.column || falling !== DEFAULT.falling) query.set("sort", `${falling ? "-" : ""}${column}`);
+    if (column !== DEFAULT.column || falling !== DEFAULT.falling)
+      query.set("sort", `${falling ? "-" : ""}${column}`);
     if (this.number > 1) query.set("page", this.number);
     return String(query);
   }
@@ -236,11 +285,14 @@ class Explore {
     this.number = Math.min(this.number, last);
     const from = (this.number - 1) * ROWS_PER_PAGE;
     const rows = [...this.found.rows.subarray(from, from + ROWS_PER_PAGE)];
-    this.table.tBodies[0].replaceChildren(...(rows.length ? rows.map((row) => this.row(row)) : [this.nothing()]));
+    this.table.tBodies[0].replaceChildren(
+      ...(rows.length ? rows.map((row) => this.row(row)) : [this.nothing()]),
+    );
     const { column, falling } = this.sorted;
     this.part("order").value = `${falling ? "-" : ""}${column}`;
     for (const heading of this.headings()) {
-      heading.ariaSort = heading.dataset.sort !== column ? "none" : falling ? "descending" : "ascending";
+      heading.ariaSort =
+        heading.dataset.sort !== column ? "none" : falling ? "descending" : "ascending";
     }
     this.pages.hidden = last === 1;
     this.pages.querySelector("[data-part]").textContent = `Page ${this.number} of ${last}`;
@@ -256,14 +308,20 @@ class Explore {
     const { spellings } = this.cells.words;
     for (const row of document.querySelectorAll("#dm-printed tbody tr")) {
       const [device, , target] = row.cells;
-      const at = (term) => (term.memory !== undefined ? device.textContent : term.size ? target.firstChild.textContent : row.textContent);
+      const at = (term) =>
+        term.memory !== undefined
+          ? device.textContent
+          : term.size
+            ? target.firstChild.textContent
+            : row.textContent;
       row.hidden = !terms.every((term) => has(spread(spellings, at(term)), term));
     }
   }
 
   // What was measured; where nothing fits, the next tier that has something, never both.
   best(terms) {
-    const found = (choices) => select(this.cells, { choices, terms, counted: this.names, ...this.sorted });
+    const found = (choices) =>
+      select(this.cells, { choices, terms, counted: this.names, ...this.sorted });
     const first = found(this.choices);
     this.tier = this.choices.tier ?? this.cells.facets.tier.keys[0];
     if (first.rows.length || this.choices.tier) return first;
@@ -297,15 +355,25 @@ class Explore {
     for (const row of rows) totals[keys[index[row]]]++;
     const { verdicts } = this.cells.words;
     const counting = (verdict) => (totals[verdict] ?? 0) + (totals[`${verdict}-confirmed`] ?? 0);
-    const share = (verdict) => `${percent(counting(verdict) / rows.length)} ${verdicts[verdict].share}`;
-    const searched = this.form.elements.words.value.trim() ? ". What else is known stands below" : "";
+    const share = (verdict) =>
+      `${percent(counting(verdict) / rows.length)} ${verdicts[verdict].share}`;
+    const searched = this.form.elements.words.value.trim()
+      ? ". What else is known stands below"
+      : "";
     const empty = Object.keys(this.choices).length ? ". Clear a filter to see more" : searched;
     const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : empty;
     const other = this.tier !== this.cells.facets.tier.keys[0];
-    const counted = other ? `${figure(rows.length, 0)} ${this.tier} cells` : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
+    const counted = other
+      ? `${figure(rows.length, 0)} ${this.tier} cells`
+      : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
     const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";
     this.part("count").textContent = `${instead}${counted}${shares}.`;
-    const inOrder = new Set(["hurts-confirmed", "hurts", "slower-in-all", ...Object.keys(verdicts)]); // losses first
+    const inOrder = new Set([
+      "hurts-confirmed",
+      "hurts",
+      "slower-in-all",
+      ...Object.keys(verdicts),
+    ]); // losses first
     const present = [...inOrder].filter((verdict) => totals[verdict]);
     const bar = this.part("bar");
     bar.hidden = !rows.length;
@@ -317,18 +385,45 @@ class Explore {
       }),
     );
     bar.lastElementChild.replaceChildren(
-      ...present.map((verdict) => element("li", "", element("span", `dm-key dm-key--${verdict}`), `${figure(totals[verdict], 0)} ${verdicts[verdict].share}`)),
+      ...present.map((verdict) =>
+        element(
+          "li",
+          "",
+          element("span", `dm-key dm-key--${verdict}`),
+          `${figure(totals[verdict], 0)} ${verdicts[verdict].share}`,
+        ),
+      ),
     );
   }
 
   // No cell: what is known of such a machine stands in the table's place.
   nothing() {
-    const [advice, how] = [link(`${this.root}#mine`, "Ask what to expect"), link(`${this.root}contribute/`, "measure it")];
-    const cell = element("td", "dm-words", "Nobody has measured this. ", link("#published", "Published figures"), ", ", advice, " or ", how, ".");
+    const [advice, how] = [
+      link(`${this.root}#mine`, "Ask what to expect"),
+      link(`${this.root}contribute/`, "measure it"),
+    ];
+    const cell = element(
+      "td",
+      "dm-words",
+      "Nobody has measured this. ",
+      link("#published", "Published figures"),
+      ", ",
+      advice,
+      " or ",
+      how,
+      ".",
+    );
     cell.colSpan = this.table.tHead.rows[0].cells.length;
-    const chosen = (name) => (this.choices[name] ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])] : "");
+    const chosen = (name) =>
+      this.choices[name]
+        ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])]
+        : "";
     const words = this.form.elements.words.value;
-    const asked = { card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "), model: chosen("target") || (this.choices.size ?? ""), task: this.choices.task ?? this.task };
+    const asked = {
+      card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "),
+      model: chosen("target") || (this.choices.size ?? ""),
+      task: this.choices.task ?? this.task,
+    };
     this.instead(cell, asked);
     return element("tr", "", cell);
   }
@@ -346,18 +441,46 @@ class Explore {
 
   row(row) {
     const { cells, root } = this;
-    const tier = element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row));
-    const head = element("th", "", link(root + page(cells, "device", row), label(cells, "device", row)), " ", element("br"), tier);
+    const tier = element(
+      "span",
+      `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`,
+      label(cells, "tier", row),
+    );
+    const head = element(
+      "th",
+      "",
+      link(root + page(cells, "device", row), label(cells, "device", row)),
+      " ",
+      element("br"),
+      tier,
+    );
     head.scope = "row";
-    const target = [link(root + page(cells, "target", row), label(cells, "target", row)), " ", element("span", "dm-soft", label(cells, "quant", row))];
+    const target = [
+      link(root + page(cells, "target", row), label(cells, "target", row)),
+      " ",
+      element("span", "dm-soft", label(cells, "quant", row)),
+    ];
     const draft = label(cells, "draft", row);
-    const engine = isUsual(cells, row) ? [] : [" ", element("br"), element("span", "dm-soft", label(cells, "engine", row))];
+    const engine = isUsual(cells, row)
+      ? []
+      : [" ", element("br"), element("span", "dm-soft", label(cells, "engine", row))];
     const where = [key(cells, "backend", row), ...engine];
     const [way, ...details] = method(cells, row).split(" · ");
-    const ways = [way, ...details.flatMap((each) => [" ", element("span", "dm-keep", `· ${each}`)]), ...(draft ? [" ", element("br"), element("span", "dm-soft", draft)] : [])];
+    const ways = [
+      way,
+      ...details.flatMap((each) => [" ", element("span", "dm-keep", `· ${each}`)]),
+      ...(draft ? [" ", element("br"), element("span", "dm-soft", draft)] : []),
+    ];
     const range = interval(cells, row);
-    const figure = [element("span", "dm-value", speedup(cells, row)), ...(range ? [" ", element("span", "dm-interval", range)] : [])];
-    const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
+    const figure = [
+      element("span", "dm-value", speedup(cells, row)),
+      ...(range ? [" ", element("span", "dm-interval", range)] : []),
+    ];
+    const verdict = element(
+      "span",
+      `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
+      label(cells, "verdict", row),
+    );
     const number = (name, head, unit = "") => {
       const text = printed(cells, name, row);
       const cell = element("td", "dm-num", text === null ? UNKNOWN : text + unit);
@@ -365,17 +488,35 @@ class Explore {
       return cell;
     };
     const made = element("tr", "", head);
-    made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
-    made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
+    made.append(
+      element("td", "", ...target),
+      element("td", "", ...where),
+      element("td", "dm-method", ...ways),
+    );
+    made.append(
+      element("td", "", label(cells, "task", row)),
+      element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict),
+    );
     const [whole, around] = request(cells, row);
-    const asked = element("td", "dm-num dm-pair", element("span", around ? "dm-value" : "dm-soft dm-why", whole), ...(around ? [" ", element("span", "dm-interval", around)] : []));
+    const asked = element(
+      "td",
+      "dm-num dm-pair",
+      element("span", around ? "dm-value" : "dm-soft dm-why", whole),
+      ...(around ? [" ", element("span", "dm-interval", around)] : []),
+    );
     asked.dataset.label = "Request of 256";
     const written = (name, head) => {
       const cell = element("td", "dm-num", rate(cells, name, row));
       cell.dataset.label = head;
       return cell;
     };
-    made.append(asked, written("baseline", "Plain tokens/s"), written("rate", "Plain × speedup"), number("tokens", "Tokens per round"), number("cost", "R"));
+    made.append(
+      asked,
+      written("baseline", "Plain tokens/s"),
+      written("rate", "Plain × speedup"),
+      number("tokens", "Tokens per round"),
+      number("cost", "R"),
+    );
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
     made.append(this.ways(row));
     return made;
@@ -386,18 +527,37 @@ class Explore {
     if (!isLinked(cells)) return element("td", "dm-explore__ways", this.asking());
     const others = Number(printed(cells, "submissions", row)) - 1;
     const address = page(cells, "evidence", row);
-    const evidence = link(root + address, others ? `newest of ${others + 1} submissions` : "submission");
+    const evidence = link(
+      root + address,
+      others ? `newest of ${others + 1} submissions` : "submission",
+    );
     const raw = link(`${root}data/${address.replace(/\/$/, "")}.json`, "raw data");
     raw.download = "";
     const compare = link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare");
-    const copy = Object.assign(element("button", "dm-explore__command", "command"), { type: "button", title: command(cells, row) });
+    const copy = Object.assign(element("button", "dm-explore__command", "command"), {
+      type: "button",
+      title: command(cells, row),
+    });
     copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
-    return element("td", "dm-explore__ways", evidence, "\u00a0· ", raw, "\u00a0· ", compare, "\u00a0· ", copy);
+    return element(
+      "td",
+      "dm-explore__ways",
+      evidence,
+      "\u00a0· ",
+      raw,
+      "\u00a0· ",
+      compare,
+      "\u00a0· ",
+      copy,
+    );
   }
 
   // In the place of links that are not there yet.
   asking() {
-    const ask = Object.assign(element("button", "dm-explore__command", "show links"), { type: "button", title: "Read where the cells of this task lead: submissions, raw data, comparisons, commands" });
+    const ask = Object.assign(element("button", "dm-explore__command", "show links"), {
+      type: "button",
+      title: "Read where the cells of this task lead: submissions, raw data, comparisons, commands",
+    });
     ask.addEventListener("click", () =>
       this.reading(async () => {
         const { sectionRowIndex } = ask.closest("tr");
@@ -441,7 +601,10 @@ class Explore {
 }
 
 let current = null;
-addEventListener("popstate", () => current?.form.isConnected && current.moved(() => current.restore(), current.asked()));
+addEventListener(
+  "popstate",
+  () => current?.form.isConnected && current.moved(() => current.restore(), current.asked()),
+);
 document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
@@ -456,6 +619,12 @@ document$.subscribe(async () => {
     current = found;
   } catch (error) {
     form.dataset.state = "failed";
-    form.before(element("p", "dm-chart__error", `The filters do not work: ${error.message}. The first cells are below.`));
+    form.before(
+      element(
+        "p",
+        "dm-chart__error",
+        `The filters do not work: ${error.message}. The first cells are below.`,
+      ),
+    );
   }
 });

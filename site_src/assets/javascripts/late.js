@@ -6,10 +6,14 @@
   const ACTS = ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"];
   const first = (kinds) =>
     new Promise((resolve) => {
-      for (const each of kinds) window.addEventListener(each, resolve, { once: true, passive: true, capture: true });
+      for (const each of kinds)
+        window.addEventListener(each, resolve, { once: true, passive: true, capture: true });
     });
   // An address with a question has been acted on already.
-  window.visitor = { stirs: first([...ACTS, "scroll"]), acts: location.search ? Promise.resolve() : first(ACTS) };
+  window.visitor = {
+    stirs: first([...ACTS, "scroll"]),
+    acts: location.search ? Promise.resolve() : first(ACTS),
+  };
 
   const INDEX = "search/search_index.json";
   const FIELD = '[data-md-component="search-query"]';
@@ -42,7 +46,9 @@
     postMessage(...message) {
       if (!this.real) {
         this.real = new RealWorker(...this.place);
-        this.real.addEventListener("message", ({ data }) => this.dispatchEvent(new MessageEvent("message", { data })));
+        this.real.addEventListener("message", ({ data }) =>
+          this.dispatchEvent(new MessageEvent("message", { data })),
+        );
       }
       this.real.postMessage(...message);
     }

@@ -6,12 +6,21 @@
 (() => {
   const FIELDS = ["card", "model", "for"];
   const CHIPS = ["memory", "size", "backend", "method", "tier", "aside", "by", "for"];
-  const ASIDES = { streams: "several requests at once", context: "a long prompt", limited: "short answers" };
+  const ASIDES = {
+    streams: "several requests at once",
+    context: "a long prompt",
+    limited: "short answers",
+  };
   const PAUSE_MS = 250;
   const LONGEST = 120;
 
   // ---- the address ----------------------------------------------------------------------------
-  const valuesOf = (form) => (form ? [...form.elements].filter(({ name }) => name).map((field) => [field.name, field.value.slice(0, LONGEST), field.dataset.usual ?? ""]) : []);
+  const valuesOf = (form) =>
+    form
+      ? [...form.elements]
+          .filter(({ name }) => name)
+          .map((field) => [field.name, field.value.slice(0, LONGEST), field.dataset.usual ?? ""])
+      : [];
 
   const remember = ({ form, chips }) => {
     const found = new URLSearchParams(location.search);
@@ -20,7 +29,11 @@
       else found.delete(name);
     }
     const text = String(found);
-    history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`);
+    history.replaceState(
+      history.state,
+      "",
+      `${location.pathname}${text ? `?${text}` : ""}${location.hash}`,
+    );
     return text ? `?${text}` : "";
   };
 
@@ -29,13 +42,20 @@
     const found = new URLSearchParams(location.search);
     for (const field of fields ? [...fields.elements].filter(({ name }) => found.has(name)) : []) {
       const value = found.get(field.name).slice(0, LONGEST);
-      if (!field.options || [...field.options].some((option) => option.value === value)) field.value = value;
+      if (!field.options || [...field.options].some((option) => option.value === value))
+        field.value = value;
     }
   };
   // What a page of one device or model can be chosen by, too.
   const carried = (page) => {
     const { task, backend, method, tier, aside } = viewOf(page);
-    const kept = Object.entries({ for: task === "all" ? "" : task, backend, method, tier, aside }).filter(([, value]) => value);
+    const kept = Object.entries({
+      for: task === "all" ? "" : task,
+      backend,
+      method,
+      tier,
+      aside,
+    }).filter(([, value]) => value);
     return kept.length ? `?${new URLSearchParams(kept)}` : "";
   };
   const asks = (names) => names.some((name) => new URLSearchParams(location.search).has(name));
@@ -87,36 +107,79 @@
 
   // ---- the chips ------------------------------------------------------------------------------
   const viewOf = ({ form, chips, list }) => {
-    const wish = Object.fromEntries(chips ? valuesOf(chips).map(([name, value]) => [name, value]) : []);
-    return { ...wish, task: form?.elements.for?.value || wish.for || "all", aside: wish.aside || null, by: wish.by || (list?.dataset.device ? "device" : "model"), device: list?.dataset.device ?? "", model: list?.dataset.model ?? "" };
+    const wish = Object.fromEntries(
+      chips ? valuesOf(chips).map(([name, value]) => [name, value]) : [],
+    );
+    return {
+      ...wish,
+      task: form?.elements.for?.value || wish.for || "all",
+      aside: wish.aside || null,
+      by: wish.by || (list?.dataset.device ? "device" : "model"),
+      device: list?.dataset.device ?? "",
+      model: list?.dataset.model ?? "",
+    };
   };
 
   // What the rows of the page can be chosen by.
   const offer = ({ chips, form, list }, { strips, data }) => {
-    const own = strips.chosen(data, { by: "model", task: "all", aside: null, device: list.dataset.device, model: list.dataset.model });
-    const rows = data.rows.filter((row) => own.some(({ device, model }) => device === row.device && model === row.model));
-    const distinct = (of) => [...new Set(rows.map(of))].filter((each) => each !== null && each !== undefined);
+    const own = strips.chosen(data, {
+      by: "model",
+      task: "all",
+      aside: null,
+      device: list.dataset.device,
+      model: list.dataset.model,
+    });
+    const rows = data.rows.filter((row) =>
+      own.some(({ device, model }) => device === row.device && model === row.model),
+    );
+    const distinct = (of) =>
+      [...new Set(rows.map(of))].filter((each) => each !== null && each !== undefined);
     const { methods, tasks } = data.words;
     const options = {
-      memory: distinct((row) => row.device.memory).sort((a, b) => a - b).map((each) => [each, `${each} GB`]),
-      size: [...distinct((row) => row.model.size).sort((a, b) => a - b).map((each) => [`size:${data.sizes[each].id}`, data.sizes[each].label]), ...distinct((row) => row.model).sort((a, b) => (a.label < b.label ? -1 : 1)).map(({ id, label }) => [`model:${id}`, label])],
-      backend: distinct((row) => row.backend).sort().map((each) => [each, each]),
-      method: Object.keys(methods).filter((each) => rows.some((row) => row.method === each)).map((each) => [each, methods[each].label]),
-      tier: ["measured", "imported", "published"].filter((each) => rows.some((row) => row.tier === each)).map((each) => [each, each]),
+      memory: distinct((row) => row.device.memory)
+        .sort((a, b) => a - b)
+        .map((each) => [each, `${each} GB`]),
+      size: [
+        ...distinct((row) => row.model.size)
+          .sort((a, b) => a - b)
+          .map((each) => [`size:${data.sizes[each].id}`, data.sizes[each].label]),
+        ...distinct((row) => row.model)
+          .sort((a, b) => (a.label < b.label ? -1 : 1))
+          .map(({ id, label }) => [`model:${id}`, label]),
+      ],
+      backend: distinct((row) => row.backend)
+        .sort()
+        .map((each) => [each, each]),
+      method: Object.keys(methods)
+        .filter((each) => rows.some((row) => row.method === each))
+        .map((each) => [each, methods[each].label]),
+      tier: ["measured", "imported", "published"]
+        .filter((each) => rows.some((row) => row.tier === each))
+        .map((each) => [each, each]),
       aside: distinct((row) => row.aside).map((each) => [each, ASIDES[each]]),
-      for: Object.keys(tasks).filter((each) => rows.some((row) => row.task === each)).map((each) => [each, tasks[each].label]),
+      for: Object.keys(tasks)
+        .filter((each) => rows.some((row) => row.task === each))
+        .map((each) => [each, tasks[each].label]),
       by: strips.GROUPINGS.filter((each) => each !== "model").map((each) => [each, each]),
     };
     for (const field of chips.elements) {
-      field.append(...(options[field.name] ?? []).map(([value, label]) => new Option(label, value)));
+      field.append(
+        ...(options[field.name] ?? []).map(([value, label]) => new Option(label, value)),
+      );
     }
-    if (form) form.querySelector("datalist").append(...data.devices.map(({ label }) => new Option(label, label)));
+    if (form)
+      form
+        .querySelector("datalist")
+        .append(...data.devices.map(({ label }) => new Option(label, label)));
   };
 
   const redraw = async (page) => {
     const { strips, data } = await page.ready();
     data.carried = carried(page);
-    page.list.replaceChildren(...page.axis.map((each) => each.cloneNode(true)), ...strips.draw(data, viewOf(page)));
+    page.list.replaceChildren(
+      ...page.axis.map((each) => each.cloneNode(true)),
+      ...strips.draw(data, viewOf(page)),
+    );
   };
 
   document$.subscribe(() => {
@@ -125,14 +188,23 @@
     const place = form ?? list;
     if (!place?.dataset.machine || place.dataset.state) return;
     const chips = list && document.querySelector(".dm-chips");
-    const page = { form, place, list, chips, turn: 0, out: document.querySelector(".dm-machine__answer"), axis: list ? [...list.children].filter((each) => each.matches(".dm-ticks")) : [] };
+    const page = {
+      form,
+      place,
+      list,
+      chips,
+      turn: 0,
+      out: document.querySelector(".dm-machine__answer"),
+      axis: list ? [...list.children].filter((each) => each.matches(".dm-ticks")) : [],
+    };
     place.dataset.state = "ready";
     if (list) list.dataset.state = "ready";
-    page.ready = () => (page.loaded ??= load(place).then((found) => {
-      if (list) offer(page, found);
-      restore(chips);
-      return found;
-    }));
+    page.ready = () =>
+      (page.loaded ??= load(place).then((found) => {
+        if (list) offer(page, found);
+        restore(chips);
+        return found;
+      }));
 
     if (chips) {
       chips.addEventListener("submit", (event) => event.preventDefault());

@@ -12,7 +12,11 @@ const SHORTEST_WORD = 3; // "x" alone names nothing
 const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-const anyOf = (words) => [...words].sort((a, b) => b.length - a.length).map(escaped).join("|");
+const anyOf = (words) =>
+  [...words]
+    .sort((a, b) => b.length - a.length)
+    .map(escaped)
+    .join("|");
 
 const compiled = new WeakMap();
 const patterns = (rules) => {
@@ -21,22 +25,45 @@ const patterns = (rules) => {
 };
 
 const compile = (rules) => {
-  const [memory, sizes] = [anyOf(Object.keys(rules.memory_units)), anyOf(Object.keys(rules.size_units))];
-  const billions = anyOf(Object.keys(rules.size_units).filter((unit) => rules.size_units[unit] === BILLION));
+  const [memory, sizes] = [
+    anyOf(Object.keys(rules.memory_units)),
+    anyOf(Object.keys(rules.size_units)),
+  ];
+  const billions = anyOf(
+    Object.keys(rules.size_units).filter((unit) => rules.size_units[unit] === BILLION),
+  );
   const [families, variants] = [anyOf(rules.families), anyOf(rules.variants)];
   const number = "(\\d+(?:\\.\\d+)?)";
   const video = anyOf(rules.video_words);
   return {
-    phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
+    phrases: Object.entries(rules.phrases)
+      .sort(([a], [b]) => b.length - a.length)
+      .map(([phrase, meant]) => [
+        new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"),
+        ` ${meant} `,
+      ]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
-    memory: new RegExp(`(?<![\\w.])(?:(${anyOf([...rules.video_words, ...rules.system_words])})[\\s-]+)?${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`, "g"),
-    bare: new RegExp(`(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`), // "vram 24"
-    range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
-    below: new RegExp(`(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
-    above: new RegExp(`(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
+    memory: new RegExp(
+      `(?<![\\w.])(?:(${anyOf([...rules.video_words, ...rules.system_words])})[\\s-]+)?${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`,
+      "g",
+    ),
+    bare: new RegExp(
+      `(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`,
+    ), // "vram 24"
+    range: new RegExp(
+      `(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`,
+    ),
+    below: new RegExp(
+      `(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`,
+    ),
+    above: new RegExp(
+      `(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`,
+    ),
     active: new RegExp(`(?<![a-z0-9])a(\\d+(?:\\.\\d+)?)b(?![a-z0-9])`),
     // Millions have three digits: "135m" is a model, "4060m" the card of a laptop.
-    size: new RegExp(`(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])(?:\\s*(?:params?|parameters|model))?`),
+    size: new RegExp(
+      `(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])(?:\\s*(?:params?|parameters|model))?`,
+    ),
     after: /(?<=[\s\d])x\s*(\d)(?![\w.])/g, // "3090 x2"
     count: /(?<![\w.])(\d)\s*x\s*(?=[a-z]*\s*\d|[a-z]{2,})/g,
     parts: new RegExp(`^((?:${families})*)([a-z]{0,2}\\d+(?:\\.\\d+)?[a-z]*?)((?:${variants})*)$`),
@@ -63,7 +90,11 @@ const apart = (pattern, word) => {
   const found = word.match(pattern.parts);
   if (!found) return [word];
   const number = /^\d{4}m$/.test(found[2]) ? [found[2].slice(0, -1), "mobile"] : [found[2]];
-  return [...(found[1].match(pattern.families) ?? []), ...number, ...(found[3].match(pattern.variants) ?? [])];
+  return [
+    ...(found[1].match(pattern.families) ?? []),
+    ...number,
+    ...(found[3].match(pattern.variants) ?? []),
+  ];
 };
 
 // Takes what a pattern finds out of the text.
@@ -81,18 +112,25 @@ const sizeOf = (rules, pattern, state) => {
   const above = take(state, pattern.above);
   if (above) return { from: Number(above[1]) * BILLION, below: null };
   const one = take(state, pattern.size);
-  return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]], written: `${one[1]}${one[2] ?? ""}` } : null;
+  return one
+    ? {
+        parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]],
+        written: `${one[1]}${one[2] ?? ""}`,
+      }
+    : null;
 };
 
 // Of several memories the graphics card's is meant, and the system's last.
 const memoryIn = (rules, pattern, state) => {
   const found = [];
-  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, before, number, unit, after) => {
-    const word = before ?? after; // "RAM 64 GB, VRAM 12 GB"
-    const rank = rules.video_words.includes(word) ? 0 : rules.system_words.includes(word) ? 2 : 1;
-    found.push([rank, Math.round(number * rules.memory_units[unit] * 10) / 10]);
-    return " ";
-  });
+  state.text = state.text
+    .replace(pattern.glued, "$1 $2")
+    .replace(pattern.memory, (_, before, number, unit, after) => {
+      const word = before ?? after; // "RAM 64 GB, VRAM 12 GB"
+      const rank = rules.video_words.includes(word) ? 0 : rules.system_words.includes(word) ? 2 : 1;
+      found.push([rank, Math.round(number * rules.memory_units[unit] * 10) / 10]);
+      return " ";
+    });
   const bare = found.length ? null : take(state, pattern.bare);
   if (bare) return Number(bare[1] ?? bare[2]);
   return found.sort(([a], [b]) => a - b)[0]?.[1] ?? null;
@@ -125,8 +163,16 @@ export const parse = (rules, text) => {
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]))
     .flatMap((word) => apart(pattern, word))
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]));
-  const processor = words.some((word) => rules.processor_words.includes(word)) && !words.includes("gpu");
-  return { memory: bare ? Number(bare[1]) : memory, size, active: active ? Number(active[1]) * BILLION : null, cores: threads || processor, processor, words };
+  const processor =
+    words.some((word) => rules.processor_words.includes(word)) && !words.includes("gpu");
+  return {
+    memory: bare ? Number(bare[1]) : memory,
+    size,
+    active: active ? Number(active[1]) * BILLION : null,
+    cores: threads || processor,
+    processor,
+    words,
+  };
 };
 
 const telling = (rules, words) => words.filter((word) => !rules.makers.includes(word));
@@ -139,7 +185,12 @@ const index = (rules, devices) => {
     const parsed = devices.map((device) => {
       const { words, memory, size } = parse(rules, device.label);
       const all = size ? [...words, size.written] : words; // "890M" is a chip
-      return { device, words: new Set(telling(rules, all)), memory: device.memory ?? memory, cards: device.label.split(" + ").length };
+      return {
+        device,
+        words: new Set(telling(rules, all)),
+        memory: device.memory ?? memory,
+        cards: device.label.split(" + ").length,
+      };
     });
     indexed.set(devices, { parsed, words: new Set(parsed.flatMap((each) => [...each.words])) });
   }
@@ -174,9 +225,12 @@ const asNamed = (known, { words, size }) => {
     if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
     else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
     else if (word === "s" && /^(?:\d{4}|ti)$/.test(found.at(-1))) found.push("super");
-    else if (!known.has(word) && known.has(`${word}x`)) found.push(`${word}x`); // "mi300"
-    else if (/^\d{4}$/.test(word) && !known.has(word) && known.has(`r${word}`)) found.push(`r${word}`);
-    else if (/\ds$/.test(word) && !known.has(word) && known.has(word.slice(0, -1))) found.push(word.slice(0, -1));
+    else if (!known.has(word) && known.has(`${word}x`))
+      found.push(`${word}x`); // "mi300"
+    else if (/^\d{4}$/.test(word) && !known.has(word) && known.has(`r${word}`))
+      found.push(`r${word}`);
+    else if (/\ds$/.test(word) && !known.has(word) && known.has(word.slice(0, -1)))
+      found.push(word.slice(0, -1));
     else found.push(word);
   }
   return found;
@@ -185,12 +239,19 @@ const asNamed = (known, { words, size }) => {
 // What a text says beside a device: words that no device has, and a size that is no name of a chip.
 export const leftOver = (rules, devices, { words, size }) => {
   const known = index(rules, devices).words;
-  return { words: telling(rules, asNamed(known, { words, size })).filter((word) => !known.has(word)), size: size && known.has(size.written) ? null : size };
+  return {
+    words: telling(rules, asNamed(known, { words, size })).filter((word) => !known.has(word)),
+    size: size && known.has(size.written) ? null : size,
+  };
 };
 
 const processors = new WeakMap();
 const coresOf = (devices) => {
-  if (!processors.has(devices)) processors.set(devices, devices.filter((device) => device.kind !== "gpu"));
+  if (!processors.has(devices))
+    processors.set(
+      devices,
+      devices.filter((device) => device.kind !== "gpu"),
+    );
   return processors.get(devices);
 };
 
@@ -202,21 +263,43 @@ export const devicesFor = (rules, devices, text) => {
   const typed = typeof text === "string" ? parse(rules, text) : text;
   if (typed.processor) {
     const cores = devicesFor(rules, coresOf(devices), { ...typed, processor: false });
-    if (cores.length || !asNamed(known, typed).some((word) => known.has(word) && hasDigit(word) && word.length > 1)) return cores;
+    if (
+      cores.length ||
+      !asNamed(known, typed).some((word) => known.has(word) && hasDigit(word) && word.length > 1)
+    )
+      return cores;
   }
   const named = telling(rules, asNamed(known, typed));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
   // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
-  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1) && !rules.variants.includes(word))) return [];
+  if (
+    !asked.some(
+      (word) =>
+        word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1) && !rules.variants.includes(word),
+    )
+  )
+    return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
-  const mobile = asked.includes("q") ? asked.filter((word) => !["max", "q"].includes(word)).concat("laptop") : [];
-  const all = [asked, mobile].map((each) => (each.length ? fitting(each) : [])).find((each) => each.length) ?? [];
+  const mobile = asked.includes("q")
+    ? asked.filter((word) => !["max", "q"].includes(word)).concat("laptop")
+    : [];
+  const all =
+    [asked, mobile].map((each) => (each.length ? fitting(each) : [])).find((each) => each.length) ??
+    [];
   const some = () => parsed.filter((each) => numbers.some((word) => each.words.has(word))); // "i7-8700, 4060"
-  const found = [() => all, () => (numbers.length ? fitting(numbers) : []), some].map((list) => list()).find((list) => list.length) ?? [];
+  const found =
+    [() => all, () => (numbers.length ? fitting(numbers) : []), some]
+      .map((list) => list())
+      .find((list) => list.length) ?? [];
   return found
     .map((each) => ({ device: each.device, cost: cost(rules, each, asked, typed) }))
-    .sort((a, b) => a.cost - b.cost || (b.device.address !== null) - (a.device.address !== null) || (a.device.label < b.device.label ? -1 : 1));
+    .sort(
+      (a, b) =>
+        a.cost - b.cost ||
+        (b.device.address !== null) - (a.device.address !== null) ||
+        (a.device.label < b.device.label ? -1 : 1),
+    );
 };
 
 export const isCard = (found) => found.cost < ANOTHER_CARD;
@@ -228,23 +311,43 @@ export const together = (rules, devices, typed) => {
   if (at < 1 || !(cards > 1)) return null;
   const words = typed.words.toSpliced(at - 1, 2);
   const singular = words.map((word) => word.replace(/(?<=\d)s$/, "")); // "two 4090s"
-  const [one] = [words, singular].flatMap((each) => devicesFor(rules, devices, { ...typed, memory: null, words: each }).filter(isCard));
+  const [one] = [words, singular].flatMap((each) =>
+    devicesFor(rules, devices, { ...typed, memory: null, words: each }).filter(isCard),
+  );
   if (!one) return null;
   const { id, label, memory, bandwidth } = one.device;
   const each = memory ?? typed.memory;
-  return { ...one.device, id: `${cards}-x-${id}`, label: `${cards} × ${label}`, memory: each && each * cards, bandwidth: bandwidth && bandwidth * cards, address: null };
+  return {
+    ...one.device,
+    id: `${cards}-x-${id}`,
+    label: `${cards} × ${label}`,
+    memory: each && each * cards,
+    bandwidth: bandwidth && bandwidth * cards,
+    address: null,
+  };
 };
 
-const pairs = (text) => new Set([...plain(text).replace(/\s+/g, "").matchAll(/(?=(..))/g)].map(([, pair]) => pair));
+const pairs = (text) =>
+  new Set(
+    [
+      ...plain(text)
+        .replace(/\s+/g, "")
+        .matchAll(/(?=(..))/g),
+    ].map(([, pair]) => pair),
+  );
 // The names that are written most like an unknown one: by the pairs of letters that they share.
 export const alike = (named, text, most) => {
   const asked = pairs(text);
-  const shared = ({ label }) => [...pairs(label)].filter((pair) => asked.has(pair)).length / (pairs(label).size + asked.size);
-  return [...named].sort((a, b) => shared(b) - shared(a) || (a.label < b.label ? -1 : 1)).slice(0, most);
+  const shared = ({ label }) =>
+    [...pairs(label)].filter((pair) => asked.has(pair)).length / (pairs(label).size + asked.size);
+  return [...named]
+    .sort((a, b) => shared(b) - shared(a) || (a.label < b.label ? -1 : 1))
+    .slice(0, most);
 };
 
 // Words of a name that say which chip it is: those with digits.
-export const chips = (rules, label) => telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
+export const chips = (rules, label) =>
+  telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
 
 // The memory that a text means: with its unit, or as a number alone where only a card is asked for.
 export const memoryOf = (rules, text) => {
@@ -257,7 +360,8 @@ export const memoryOf = (rules, text) => {
 
 // ---- models -----------------------------------------------------------------------------------
 const letters = (words) => words.flatMap((word) => word.match(/[a-z]+|\d+(?:\.\d+)?/g) ?? []);
-export const sameSize = (a, b) => a !== null && b !== null && Math.abs(a - b) <= NEAR * Math.max(a, b);
+export const sameSize = (a, b) =>
+  a !== null && b !== null && Math.abs(a - b) <= NEAR * Math.max(a, b);
 
 export const fitsSize = (size, parameters) => {
   if (!size) return true;
@@ -267,7 +371,10 @@ export const fitsSize = (size, parameters) => {
 };
 
 // A name with a size means that very size: "Qwen 8B" is no Qwen3.5-9B.
-const isSize = (size, written, parameters) => (size?.parameters && written?.parameters ? size.parameters === written.parameters : fitsSize(size, parameters));
+const isSize = (size, written, parameters) =>
+  size?.parameters && written?.parameters
+    ? size.parameters === written.parameters
+    : fitsSize(size, parameters);
 
 // The order of the size class in the vocabulary's list of classes.
 export const classOf = (sizes, size) => {
@@ -284,7 +391,8 @@ export const modelsFor = (rules, models, text) => {
   for (const model of asked.length ? models : []) {
     const named = parse(rules, model.label);
     const has = letters(named.words);
-    if (!isSize(size, named.size, model.parameters) || !asked.every((word) => has.includes(word))) continue;
+    if (!isSize(size, named.size, model.parameters) || !asked.every((word) => has.includes(word)))
+      continue;
     found.push({ model, extra: has.length - asked.length });
   }
   found.sort((a, b) => a.extra - b.extra || (a.model.label < b.model.label ? -1 : 1));
@@ -318,5 +426,8 @@ export const spread = (rules, text) => {
 export const has = (spreadText, term) => {
   if (term.memory !== undefined) return spreadText.memory === term.memory;
   if (term.size) return fitsSize(term.size, spreadText.size?.parameters ?? null);
-  return spreadText.text.includes(` ${term.word}`) || (term.maker !== null && spreadText.text.includes(` ${term.maker} `));
+  return (
+    spreadText.text.includes(` ${term.word}`) ||
+    (term.maker !== null && spreadText.text.includes(` ${term.maker} `))
+  );
 };

@@ -11,7 +11,8 @@ const ALL = "none";
 const FAR = 0.3; // of logarithms: 20B stands for 15 to 27B
 
 const padded = (tokens) => Math.ceil(tokens / PAD) * PAD;
-const cells = (rules, context, window) => (window ? Math.min(padded(context), padded(window + rules.ubatch)) : padded(context));
+const cells = (rules, context, window) =>
+  window ? Math.min(padded(context), padded(window + rules.ubatch)) : padded(context);
 const empty = (file) => Object.fromEntries(Object.keys(file.kinds).map((kind) => [kind, 0]));
 export const total = (buffers) => Object.values(buffers).reduce((a, b) => a + b, 0);
 export const placed = (model) => model.layers.length + 1;
@@ -22,12 +23,20 @@ const kindsOf = (model) => model.layers.map((number) => model.kinds[number]);
 const own = (model) => model.layers.length - model.head;
 
 // What a token reads: of a mixture of experts those that it uses, of the embedding one row.
-export const activeParameters = (model) => (model.matrix + kindsOf(model).slice(0, own(model)).reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) * MIB;
+export const activeParameters = (model) =>
+  (model.matrix +
+    kindsOf(model)
+      .slice(0, own(model))
+      .reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) *
+  MIB;
 
 // What a card and main memory have free before a model is loaded; of one memory for both (`shared` names
 // the device) graphics may use a part.
 const hostFreeOf = ({ rules }, gib) => gib * 1024 - rules.system;
-const freeOf = (file, { memory, shared }) => (shared ? Math.min(hostFreeOf(file, memory), memory * 1024 * file.rules.shared_share) : Math.max(0, memory * 1024 * (1 - file.rules.taken_share) - file.rules.taken));
+const freeOf = (file, { memory, shared }) =>
+  shared
+    ? Math.min(hostFreeOf(file, memory), memory * 1024 * file.rules.shared_share)
+    : Math.max(0, memory * 1024 * (1 - file.rules.taken_share) - file.rules.taken);
 
 // Buffers on the card and in main memory, in MiB by kind.
 const place = (file, model, { bits, context, kv, copies, head }, layers, experts) => {
@@ -49,8 +58,17 @@ const place = (file, model, { bits, context, kv, copies, head }, layers, experts
     } else if (head) home.draft_kv += cache;
   });
   if (layers || !model.tied) (layers ? device : host).model += model.matrix * output;
-  const windows = new Set(kinds.slice(0, own(model)).filter(([, , width]) => width).map(([, , , window]) => window));
-  const masks = ([...windows].reduce((sum, window) => sum + cells(rules, context, window), 0) * rules.ubatch * F16) / MIB;
+  const windows = new Set(
+    kinds
+      .slice(0, own(model))
+      .filter(([, , width]) => width)
+      .map(([, , , window]) => window),
+  );
+  const masks =
+    ([...windows].reduce((sum, window) => sum + cells(rules, context, window), 0) *
+      rules.ubatch *
+      F16) /
+    MIB;
   const split = layers < placed(model) || experts > 0;
   if (layers) {
     const matrix = (Math.max(...kinds.slice(0, own(model)).map(([weight]) => weight)) * body) / F32;
@@ -65,19 +83,29 @@ const place = (file, model, { bits, context, kv, copies, head }, layers, experts
 };
 
 const addDraft = (into, from) => {
-  for (const [kind, mib] of Object.entries(from)) into[`draft_${kind}` in into ? `draft_${kind}` : kind] += mib;
+  for (const [kind, mib] of Object.entries(from))
+    into[`draft_${kind}` in into ? `draft_${kind}` : kind] += mib;
 };
 
 // How much more than planned a place may hold: weights by name, and where layers are computed what some builds reserve.
 const allowance = ({ rules }, models, buffers, computes) => {
   const reserved = models[0].reserved + (buffers.draft_compute ? models.at(-1).reserved : 0);
-  return rules.weights_error * (buffers.model + buffers.draft_model) + (computes ? rules.runtime + reserved : 0);
+  return (
+    rules.weights_error * (buffers.model + buffers.draft_model) +
+    (computes ? rules.runtime + reserved : 0)
+  );
 };
 
 const settingOf = (file, model, asked) => {
   const head = asked.draft === "head" && model.head > 0;
   const recurrent = model.kinds.some(([, , , , state]) => state > 0);
-  return { bits: file.quantisations[asked.quantisation], context: asked.context, kv: asked.kv, head, copies: head && recurrent ? file.rules.copies : 0 };
+  return {
+    bits: file.quantisations[asked.quantisation],
+    context: asked.context,
+    kv: asked.kv,
+    head,
+    copies: head && recurrent ? file.rules.copies : 0,
+  };
 };
 
 const project = (file, model, asked, layers, experts) => {
@@ -85,16 +113,32 @@ const project = (file, model, asked, layers, experts) => {
   const { device, host } = place(file, model, setting, layers, experts);
   const draft = asked.draft === "model" && model.draft ? modelOf(file, model.draft) : null;
   if (draft) {
-    const lies = place(file, draft, { bits: file.quantisations.Q8_0, context: asked.context, kv: "f16", copies: 0, head: false }, placed(draft), 0);
+    const lies = place(
+      file,
+      draft,
+      { bits: file.quantisations.Q8_0, context: asked.context, kv: "f16", copies: 0, head: false },
+      placed(draft),
+      0,
+    );
     addDraft(device, lies.device);
     addDraft(host, lies.host);
   }
   const free = freeOf(file, asked);
   const hostFree = hostFreeOf(file, asked.shared ? asked.memory : asked.ram);
   const models = draft ? [model, draft] : [model];
-  const onDevice = total(device) + Math.max(file.rules.margin, allowance(file, models, device, true));
+  const onDevice =
+    total(device) + Math.max(file.rules.margin, allowance(file, models, device, true));
   const onHost = total(host) + allowance(file, models, host, layers === 0);
-  return { layers, experts, device, host, free, hostFree, deviceFits: !total(device) || onDevice <= free, hostFits: onHost + (asked.shared ? total(device) : 0) <= hostFree };
+  return {
+    layers,
+    experts,
+    device,
+    host,
+    free,
+    hostFree,
+    deviceFits: !total(device) || onDevice <= free,
+    hostFits: onHost + (asked.shared ? total(device) : 0) <= hostFree,
+  };
 };
 
 // The least number of a range that fits, where a larger one always does if a smaller one does.
@@ -117,11 +161,17 @@ const fit = (file, model, asked) => {
     const all = at(whole, 0);
     if (all.deviceFits) return all;
     const most = model.layers.length;
-    const found = at(whole, least(1, most, (count) => count >= most || at(whole, count).deviceFits));
+    const found = at(
+      whole,
+      least(1, most, (count) => count >= most || at(whole, count).deviceFits),
+    );
     if (found.deviceFits) return found;
     experts = most;
   }
-  return at(whole - least(0, whole, (off) => off >= whole || at(whole - off, experts).deviceFits), experts);
+  return at(
+    whole - least(0, whole, (off) => off >= whole || at(whole - off, experts).deviceFits),
+    experts,
+  );
 };
 
 const largestContext = (file, model, asked, { layers, experts }) => {
@@ -151,7 +201,8 @@ const plainSpeed = (file, model, asked, { layers, experts }) => {
       else host += active;
     });
   const start = rules.layer_ms + (model.used === null ? 0 : rules.choice_ms);
-  const starts = Math.min(layers, own(model)) * start + Math.min(layers, experts) * rules.crossing_ms;
+  const starts =
+    Math.min(layers, own(model)) * start + Math.min(layers, experts) * rules.crossing_ms;
   const [low, usual, high] = rules.efficiency;
   const fast = (asked.bandwidth ?? rules.bandwidth) * usual * 1e9;
   const slow = rules.host_bandwidth * usual * rules.host_efficiency * 1e9;
@@ -172,11 +223,17 @@ const command = (file, model, asked, { layers, experts }) => {
 };
 
 const planLine = (model, asked) => {
-  const words = [`python -m harness plan --target ${model.id}:${asked.quantisation} --context ${asked.context}`];
+  const words = [
+    `python -m harness plan --target ${model.id}:${asked.quantisation} --context ${asked.context}`,
+  ];
   if (asked.kv !== "f16") words.push(`--kv-type ${asked.kv}`);
   if (asked.draft === "head" && model.head) words.push("--draft mtp");
   if (asked.draft === "model" && model.draft) words.push(`--draft ${model.draft}:Q8_0`);
-  words.push(asked.shared ? `--gpu "${asked.shared} ${asked.memory} GB"` : `--vram ${asked.memory} --ram ${asked.ram}`);
+  words.push(
+    asked.shared
+      ? `--gpu "${asked.shared} ${asked.memory} GB"`
+      : `--vram ${asked.memory} --ram ${asked.ram}`,
+  );
   if (asked.bandwidth) words.push(`--bandwidth ${asked.bandwidth}`);
   return words.join(" ");
 };
@@ -203,7 +260,13 @@ export const plan = (file, model, wish) => {
 // The largest model of the file that lies on a card of this size as a whole, at the usual setting.
 export const largest = (file, wish) => {
   const bySize = [...file.models].sort((a, b) => b.parameters - a.parameters);
-  return bySize.find((model) => project(file, model, { ...file.usual, kv: "f16", draft: ALL, ...wish }, placed(model), 0).deviceFits) ?? null;
+  return (
+    bySize.find(
+      (model) =>
+        project(file, model, { ...file.usual, kv: "f16", draft: ALL, ...wish }, placed(model), 0)
+          .deviceFits,
+    ) ?? null
+  );
 };
 
 // What else the same memory could hold, for the usual setting and the next smaller usual memory.
@@ -211,8 +274,16 @@ export const alternatives = (file, model, asked) => {
   const memory = asked.shared ? asked.memory * file.rules.shared_share : asked.memory;
   const at = file.memories.findLastIndex((each) => each <= memory);
   const listed = at < 0 ? [] : file.alternatives[model.id][at];
-  const range = (low, high) => (low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, acceptance assumed) `);
-  return { memory: file.memories[at] ?? null, listed: listed.map(([words, ratio, low, high]) => ({ words: file.words[words], ratio, range: range(low, high) })) };
+  const range = (low, high) =>
+    low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, acceptance assumed) `;
+  return {
+    memory: file.memories[at] ?? null,
+    listed: listed.map(([words, ratio, low, high]) => ({
+      words: file.words[words],
+      ratio,
+      range: range(low, high),
+    })),
+  };
 };
 
 // ---- words ------------------------------------------------------------------------------------
@@ -224,13 +295,34 @@ export const verdict = (found) => {
   const name = `${model.label} in ${asked.quantisation}`;
   const there = asked.shared ? "in the part of its memory that graphics may use" : "on the card";
   if (!found.fits) {
-    const short = found.hostFits ? `needs ${gib(total(device))} ${there}, which has ${gib(free)} free` : `needs ${gib(total(host))} of main memory beside the card, and ${gib(Math.max(0, hostFree))} are free`;
+    const short = found.hostFits
+      ? `needs ${gib(total(device))} ${there}, which has ${gib(free)} free`
+      : `needs ${gib(total(host))} of main memory beside the card, and ${gib(Math.max(0, hostFree))} are free`;
     return { kind: "no", words: "✕ Does not fit", text: `${name} ${short}.` };
   }
-  if (layers === whole && !experts) return { kind: "yes", words: "✓ Fits", text: `${name}: all ${whole} layers lie ${there}, and ${gib(spare)} of that stay free.` };
-  if (layers === whole) return { kind: "part", words: "◐ Fits in part", text: `${name}: all ${whole} layers lie ${there}, but the experts of ${experts} of them stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less than layers would.` };
-  if (!layers) return { kind: "no", words: "✕ Does not fit on this card", text: `${name} runs from main memory alone: nothing of it fits beside its buffers.` };
-  return { kind: "part", words: "◐ Fits in part", text: `${name}: ${layers} of ${whole} layers lie ${there}, the rest in main memory; ${SLOW}.` };
+  if (layers === whole && !experts)
+    return {
+      kind: "yes",
+      words: "✓ Fits",
+      text: `${name}: all ${whole} layers lie ${there}, and ${gib(spare)} of that stay free.`,
+    };
+  if (layers === whole)
+    return {
+      kind: "part",
+      words: "◐ Fits in part",
+      text: `${name}: all ${whole} layers lie ${there}, but the experts of ${experts} of them stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less than layers would.`,
+    };
+  if (!layers)
+    return {
+      kind: "no",
+      words: "✕ Does not fit on this card",
+      text: `${name} runs from main memory alone: nothing of it fits beside its buffers.`,
+    };
+  return {
+    kind: "part",
+    words: "◐ Fits in part",
+    text: `${name}: ${layers} of ${whole} layers lie ${there}, the rest in main memory; ${SLOW}.`,
+  };
 };
 
 // The model of the file that a question means: by its name, else one of its kind of about its size.
@@ -238,11 +330,21 @@ export const modelFor = (file, { models, size, mixture }, named, answered = "") 
   const known = models.map((model) => modelOf(file, model.plan)).find(Boolean) ?? named;
   if (known || !size) return known ?? null;
   const alike = file.models.filter((model) => (model.used !== null) === Boolean(mixture));
-  if (size.parameters === undefined) return alike.filter((model) => model.parameters >= size.from && (size.below === null || model.parameters < size.below)).sort((a, b) => a.parameters - b.parameters)[0] ?? null;
+  if (size.parameters === undefined)
+    return (
+      alike
+        .filter(
+          (model) =>
+            model.parameters >= size.from && (size.below === null || model.parameters < size.below),
+        )
+        .sort((a, b) => a.parameters - b.parameters)[0] ?? null
+    );
   const off = (model) => Math.abs(Math.log(model.parameters / size.parameters));
   const unnamed = (model) => !model.label.toLowerCase().split(" ").includes(size.written);
   const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0]; // that of the answer comes first
   const strange = (model) => family(model.label) !== family(answered);
-  const [nearest] = [...alike].sort((a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b));
+  const [nearest] = [...alike].sort(
+    (a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b),
+  );
   return off(nearest) < FAR ? nearest : null;
 };

@@ -2,7 +2,17 @@
 // of pipeline/site/slower.toml that they show (`found`) or leave open (`check`).
 "use strict";
 
-import { costOf, judged, mean, msPerToken, neededAcceptance, perfect, rounds, timeRatio, yieldOf } from "./arithmetic.js";
+import {
+  costOf,
+  judged,
+  mean,
+  msPerToken,
+  neededAcceptance,
+  perfect,
+  rounds,
+  timeRatio,
+  yieldOf,
+} from "./arithmetic.js";
 
 const MS = 1000;
 const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -10,17 +20,32 @@ const timed = (run) => run.requests.filter((each) => msPerToken(each) !== null);
 
 const rate = (run, typed) => {
   const requests = timed(run);
-  return requests.length ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS : (run.rate ?? typed);
+  return requests.length
+    ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS
+    : (run.rate ?? typed);
 };
 
 // Requests belong together by their place where both runs have as many, with prompts as long.
 const samePrompts = (plain, spec) =>
-  plain.length === spec.length && plain.every(({ promptTokens }, at) => promptTokens === null || spec[at].promptTokens === null || promptTokens === spec[at].promptTokens);
+  plain.length === spec.length &&
+  plain.every(
+    ({ promptTokens }, at) =>
+      promptTokens === null ||
+      spec[at].promptTokens === null ||
+      promptTokens === spec[at].promptTokens,
+  );
 
 const speed = (plain, spec, typed, known) => {
   const [without, with_] = [timed(plain), timed(spec)];
   const paired = without.length > 0 && samePrompts(without, with_);
-  if (paired) return { paired, ...timeRatio(without.map((each, at) => [msPerToken(each), msPerToken(with_[at])]), known.quantiles) };
+  if (paired)
+    return {
+      paired,
+      ...timeRatio(
+        without.map((each, at) => [msPerToken(each), msPerToken(with_[at])]),
+        known.quantiles,
+      ),
+    };
   const [slow, fast] = [rate(plain, typed.plain), rate(spec, typed.spec)];
   return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
 };
@@ -29,23 +54,47 @@ const speed = (plain, spec, typed, known) => {
 // per token, weighted as the times of the speedup are.
 const yieldOver = (requests, paired) => {
   const each = requests.map((one) => yieldOf([one]));
-  return paired && each.every((value) => value !== null) ? 1 / mean(each.map((value) => 1 / value)) : yieldOf(requests);
+  return paired && each.every((value) => value !== null)
+    ? 1 / mean(each.map((value) => 1 / value))
+    : yieldOf(requests);
 };
 
 // Rounds, drafted and accepted tokens of the run with speculation, from the best source there is.
 const drafting = (spec, typed, paired) => {
   const { requests, counters } = spec;
-  if (counters) return { drafted: counters.drafted, accepted: counters.accepted, rounds: counters.rounds, yielded: counters.rounds ? 1 + counters.accepted / counters.rounds : null };
+  if (counters)
+    return {
+      drafted: counters.drafted,
+      accepted: counters.accepted,
+      rounds: counters.rounds,
+      yielded: counters.rounds ? 1 + counters.accepted / counters.rounds : null,
+    };
   if (requests.length) {
     // The server has no word for drafts where it drafted nothing.
-    const counted = requests.map((each) => ({ ...each, drafted: each.drafted ?? 0, accepted: each.drafted === null ? 0 : each.accepted }));
+    const counted = requests.map((each) => ({
+      ...each,
+      drafted: each.drafted ?? 0,
+      accepted: each.drafted === null ? 0 : each.accepted,
+    }));
     const total = sum(counted.map((each) => rounds(each) ?? 0));
-    return { drafted: sum(counted.map((each) => each.drafted)), accepted: sum(counted.map((each) => each.accepted ?? 0)), rounds: total || null, yielded: yieldOver(counted, paired) };
+    return {
+      drafted: sum(counted.map((each) => each.drafted)),
+      accepted: sum(counted.map((each) => each.accepted ?? 0)),
+      rounds: total || null,
+      yielded: yieldOver(counted, paired),
+    };
   }
   const { drafted, accepted, tokens, depth } = typed;
-  if (drafted === null || accepted === null) return { drafted, accepted, rounds: null, yielded: null };
-  const typedRounds = tokens !== null ? rounds({ tokens, accepted }) : depth && drafted ? drafted / depth : null;
-  const yielded = tokens !== null ? yieldOf([{ tokens, accepted }]) : typedRounds ? 1 + accepted / typedRounds : null;
+  if (drafted === null || accepted === null)
+    return { drafted, accepted, rounds: null, yielded: null };
+  const typedRounds =
+    tokens !== null ? rounds({ tokens, accepted }) : depth && drafted ? drafted / depth : null;
+  const yielded =
+    tokens !== null
+      ? yieldOf([{ tokens, accepted }])
+      : typedRounds
+        ? 1 + accepted / typedRounds
+        : null;
   return { drafted, accepted, rounds: typedRounds, yielded };
 };
 
@@ -63,14 +112,18 @@ const statistics = (spec) => {
 };
 
 // Whether every request waited for a fixed time in each step.
-const waits = (run, ms) => timed(run).length > 0 && timed(run).every((each) => {
-  const steps = Math.round(msPerToken(each) / ms);
-  return steps > 0 && Math.abs(msPerToken(each) - steps * ms) < 0.02 * ms;
-});
+const waits = (run, ms) =>
+  timed(run).length > 0 &&
+  timed(run).every((each) => {
+    const steps = Math.round(msPerToken(each) / ms);
+    return steps > 0 && Math.abs(msPerToken(each) - steps * ms) < 0.02 * ms;
+  });
 
 const promptMs = (run) => {
   const read = run.requests.filter((each) => each.promptTokens > 0 && each.promptMs > 0);
-  return read.length && read.length === run.requests.length ? sum(read.map((each) => each.promptMs)) / sum(read.map((each) => each.promptTokens)) : null;
+  return read.length && read.length === run.requests.length
+    ? sum(read.map((each) => each.promptMs)) / sum(read.map((each) => each.promptTokens))
+    : null;
 };
 
 // All figures; what is not known is null.
@@ -78,15 +131,20 @@ export const figures = (plain, spec, typed, known) => {
   const found = speed(plain, spec, typed, known);
   const drafts = drafting(spec, typed, found.paired);
   const log = statistics(spec);
-  const cost = found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
+  const cost =
+    found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
   const length = drafts.rounds ? drafts.drafted / drafts.rounds : null; // drafted in a round, on average
   const plainRate = rate(plain, typed.plain);
-  const roundMs = drafts.yielded !== null && rate(spec, typed.spec) ? (drafts.yielded / rate(spec, typed.spec)) * MS : null;
-  const longest = typed.depth ?? (log.length ?? (log.fired === null ? length : null));
+  const roundMs =
+    drafts.yielded !== null && rate(spec, typed.spec)
+      ? (drafts.yielded / rate(spec, typed.spec)) * MS
+      : null;
+  const longest = typed.depth ?? log.length ?? (log.fired === null ? length : null);
   return {
     ...found,
     ...drafts,
-    verdict: drafts.drafted === 0 ? "never-drafted" : found.middle === null ? null : judged(known, found),
+    verdict:
+      drafts.drafted === 0 ? "never-drafted" : found.middle === null ? null : judged(known, found),
     cost,
     length,
     longest: longest === null ? null : Math.round(longest),
@@ -109,27 +167,43 @@ export const figures = (plain, spec, typed, known) => {
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
     mismatch: spec.mismatch,
     waits: waits(spec, known.bounds.half_second),
-    promptRatio: found.paired && promptMs(plain) !== null && promptMs(spec) !== null ? promptMs(spec) / promptMs(plain) : null,
+    promptRatio:
+      found.paired && promptMs(plain) !== null && promptMs(spec) !== null
+        ? promptMs(spec) / promptMs(plain)
+        : null,
   };
 };
 
 // Clearly or at face value: a pair of typed figures has no interval.
-const faster = (f, known) => (f.low === null ? f.middle > known.helps_above : f.verdict === "helps");
-const slower = (f, known) => f.middle !== null && (f.low === null ? f.middle < known.hurts_below : f.verdict === "hurts");
+const faster = (f, known) =>
+  f.low === null ? f.middle > known.helps_above : f.verdict === "helps";
+const slower = (f, known) =>
+  f.middle !== null && (f.low === null ? f.middle < known.hurts_below : f.verdict === "hurts");
 
 export const reasons = (f, known) => {
   const bounds = known.bounds;
   const list = [];
   const found = (id, when) => when && list.push({ id, sure: true });
-  const check = (id, when) => when && !list.some((each) => each.id === id) && list.push({ id, sure: false });
+  const check = (id, when) =>
+    when && !list.some((each) => each.id === id) && list.push({ id, sure: false });
   const drafts = Boolean(f.drafted);
   const lost = f.middle !== null && !faster(f, known);
   const alone = drafts && f.middle === null; // one log: its acceptance and its depth can be checked
   found("mismatch", f.mismatch !== null);
   found("never-drafted", f.drafted === 0);
   found("rarely-drafted", drafts && f.fired !== null && f.fired < bounds.rarely_fires);
-  found("layers-displaced", f.layersWith !== null && f.layersWithout !== null && f.layersWith < f.layersWithout);
-  found("wide-upload", lost && f.layersAll !== null && f.layersWith < f.layersAll && f.longest !== null && f.longest + 1 >= bounds.upload_step);
+  found(
+    "layers-displaced",
+    f.layersWith !== null && f.layersWithout !== null && f.layersWith < f.layersWithout,
+  );
+  found(
+    "wide-upload",
+    lost &&
+      f.layersAll !== null &&
+      f.layersWith < f.layersAll &&
+      f.longest !== null &&
+      f.longest + 1 >= bounds.upload_step,
+  );
   found("half-seconds", f.waits);
   found("slow-prompt", f.promptRatio !== null && f.promptRatio >= bounds.slow_prompt);
   const nothing = drafts && f.acceptance < bounds.nothing_accepted;
@@ -137,15 +211,31 @@ export const reasons = (f, known) => {
   found("cannot-win", drafts && lost && f.ceiling !== null && f.ceiling < 1);
   check("experts-in-memory", drafts && lost && f.ceiling !== null && f.ceiling < 1);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
-  found("low-acceptance", drafts && lost && !nothing && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed);
+  found(
+    "low-acceptance",
+    drafts && lost && !nothing && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed,
+  );
   check("low-acceptance", alone && !nothing && f.acceptance < bounds.low_acceptance);
   check("several-at-once", (lost || alone) && f.slots > 1);
-  check("kernel-step", drafts && (lost || alone) && !(f.fired < bounds.rarely_fires && f.fired !== null) && f.longest !== null && f.longest + 1 >= bounds.wide_step);
-  check("layers-displaced", drafts && slower(f, known) && (f.layersWith === null || f.layersWithout === null));
+  check(
+    "kernel-step",
+    drafts &&
+      (lost || alone) &&
+      !(f.fired < bounds.rarely_fires && f.fired !== null) &&
+      f.longest !== null &&
+      f.longest + 1 >= bounds.wide_step,
+  );
+  check(
+    "layers-displaced",
+    drafts && slower(f, known) && (f.layersWith === null || f.layersWithout === null),
+  );
   check("slow-draft", drafts && slower(f, known) && f.draftShare === null);
   found("other-texts", f.requests > 0 && f.plainRequests > 0 && !f.paired);
   found("noise", f.verdict === "no-clear-difference");
-  found("too-little", f.requests > 0 && (f.requests < bounds.few_requests || f.tokens < bounds.few_tokens));
+  found(
+    "too-little",
+    f.requests > 0 && (f.requests < bounds.few_requests || f.tokens < bounds.few_tokens),
+  );
   if (drafts && f.middle !== null && faster(f, known)) list.unshift({ id: "none", sure: true });
   if (f.cost !== null && !list.length) list.push({ id: "unknown", sure: true });
   return list;

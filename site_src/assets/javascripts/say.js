@@ -18,20 +18,25 @@ const fixed = (value, digits) => {
 
 const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
 
-export const count = (value, noun, plural = `${noun}s`) => `${grouped(String(value))} ${value === 1 ? noun : plural}`;
+export const count = (value, noun, plural = `${noun}s`) =>
+  `${grouped(String(value))} ${value === 1 ? noun : plural}`;
 
-export const number = (value, digits = 1) => (value === null ? UNKNOWN : grouped(fixed(value, digits)));
+export const number = (value, digits = 1) =>
+  value === null ? UNKNOWN : grouped(fixed(value, digits));
 
 export const about = (value) => number(Number(value.toPrecision(2)), 0);
 
 // Three significant digits, so that two printed rates divide to their speedup.
-export const rate = (value) => number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value))));
+export const rate = (value) =>
+  number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value))));
 
-export const percent = (fraction, digits = 0) => (fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`);
+export const percent = (fraction, digits = 0) =>
+  fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`;
 
 export const times = (ratio) => (ratio === null ? UNKNOWN : fixed(ratio, 2) + TIMES);
 
-export const bound = (ratio) => (ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>${MOST}` : fixed(ratio, 2));
+export const bound = (ratio) =>
+  ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>${MOST}` : fixed(ratio, 2);
 
 export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;
 
@@ -40,14 +45,19 @@ export const withArticle = (words) => {
   const [number] = words.match(/^\d[\d,]*/) ?? [null];
   const digits = number?.replaceAll(",", "") ?? "";
   const first = digits.slice(0, ((digits.length - 1) % 3) + 1);
-  const vowel = number === null ? /^[aeiou]/i.test(words) : first.startsWith("8") || first === "11" || first === "18";
+  const vowel =
+    number === null
+      ? /^[aeiou]/i.test(words)
+      : first.startsWith("8") || first === "11" || first === "18";
   return `${vowel ? "an" : "a"} ${words}`;
 };
 
-export const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join(""));
+export const listed = (names) =>
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 
 // A sentence of the vocabulary with these words put in.
-export const sentence = (words, name, put = {}) => words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
+export const sentence = (words, name, put = {}) =>
+  words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
 
 // What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;

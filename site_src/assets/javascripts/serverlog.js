@@ -7,12 +7,23 @@ const LONGEST = 4_000_000; // characters: a log of a day; more would only stop t
 
 // Python names a group `(?P<name>…)`.
 export const compiled = (patterns) =>
-  Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [name, new RegExp(pattern.replaceAll("(?P<", "(?<"))]));
+  Object.fromEntries(
+    Object.entries(patterns).map(([name, pattern]) => [
+      name,
+      new RegExp(pattern.replaceAll("(?P<", "(?<")),
+    ]),
+  );
 
-const figure = (value) => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null);
+const figure = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const numbers = (groups) =>
-  Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text]));
+  Object.fromEntries(
+    Object.entries(groups).map(([name, text]) => [
+      name,
+      text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text,
+    ]),
+  );
 
 // What llama-speculative prints: its time begins before the first token, one step more.
 const speculated = (lines, known) => {
@@ -24,9 +35,20 @@ const speculated = (lines, known) => {
     if ((hit = match("encoded"))) prompt = numbers(hit.groups);
     else if ((hit = match("decoded"))) {
       const { tokens, seconds } = numbers(hit.groups);
-      found.push({ promptTokens: prompt && prompt.tokens, promptMs: prompt && prompt.seconds * 1000, tokens: tokens + 1, ms: seconds * 1000, perSecond: null, drafted: null, accepted: null });
+      found.push({
+        promptTokens: prompt && prompt.tokens,
+        promptMs: prompt && prompt.seconds * 1000,
+        tokens: tokens + 1,
+        ms: seconds * 1000,
+        perSecond: null,
+        drafted: null,
+        accepted: null,
+      });
       prompt = null;
-    } else if (found.length && (hit = match("sums"))) found.at(-1)[hit.groups.name === "accept" ? "accepted" : "drafted"] = Number(hit.groups.value);
+    } else if (found.length && (hit = match("sums")))
+      found.at(-1)[hit.groups.name === "accept" ? "accepted" : "drafted"] = Number(
+        hit.groups.value,
+      );
   }
   return found;
 };
@@ -74,7 +96,8 @@ const objects = (text) => {
   let [depth, start] = [0, 0];
   for (const { 0: sign, index } of text.matchAll(TOKENS)) {
     if ("{[".includes(sign) && depth++ === 0) start = index;
-    else if ("}]".includes(sign) && depth && --depth === 0) found.push(text.slice(start, index + 1));
+    else if ("}]".includes(sign) && depth && --depth === 0)
+      found.push(text.slice(start, index + 1));
   }
   return found;
 };
@@ -98,12 +121,15 @@ const joined = (text) => {
   const chunks = lines.filter((line, number) => ends(line) && !ends(lines[number - 1]));
   return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
 };
-const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
+const object = (value) =>
+  value && typeof value === "object" && !Array.isArray(value) ? value : {};
 // Answers that a script has listed, or saved next to their prompts.
 const unpacked = (value) => {
   const { requests, timings } = object(value);
   if (Array.isArray(requests)) return requests;
-  return [timings ? value : (Object.values(object(value)).find((each) => object(each).timings) ?? value)];
+  return [
+    timings ? value : (Object.values(object(value)).find((each) => object(each).timings) ?? value),
+  ];
 };
 
 const answered = (row) => {
@@ -123,21 +149,47 @@ const answered = (row) => {
 
 // vLLM (`--per-request-spec-decode-metrics`), SGLang under both of its names, LM Studio.
 const COUNTERS = [
-  [(row) => object(object(row.metrics).speculative_decoding), "num_spec_steps", "num_draft_tokens", "num_accepted_draft_tokens"],
-  [(row) => object(row.meta_info), "spec_verify_ct", "spec_num_proposed_drafts", "spec_num_correct_drafts"],
-  [(row) => object(row.meta_info), "spec_verify_ct", "spec_draft_token_num", "spec_accept_token_num"],
+  [
+    (row) => object(object(row.metrics).speculative_decoding),
+    "num_spec_steps",
+    "num_draft_tokens",
+    "num_accepted_draft_tokens",
+  ],
+  [
+    (row) => object(row.meta_info),
+    "spec_verify_ct",
+    "spec_num_proposed_drafts",
+    "spec_num_correct_drafts",
+  ],
+  [
+    (row) => object(row.meta_info),
+    "spec_verify_ct",
+    "spec_draft_token_num",
+    "spec_accept_token_num",
+  ],
   [(row) => object(row.stats), null, "total_draft_tokens_count", "accepted_draft_tokens_count"],
 ];
 const countedBy = (row) => {
   for (const [part, rounds, drafted, accepted] of COUNTERS) {
-    const found = { rounds: whole(part(row)[rounds]), drafted: whole(part(row)[drafted]), accepted: whole(part(row)[accepted]) };
-    if (found.drafted !== null && found.accepted !== null && found.accepted <= found.drafted) return found;
+    const found = {
+      rounds: whole(part(row)[rounds]),
+      drafted: whole(part(row)[drafted]),
+      accepted: whole(part(row)[accepted]),
+    };
+    if (found.drafted !== null && found.accepted !== null && found.accepted <= found.drafted)
+      return found;
   }
   return null;
 };
 const added = (a, b) => (a === null || b === null ? null : a + b);
 const totals = (found) =>
-  found.length ? found.reduce((a, b) => ({ rounds: added(a.rounds, b.rounds), drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted })) : null;
+  found.length
+    ? found.reduce((a, b) => ({
+        rounds: added(a.rounds, b.rounds),
+        drafted: a.drafted + b.drafted,
+        accepted: a.accepted + b.accepted,
+      }))
+    : null;
 
 // ---- a metrics page: sums since the start; of two readings, what happened between them --------
 const NAMES = { drafts: "rounds", draft_tokens: "drafted", accepted_tokens: "accepted" };
@@ -160,19 +212,34 @@ const windowed = (windows) => {
   const found = windows.filter(({ length }) => length > 1);
   if (!found.length) return null;
   const total = (value) => found.reduce((sum, each) => sum + value(each), 0);
-  return { rounds: Math.round(total(({ accepted, length }) => accepted / (length - 1))), drafted: total(({ drafted }) => drafted), accepted: total(({ accepted }) => accepted) };
+  return {
+    rounds: Math.round(total(({ accepted, length }) => accepted / (length - 1))),
+    drafted: total(({ drafted }) => drafted),
+    accepted: total(({ accepted }) => accepted),
+  };
 };
 const middleOf = (values) => {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
-  return sorted.length ? (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2 : null;
+  return sorted.length
+    ? (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2
+    : null;
 };
 
-const isJson = (text, known) => known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text)); // else lines in JSON
-const all = (lines, pattern) => lines.map((line) => line.match(pattern)).filter(Boolean).map((hit) => numbers(hit.groups));
+const isJson = (text, known) =>
+  known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text)); // else lines in JSON
+const all = (lines, pattern) =>
+  lines
+    .map((line) => line.match(pattern))
+    .filter(Boolean)
+    .map((hit) => numbers(hit.groups));
 
 export const requestsOf = (pasted, known) => {
   const text = joined(pasted);
-  return (isJson(text, known) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
+  return (
+    isJson(text, known)
+      ? parsed(text).flatMap(unpacked).map(object).map(answered)
+      : logged(text.split(/\r\n|\n|\r/), known)
+  ).filter((each) => each.tokens !== null);
 };
 
 export const read = (pasted, known) => {
@@ -181,14 +248,21 @@ export const read = (pasted, known) => {
   const lines = json ? [] : text.split(/\r\n|\n|\r/);
   const statistics = new Map(); // the last line of each kind has the sums
   for (const each of all(lines, known.statistics)) statistics.set(each.kind, each);
-  const counted = json ? parsed(text).flatMap(unpacked).map(object).map(countedBy).filter(Boolean) : [];
+  const counted = json
+    ? parsed(text).flatMap(unpacked).map(object).map(countedBy).filter(Boolean)
+    : [];
   return {
     requests: requestsOf(text, known),
     statistics: [...statistics.values()],
     layers: all(lines, known.layers)[0] ?? null, // the target's line comes first
-    slots: Math.max(new Set(all(lines, known.slot).map((each) => each.slot)).size, ...all(lines, known.running).map((each) => each.running ?? each.sglang)),
+    slots: Math.max(
+      new Set(all(lines, known.slot).map((each) => each.slot)).size,
+      ...all(lines, known.running).map((each) => each.running ?? each.sglang),
+    ),
     rate: middleOf(all(lines, known.rate).map((each) => each.rate)),
     mismatch: all(lines, known.mismatch)[0]?.words ?? null,
-    counters: json ? totals(counted) : (scraped(lines, known) ?? windowed(all(lines, known.window))),
+    counters: json
+      ? totals(counted)
+      : (scraped(lines, known) ?? windowed(all(lines, known.window))),
   };
 };

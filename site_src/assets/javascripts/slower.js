@@ -22,62 +22,115 @@ import { compiled, read } from "./serverlog.js";
   const typed = (form) => {
     const found = {};
     for (const field of form.querySelectorAll("input[type='number']")) {
-      found[field.dataset.name] = field.value === "" || !field.validity.valid ? null : Number(field.value);
+      found[field.dataset.name] =
+        field.value === "" || !field.validity.valid ? null : Number(field.value);
     }
     return found;
   };
 
-  const nothing = (run) => !run.requests.length && !run.counters && !run.statistics.length && run.rate === null;
-  const drafted = ({ requests, counters }) => Boolean(counters) || requests.some((each) => each.drafted);
+  const nothing = (run) =>
+    !run.requests.length && !run.counters && !run.statistics.length && run.rate === null;
+  const drafted = ({ requests, counters }) =>
+    Boolean(counters) || requests.some((each) => each.drafted);
 
   // One line for each thing that cannot be used.
   const complaints = (form, runs, given) => {
     const lines = [];
     for (const side of ["without", "with"]) {
       if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
-        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`);
+        lines.push(
+          `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
+        );
       }
     }
-    if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted) lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
-    if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens) lines.push("As many tokens were accepted as were written: the first two of each answer cannot be.");
-    if (form.querySelector("input:invalid")) lines.push("A number is outside its range and was left out.");
-    if (runs.swapped) lines.push(nothing(runs.without) ? "This text drafted tokens: it is read as the run with speculation." : "Only the first text drafted tokens: the two are read the other way round.");
-    else if (drafted(runs.without)) lines.push("The run without speculation drafted tokens: it was not a plain run.");
+    if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted)
+      lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
+    if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
+      lines.push(
+        "As many tokens were accepted as were written: the first two of each answer cannot be.",
+      );
+    if (form.querySelector("input:invalid"))
+      lines.push("A number is outside its range and was left out.");
+    if (runs.swapped)
+      lines.push(
+        nothing(runs.without)
+          ? "This text drafted tokens: it is read as the run with speculation."
+          : "Only the first text drafted tokens: the two are read the other way round.",
+      );
+    else if (drafted(runs.without))
+      lines.push("The run without speculation drafted tokens: it was not a plain run.");
     const idle = runs.with.requests.filter((each) => each.drafted === null).length;
-    if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length) lines.push(`${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those are the run without speculation, move them to its field.`);
+    if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
+      lines.push(
+        `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those are the run without speculation, move them to its field.`,
+      );
     return lines;
   };
 
   // ---- what it says ---------------------------------------------------------------------------
   const tile = (tone, term, value, ...note) => {
-    const box = el("div", `dm-tile dm-tile--${tone}`, el("dt", "", term), el("dd", "dm-tile__figure", value));
+    const box = el(
+      "div",
+      `dm-tile dm-tile--${tone}`,
+      el("dt", "", term),
+      el("dd", "dm-tile__figure", value),
+    );
     box.append(el("dd", "dm-tile__note", ...note));
     return box;
   };
 
-  const pill = (known, name) => el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
+  const pill = (known, name) =>
+    el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
 
   const tiles = (f, known) => {
     const list = el("dl", "dm-tiles");
     const tone = f.verdict === null ? "flat" : known.verdicts[f.verdict].tile;
     const note = f.verdict === null ? ["give both speeds"] : [pill(known, f.verdict)];
-    if (f.low !== null) note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
+    if (f.low !== null)
+      note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
     else if (f.middle !== null) note.push(" one figure each: no interval");
     list.append(
       tile(tone, "Speedup", times(f.middle), ...note),
-      tile("flat", "Tokens per round", number(f.yielded, 2), f.length === null ? "what a round yields" : `of ${number(f.length + 1, 2)} with a perfect draft`),
-      tile("flat", "R, the cost of a round", number(f.cost, 2), "in plain tokens; to break even a round must yield as many"),
-      tile("flat", "Accepted", percent(f.acceptance), f.needed === null ? "of what was drafted" : f.needed > 1 ? "even 100 % would not break even" : `${percent(Math.max(0, f.needed))} breaks even`),
+      tile(
+        "flat",
+        "Tokens per round",
+        number(f.yielded, 2),
+        f.length === null
+          ? "what a round yields"
+          : `of ${number(f.length + 1, 2)} with a perfect draft`,
+      ),
+      tile(
+        "flat",
+        "R, the cost of a round",
+        number(f.cost, 2),
+        "in plain tokens; to break even a round must yield as many",
+      ),
+      tile(
+        "flat",
+        "Accepted",
+        percent(f.acceptance),
+        f.needed === null
+          ? "of what was drafted"
+          : f.needed > 1
+            ? "even 100 % would not break even"
+            : `${percent(Math.max(0, f.needed))} breaks even`,
+      ),
     );
     return list;
   };
 
   const sentence = (f) => {
-    const other = "Paste or type the other run as well: the speedup and the cost of a round take both.";
-    if (f.middle === null) return f.yielded === null ? other : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less than ${number(f.yielded, 2)} plain ones. ${other}`;
-    if (f.cost === null) return "These texts do not say how many drafted tokens were accepted; with that, typed above, this page can say why.";
+    const other =
+      "Paste or type the other run as well: the speedup and the cost of a round take both.";
+    if (f.middle === null)
+      return f.yielded === null
+        ? other
+        : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less than ${number(f.yielded, 2)} plain ones. ${other}`;
+    if (f.cost === null)
+      return "These texts do not say how many drafted tokens were accepted; with that, typed above, this page can say why.";
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
-    const best = f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
+    const best =
+      f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
     return `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`;
   };
 
@@ -110,7 +163,13 @@ import { compiled, read } from "./serverlog.js";
     const list = el("ol", "dm-slower__reasons");
     for (const { id, sure } of reasons(f, known)) {
       const { title, says } = known.reasons[id];
-      const item = el("li", "", el("strong", "", title), " ", el("span", "dm-verdict", sure ? "in your figures" : "to check"));
+      const item = el(
+        "li",
+        "",
+        el("strong", "", title),
+        " ",
+        el("span", "dm-verdict", sure ? "in your figures" : "to check"),
+      );
       const line = says.replace(/\{(\w+)\}/g, (_, name) => filled[name]);
       if (!line.includes(UNKNOWN)) item.append(el("p", "", line));
       const remedy = place.querySelector(`[data-reason="${id}"]`).cloneNode(true);
@@ -122,22 +181,41 @@ import { compiled, read } from "./serverlog.js";
   };
 
   const heard = (runs, f) => {
-    const parts = ["without", "with"].filter((side) => runs[side].requests.length).map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
-    for (const side of ["without", "with"]) if (!runs[side].requests.length && runs[side].rate !== null) parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
-    return parts.length ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.` : "";
+    const parts = ["without", "with"]
+      .filter((side) => runs[side].requests.length)
+      .map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
+    for (const side of ["without", "with"])
+      if (!runs[side].requests.length && runs[side].rate !== null)
+        parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
+    return parts.length
+      ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.`
+      : "";
   };
 
   const show = (place, known) => {
     const form = place.querySelector("form");
     const given = typed(form);
-    const [first, second] = ["without", "with"].map((side) => read(form.elements[side].value, known.compiled));
-    const swapped = drafted(first) && !drafted(second) && (second.requests.length > 0 || !form.elements.with.value.trim());
-    const runs = swapped ? { swapped, without: second, with: first } : { swapped, without: first, with: second };
+    const [first, second] = ["without", "with"].map((side) =>
+      read(form.elements[side].value, known.compiled),
+    );
+    const swapped =
+      drafted(first) &&
+      !drafted(second) &&
+      (second.requests.length > 0 || !form.elements.with.value.trim());
+    const runs = swapped
+      ? { swapped, without: second, with: first }
+      : { swapped, without: first, with: second };
     const f = figures(runs.without, runs.with, given, known);
     const out = place.querySelector("[data-part='answer']");
     const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
     const known_ = f.middle !== null || f.yielded !== null || f.drafted !== null;
-    if (!known_) return void out.replaceChildren(...wrong, ...(wrong.length ? [] : [el("p", "dm-soft", "Paste two runs, type numbers, or take an example.")]));
+    if (!known_)
+      return void out.replaceChildren(
+        ...wrong,
+        ...(wrong.length
+          ? []
+          : [el("p", "dm-soft", "Paste two runs, type numbers, or take an example.")]),
+      );
     const list = causes(place, f, known);
     out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
     if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
@@ -147,9 +225,14 @@ import { compiled, read } from "./serverlog.js";
   // ---- page -----------------------------------------------------------------------------------
   const remember = (form) => {
     const kept = new URLSearchParams();
-    for (const field of form.querySelectorAll("input[type='number']")) if (field.value !== "") kept.set(field.name, field.value);
+    for (const field of form.querySelectorAll("input[type='number']"))
+      if (field.value !== "") kept.set(field.name, field.value);
     const query = kept.toString();
-    history.replaceState(history.state, "", `${location.pathname}${query ? `?${query}` : ""}${location.hash}`);
+    history.replaceState(
+      history.state,
+      "",
+      `${location.pathname}${query ? `?${query}` : ""}${location.hash}`,
+    );
   };
 
   const recall = (form) => {
@@ -163,9 +246,13 @@ import { compiled, read } from "./serverlog.js";
     const form = place.querySelector("form");
     const replies = await Promise.all([fetch(button.dataset.without), fetch(button.dataset.with)]);
     if (!replies.every((reply) => reply.ok)) return;
-    [form.elements.without.value, form.elements.with.value] = await Promise.all(replies.map((reply) => reply.text()));
+    [form.elements.without.value, form.elements.with.value] = await Promise.all(
+      replies.map((reply) => reply.text()),
+    );
     for (const field of form.querySelectorAll("input[type='number']")) field.value = "";
-    place.querySelector("[data-part='credit']").replaceChildren(...button.nextElementSibling.cloneNode(true).childNodes);
+    place
+      .querySelector("[data-part='credit']")
+      .replaceChildren(...button.nextElementSibling.cloneNode(true).childNodes);
     form.dispatchEvent(new Event("input"));
   };
 
@@ -184,7 +271,8 @@ import { compiled, read } from "./serverlog.js";
         show(place, known);
       }, WAIT_MS);
     });
-    for (const button of form.querySelectorAll("button[data-with]")) button.addEventListener("click", () => fill(place, button));
+    for (const button of form.querySelectorAll("button[data-with]"))
+      button.addEventListener("click", () => fill(place, button));
     form.querySelector("button[type='reset']").addEventListener("click", () => {
       place.querySelector("[data-part='credit']").replaceChildren();
       setTimeout(() => form.dispatchEvent(new Event("input")));

@@ -23,53 +23,117 @@ const mark = (tag, attributes) => {
 };
 
 // ---- one row ----------------------------------------------------------------------------------
-const position = (ratio) => (Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / LOW) / Math.log(HIGH / LOW), 0), 1) * 100).toFixed(1);
+const position = (ratio) =>
+  (
+    Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / LOW) / Math.log(HIGH / LOW), 0), 1) * 100
+  ).toFixed(1);
 const tone = ({ verdicts }, { verdict }) => (verdict ? verdicts[verdict].tile : "bare");
 
 // Of a clear gain the lower bound, which allows for the choice.
-export const figure = (row) => (row.verdict === "helps" ? `≥ ${times(row.interval_low)}` : `${row.differs ? "≈ " : ""}${times(row.speedup)}`);
+export const figure = (row) =>
+  row.verdict === "helps"
+    ? `≥ ${times(row.interval_low)}`
+    : `${row.differs ? "≈ " : ""}${times(row.speedup)}`;
 
 export const plot = (row) => {
-  const [low, high] = row.interval_low === null ? [row.least, row.most] : [row.interval_low, row.interval_high];
+  const [low, high] =
+    row.interval_low === null ? [row.least, row.most] : [row.interval_low, row.interval_high];
   const drawn = mark("svg", { class: "dm-strip__plot", "aria-hidden": "true", focusable: "false" });
-  const dot = (name, r) => (value) => mark("circle", { class: name, cx: `${position(value)}%`, cy: "50%", r });
+  const dot = (name, r) => (value) =>
+    mark("circle", { class: name, cx: `${position(value)}%`, cy: "50%", r });
   const others = [...new Set(row.other_dots.flat())].sort((a, b) => a - b);
   drawn.append(...others.map(dot("o", 2)));
-  if (low < high) drawn.append(mark("line", { class: row.verdict === null ? "r" : "i", x1: `${position(low)}%`, x2: `${position(high)}%`, y1: "50%", y2: "50%" }));
+  if (low < high)
+    drawn.append(
+      mark("line", {
+        class: row.verdict === null ? "r" : "i",
+        x1: `${position(low)}%`,
+        x2: `${position(high)}%`,
+        y1: "50%",
+        y2: "50%",
+      }),
+    );
   const tick = `${position(row.speedup)}%`;
-  drawn.append(...row.dots.map(dot("d", 4)), mark("line", { class: "t", x1: tick, x2: tick, y1: "15%", y2: "85%" }));
+  drawn.append(
+    ...row.dots.map(dot("d", 4)),
+    mark("line", { class: "t", x1: tick, x2: tick, y1: "15%", y2: "85%" }),
+  );
   return drawn;
 };
 
 const words = ({ verdicts }, row) => {
   const tasks = row.tasks.filter((each) => each !== "all");
   const only = tasks.length ? `${listed(tasks)} only` : null;
-  if (row.verdict !== null) return [row.interval_low === null ? times(row.speedup) : `${times(row.speedup)} ${interval(row.interval_low, row.interval_high)}`, verdicts[row.mark].word, only, row.tier];
+  if (row.verdict !== null)
+    return [
+      row.interval_low === null
+        ? times(row.speedup)
+        : `${times(row.speedup)} ${interval(row.interval_low, row.interval_high)}`,
+      verdicts[row.mark].word,
+      only,
+      row.tier,
+    ];
   const between = row.people > 1 ? `${number(row.least, 2)}–${number(row.most, 2)}` : null;
-  return [between, count(row.people, "person", "people"), only, row.quantisations.length > 1 ? `${row.quantisations.length} quantisations` : null, row.tier];
+  return [
+    between,
+    count(row.people, "person", "people"),
+    only,
+    row.quantisations.length > 1 ? `${row.quantisations.length} quantisations` : null,
+    row.tier,
+  ];
 };
 
 const strip = (data, row, name) => {
   const { device, model } = row;
   const one = row.verdict === null && row.people === 1 ? " dm-strip--one" : "";
   // The pages of a row open with the chips that the row was chosen by.
-  const page = ({ address, label }, look) => link(data.root + address + (data.carried ?? ""), label, look);
-  const names = el("span", "dm-strip__name", name === "model" ? null : page(device), name === "device" ? null : page(model, name === "both" ? "dm-strip__model" : ""));
-  const setting = [data.words.methods[row.method].label, row.depth && `depth ${row.depth}`].filter(Boolean).join(", ");
-  const said = el("span", "dm-strip__words", setting, el("small", "", words(data.words, row).filter(Boolean).join(" · ")));
-  const made = el("li", `dm-strip dm-strip--${row.tier} dm-strip--${tone(data.words, row)}${one}`, names, plot(row), link(data.root + row.evidence, figure(row), "dm-strip__figure"), said);
+  const page = ({ address, label }, look) =>
+    link(data.root + address + (data.carried ?? ""), label, look);
+  const names = el(
+    "span",
+    "dm-strip__name",
+    name === "model" ? null : page(device),
+    name === "device" ? null : page(model, name === "both" ? "dm-strip__model" : ""),
+  );
+  const setting = [data.words.methods[row.method].label, row.depth && `depth ${row.depth}`]
+    .filter(Boolean)
+    .join(", ");
+  const said = el(
+    "span",
+    "dm-strip__words",
+    setting,
+    el("small", "", words(data.words, row).filter(Boolean).join(" · ")),
+  );
+  const made = el(
+    "li",
+    `dm-strip dm-strip--${row.tier} dm-strip--${tone(data.words, row)}${one}`,
+    names,
+    plot(row),
+    link(data.root + row.evidence, figure(row), "dm-strip__figure"),
+    said,
+  );
   Object.assign(made.dataset, { device: device.id, model: model.id, tier: row.tier });
   return made;
 };
 
 // The same rows outside the list: one that is the answer, and those that are nearest to it.
-export const enlarged = (data, row) => el("div", "dm-ranked dm-ranked--one", rowsList(data, [row], "both"));
+export const enlarged = (data, row) =>
+  el("div", "dm-ranked dm-ranked--one", rowsList(data, [row], "both"));
 export const some = (data, rows) => el("div", "dm-ranked", rowsList(data, rows, "both"));
 
 // ---- groups -----------------------------------------------------------------------------------
-const rank = (all, row) => (row.verdict === null ? row.speedup : { gain: row.interval_low, loss: row.speedup }[tone(all, row)] ?? 1);
+const rank = (all, row) =>
+  row.verdict === null
+    ? row.speedup
+    : ({ gain: row.interval_low, loss: row.speedup }[tone(all, row)] ?? 1);
 const byName = (name) => (a, b) => (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0);
-const ranked = (all, rows) => [...rows].sort((a, b) => rank(all, b) - rank(all, a) || byName((row) => row.device.label)(a, b) || byName((row) => row.model.label)(a, b));
+const ranked = (all, rows) =>
+  [...rows].sort(
+    (a, b) =>
+      rank(all, b) - rank(all, a) ||
+      byName((row) => row.device.label)(a, b) ||
+      byName((row) => row.model.label)(a, b),
+  );
 
 const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -78,7 +142,10 @@ const median = (values) => {
 
 // What a group shows; only most of its rows together claim a gain.
 const finding = ({ methods, verdicts }, rows, noun) => {
-  const [judged, bare] = [rows.filter((row) => row.verdict !== null), rows.filter((row) => row.verdict === null)];
+  const [judged, bare] = [
+    rows.filter((row) => row.verdict !== null),
+    rows.filter((row) => row.verdict === null),
+  ];
   if (bare.length >= judged.length) {
     const tried = Map.groupBy(bare, (row) => row.method);
     const [method, own] = [...tried].sort((a, b) => b[1].length - a[1].length)[0];
@@ -86,7 +153,9 @@ const finding = ({ methods, verdicts }, rows, noun) => {
   }
   const of = (name) => judged.filter((row) => verdicts[row.verdict].tile === name).length;
   if (of("flat") === judged.length) return verdicts["no-clear-difference"].word;
-  for (const name of ["gain", "loss"]) if (2 * of(name) > judged.length) return `a clear ${name} on ${of(name)} of ${count(judged.length, noun)}`;
+  for (const name of ["gain", "loss"])
+    if (2 * of(name) > judged.length)
+      return `a clear ${name} on ${of(name)} of ${count(judged.length, noun)}`;
   return `it depends on the ${noun}`;
 };
 
@@ -98,11 +167,30 @@ const spread = (rows, noun) => {
 
 // What rows are grouped by: the key, its label and address, the names that a row shows, what is counted.
 const GROUPS = {
-  model: { of: (row) => row.model.id, label: (row) => row.model.label, address: (row) => row.model.address, name: "device", noun: "device", alone: "Models with one device", one: "model" },
-  device: { of: (row) => row.device.id, label: (row) => row.device.label, address: (row) => row.device.address, name: "model", noun: "model", alone: "Devices with one model", one: "device" },
+  model: {
+    of: (row) => row.model.id,
+    label: (row) => row.model.label,
+    address: (row) => row.model.address,
+    name: "device",
+    noun: "device",
+    alone: "Models with one device",
+    one: "model",
+  },
+  device: {
+    of: (row) => row.device.id,
+    label: (row) => row.device.label,
+    address: (row) => row.device.address,
+    name: "model",
+    noun: "model",
+    alone: "Devices with one model",
+    one: "device",
+  },
   size: { of: (row) => row.model.size, label: (row, { sizes }) => sizes[row.model.size].label },
   backend: { of: (row) => row.backend, label: (row) => row.backend },
-  task: { of: (row) => row.task, label: (row, { words: { tasks, all_tasks: all } }) => tasks[row.task]?.label ?? all },
+  task: {
+    of: (row) => row.task,
+    label: (row, { words: { tasks, all_tasks: all } }) => tasks[row.task]?.label ?? all,
+  },
 };
 export const GROUPINGS = Object.keys(GROUPS);
 
@@ -126,17 +214,45 @@ const section = (data, by, rows, { isOpen, several, own }) => {
   const shown = several ? name : "both";
   const inside = [rowsList(data, drawn.slice(0, OPEN_ROWS), shown)];
   const more = drawn.slice(OPEN_ROWS);
-  if (more.length) inside.push(el("details", "dm-folded", el("summary", "", `${more.length} more`), rowsList(data, more, shown)));
+  if (more.length)
+    inside.push(
+      el(
+        "details",
+        "dm-folded",
+        el("summary", "", `${more.length} more`),
+        rowsList(data, more, shown),
+      ),
+    );
   if (isOpen) return el("section", "dm-group", el("h2", "", ...heading(!own)), ...inside);
-  return el("section", "dm-group", el("details", "", el("summary", "", el("span", "dm-group__name", ...heading(false))), ...inside));
+  return el(
+    "section",
+    "dm-group",
+    el(
+      "details",
+      "",
+      el("summary", "", el("span", "dm-group__name", ...heading(false))),
+      ...inside,
+    ),
+  );
 };
 
 // The rows of a choice: one view, or one of each backend or task where these are what is grouped by.
 export const chosen = (data, wish) => {
   const { by, memory, size, device, model } = wish;
   const backends = [...new Set(data.rows.map((row) => row.backend))].sort();
-  const views = by === "backend" && !wish.backend ? backends.map((backend) => ({ ...wish, backend })) : by === "task" && wish.task === "all" ? [...Object.keys(data.words.tasks)].map((task) => ({ ...wish, task })) : [wish];
-  const fits = (row) => (!memory || row.device.memory === Number(memory)) && (!size || size === `model:${row.model.id}` || size === `size:${data.sizes[row.model.size].id}`) && (!device || row.device.id === device) && (!model || row.model.id === model);
+  const views =
+    by === "backend" && !wish.backend
+      ? backends.map((backend) => ({ ...wish, backend }))
+      : by === "task" && wish.task === "all"
+        ? [...Object.keys(data.words.tasks)].map((task) => ({ ...wish, task }))
+        : [wish];
+  const fits = (row) =>
+    (!memory || row.device.memory === Number(memory)) &&
+    (!size ||
+      size === `model:${row.model.id}` ||
+      size === `size:${data.sizes[row.model.size].id}`) &&
+    (!device || row.device.id === device) &&
+    (!model || row.model.id === model);
   return views.flatMap((each) => view(data, each)).filter(fits);
 };
 
@@ -146,13 +262,21 @@ export const draw = (data, wish) => {
   const alone = !wish.device && !wish.model && GROUPS[wish.by].alone; // the page of one has one group
   const groups = [...Map.groupBy(chosen(data, wish), of).values()];
   const name = (rows) => label(rows[0], data);
-  const several = groups.filter((rows) => !alone || rows.length > 1).sort((a, b) => b.length - a.length || byName(name)(a, b));
+  const several = groups
+    .filter((rows) => !alone || rows.length > 1)
+    .sort((a, b) => b.length - a.length || byName(name)(a, b));
   const rest = alone ? groups.filter((rows) => rows.length === 1).flat() : [];
   let shown = 0;
   const sections = [];
   for (const rows of [...several, ...(rest.length ? [rest] : [])]) {
     if (sections.length && shown + rows.length > MOST_ROWS) continue; // its fastest rows alone would flatter
-    sections.push(section(data, wish.by, rows, { isOpen: shown < OPEN_IN_ALL, several: rows !== rest, own: Boolean(wish.device || wish.model) }));
+    sections.push(
+      section(data, wish.by, rows, {
+        isOpen: shown < OPEN_IN_ALL,
+        several: rows !== rest,
+        own: Boolean(wish.device || wish.model),
+      }),
+    );
     shown += Math.min(rows.length, MOST_ROWS);
   }
   return sections.length ? sections : [el("p", "", "Nobody has a figure for this choice.")];

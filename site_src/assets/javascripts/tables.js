@@ -34,11 +34,18 @@
   let words = null;
   const read = new WeakMap(); // what a line says, taken apart once
   const wanted = async (field) => {
-    words ??= Promise.all([import("./matching.js"), fetch(field.dataset.vocabulary).then((reply) => reply.json())]);
+    words ??= Promise.all([
+      import("./matching.js"),
+      fetch(field.dataset.vocabulary).then((reply) => reply.json()),
+    ]);
     const [{ has, spread, terms }, { spellings }] = await words;
     const asked = terms(spellings, field.value);
     const said = (row) => {
-      if (!read.has(row)) read.set(row, spread(spellings, [...row.cells].map((cell) => cell.textContent).join(" ; ")));
+      if (!read.has(row))
+        read.set(
+          row,
+          spread(spellings, [...row.cells].map((cell) => cell.textContent).join(" ; ")),
+        );
       return read.get(row);
     };
     return (row) => asked.every((term) => has(said(row), term));
@@ -72,7 +79,9 @@
 
   // An address may name something that is folded away: a line of a table, an object of the format.
   const unfold = () => {
-    const folded = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details");
+    const folded = document
+      .getElementById(decodeURIComponent(location.hash.slice(1)))
+      ?.closest("details");
     if (!folded || folded.open) return;
     folded.open = true;
     folded.scrollIntoView();
@@ -81,7 +90,8 @@
   window.addEventListener("hashchange", unfold);
 
   document$.subscribe(() => {
-    if (matchMedia(NARROW).matches) for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
+    if (matchMedia(NARROW).matches)
+      for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
     unfold();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
       table.dataset.ready = "";

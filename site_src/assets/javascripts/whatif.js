@@ -13,14 +13,17 @@ import { count, number, times } from "./say.js";
     const x = (depth) => (depth / deepest) * WIDTH;
     const y = (value) => HEIGHT - (value / top) * HEIGHT;
     const depths = [...Array(Number(deepest) + 1).keys()];
-    const path = (height) => `M${depths.map((depth) => `${x(depth)},${y(height(settings, depth))}`).join("L")}`;
+    const path = (height) =>
+      `M${depths.map((depth) => `${x(depth)},${y(height(settings, depth))}`).join("L")}`;
     figure.querySelector(".dm-whatif__curve").setAttribute("d", path(speedup));
     figure.querySelector(".dm-whatif__ceiling").setAttribute("d", path(ceiling));
     const dot = figure.querySelector(".dm-whatif__dot");
     dot.setAttribute("cx", x(settings.depth));
     dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth)))); // at the rim where above
     for (const [depth, row] of [...figure.querySelectorAll("tbody tr")].entries()) {
-      [speedup, ceiling].forEach((height, at) => (row.cells[at + 1].textContent = number(height(settings, depth), 2)));
+      [speedup, ceiling].forEach(
+        (height, at) => (row.cells[at + 1].textContent = number(height(settings, depth), 2)),
+      );
     }
     // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
     const hopeless = ceiling(settings, 1) < 1;
@@ -33,9 +36,12 @@ import { count, number, times } from "./say.js";
     const depths = [...Array(deepest).keys()].map((each) => each + 1);
     const best = depths.reduce((a, b) => (speedup(settings, b) > speedup(settings, a) ? b : a));
     const now = `A round of ${count(depth, "drafted token")} yields ${number(tokensPerRound(settings.acceptance, depth), 2)} tokens and costs ${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
-    if (hopeless) return `${now} A round costs more than even a perfect draft returns: no acceptance can win, at any depth.`;
+    if (hopeless)
+      return `${now} A round costs more than even a perfect draft returns: no acceptance can win, at any depth.`;
     const most = speedup(settings, best);
-    return most > 1 ? `${now} The best depth is ${best} with ${times(most)}.` : `${now} No depth wins at this acceptance; a better draft could.`;
+    return most > 1
+      ? `${now} The best depth is ${best} with ${times(most)}.`
+      : `${now} No depth wins at this acceptance; a better draft could.`;
   };
 
   document$.subscribe(() => {
@@ -51,7 +57,11 @@ import { count, number, times } from "./say.js";
         field.parentElement.querySelector(".dm-whatif__value").textContent = field.value;
       }
       const hopeless = draw(figure, settings);
-      figure.querySelector("figcaption").textContent = say(settings, hopeless, Number(figure.dataset.deepest));
+      figure.querySelector("figcaption").textContent = say(
+        settings,
+        hopeless,
+        Number(figure.dataset.deepest),
+      );
     });
   });
 })();
