@@ -24,6 +24,8 @@ SITE := build/site
 CACHE := build/cache
 VLLM := build/vllm
 MLX := build/mlx
+WEB := build/web
+BIOME := $(WEB)/node_modules/.bin/biome
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -34,9 +36,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Images often forbid to keep compiled modules; the verbs start Python some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-vllm test-mlx check site cold links builds learned picture serve bench bench-aa \
-  bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
-  format help-texts weights synthetic lock gate comment form send-form chromium clean
+.PHONY: help setup demo test test-vllm test-mlx check check-web tidy site cold links builds learned \
+  picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
+  bench-scale bench-tune format help-texts weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,7 +71,7 @@ test-mlx: setup $(MLX)/.installed ## Test the runner mlx and mlx_lm.server (sets
 	DRAFTMAP_TEST_MLX=1 PYTHONPATH=$(MLX)/packages $(RUN) -m pytest --timeout 3000 -p no:randomly \
 	  tests/harness/mlx tests/harness/runners/test_contract.py -k mlx $(PYTEST_ARGS)
 
-check: setup ## Lint, types, import rules, workflows
+check: setup check-web ## Lint, types, import rules, workflows, scripts, stylesheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -80,6 +82,14 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+
+check-web: $(WEB)/.installed ## Lint JavaScript and CSS, and see that they are formatted
+	$(BIOME) check --config-path=tools/web --error-on-warnings
+
+tidy: setup $(WEB)/.installed ## Format the code, and repair what linters can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIOME) check --config-path=tools/web --write
 
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
@@ -192,6 +202,10 @@ $(MLX)/.installed: tools/mlx_environment tools/mlx/requirements.lock tools/mlx/m
 
 compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate
+
+$(WEB)/.installed: tools/web_environment $(addprefix tools/web/,.npmrc package.json package-lock.json)
+	@tools/web_environment $(WEB)
+	@touch $@
 
 $(VENV)/.installed-%: requirements/%.lock
 	@PYTHON='$(PYTHON)' WHEELS='$(DRAFTMAP_WHEELS)' tools/install $(VENV) $< $(SETUP_LOG)

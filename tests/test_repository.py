@@ -1,5 +1,6 @@
 """Is the repository fit for strangers: no trace of a machine, licences in place, true words?"""
 
+import json
 import re
 import subprocess
 import tomllib
@@ -19,6 +20,7 @@ HOME = re.compile(
     r"(?:/(?:home|Users|root)/|[A-Z]:\\Users\\)(?!(?:ada|ann|x)\b)[a-z][a-z0-9_-]*", re.IGNORECASE
 )
 INDEX = re.compile(r"index-url|--find-links|@ (?:file|https?)://|https?://")
+WEB = ROOT / "tools" / "web"
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 
 
@@ -55,6 +57,16 @@ def test_a_lock_names_versions_and_hashes_and_no_index(lock: Path) -> None:
     assert len(packages) == len(headed) > 10
     assert re.findall(r"--hash=sha256:[0-9a-f]{64}", text)
     assert INDEX.search(text) is None
+
+
+def test_the_lock_of_npm_has_exact_versions_and_hashes_and_no_registry() -> None:
+    wanted = json.loads((WEB / "package.json").read_text("utf-8"))["devDependencies"]
+    locked = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
+    packages = {name.removeprefix("node_modules/"): each for name, each in locked.items() if name}
+
+    assert {name: packages[name]["version"] for name in wanted} == wanted
+    assert all(each["integrity"].startswith("sha512-") for each in packages.values())
+    assert not any("resolved" in each for each in packages.values())
 
 
 def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
@@ -124,7 +136,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"\nversion: {project['version']}\n" in citation
 
 
-@pytest.mark.parametrize("name", ["tools/install", "tools/chromium", ".ci/run"])
+@pytest.mark.parametrize(
+    "name", ["tools/install", "tools/chromium", "tools/web_environment", ".ci/run"]
+)
 def test_a_script_is_executable_and_stops_at_the_first_error(name: str) -> None:
     path = ROOT / name
 

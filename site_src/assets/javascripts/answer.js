@@ -1,5 +1,5 @@
-// An answer about a visitor's machine as a piece of a page: the strip enlarged with its sentence, what
-// it costs, its commands and its source, then the nearest figures. Text nodes only.
+// An answer about a visitor's machine as a piece of a page: the strip enlarged with its sentence,
+// what it costs, its commands and its source, then the nearest figures. Text nodes only.
 "use strict";
 
 import { judged } from "./arithmetic.js";
@@ -57,7 +57,8 @@ export const answerTo = async (data, asked) => {
   return { ...reply(data, await data.known, question, plans), room };
 };
 
-// The planner's answer where memory and model are known; its file comes with the first such question.
+// The planner's answer where memory and model are known; its file comes with the first such
+// question.
 const planned = async (data, question, answered) => {
   const { devices, memory, models, size, typed, processor } = question;
   if (memory === null || (!size && !models.length) || processor) return null;
@@ -184,8 +185,11 @@ const origin = ({ words }, row) => {
   const choice =
     choices > 1 ? sentence(words, "choice", { settings: count(choices, "setting") }) : "";
   const kind = sentence(words, row.own_tasks ? "this-machine" : "another-machine");
-  if (row.tier !== "published")
-    return `${sentence(words, row.verdict === "helps" ? "at-least" : "no-gain", { bound: times(bound), choice, kind })}${row.interval_low === null ? "" : ` ${sentence(words, "interval", { kind })}`}`;
+  if (row.tier !== "published") {
+    const found = row.verdict === "helps" ? "at-least" : "no-gain";
+    const claim = sentence(words, found, { bound: times(bound), choice, kind });
+    return row.interval_low === null ? claim : `${claim} ${sentence(words, "interval", { kind })}`;
+  }
   if (people > 1) return sentence(words, "median-of-people", { people, least, most });
   return sentence(words, figures > 1 ? "median-of-one" : "one-printed", {
     figures,
@@ -339,12 +343,13 @@ const nearest = (data, question, rows) =>
 const folded = (words, ...children) =>
   el("details", "dm-more", el("summary", "", words), ...children);
 
-// Whether it fits, by the planner. What else the memory could do is predicted, so it is only said where
-// nothing was measured.
+// Whether it fits, by the planner. What else the memory could do is predicted, so it is only said
+// where nothing was measured.
 const roomWords = (data, room, { title = true, found = null } = {}) => {
   const { kind, words, text } = verdict(room);
   const { asked: wish, contextMax, file, instead, model, shape } = room;
-  const query = `?${new URLSearchParams({ card: [wish.shared, `${wish.memory} GB`].filter(Boolean).join(" "), model: model.id })}`;
+  const card = [wish.shared, `${wish.memory} GB`].filter(Boolean).join(" ");
+  const query = `?${new URLSearchParams({ card, model: model.id })}`;
   const line = el(
     "p",
     "dm-small dm-advice__limit",
@@ -364,7 +369,8 @@ const roomWords = (data, room, { title = true, found = null } = {}) => {
   if (kind === "no")
     line.append(
       biggest
-        ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. `
+        ? "The largest model of the planner’s list that lies on it as a whole is " +
+            `${biggest.label}. `
         : "No model of the planner’s list lies on it as a whole. ",
     );
   line.append(
@@ -425,8 +431,9 @@ export const onward = (data, { question, found }) => {
     found?.device ?? devices.find((each) => each.address),
     found?.model ?? models[0],
   ].filter(Boolean);
+  const words = [typed.card, typed.model].filter(Boolean).join(" ");
   return {
-    explore: `${data.root}explore/${query({ words: [typed.card, typed.model].filter(Boolean).join(" "), task: task === ALL ? null : task })}`,
+    explore: `${data.root}explore/${query({ words, task: task === ALL ? null : task })}`,
     pages: pages.map((each) => [data.root + each.address, each.label]),
   };
 };

@@ -1,8 +1,9 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`estimates/requests.py`, `tests/pipeline/predictions.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// (`estimates/requests.py`, `tests/pipeline/predictions.py`, `pipeline/site/pages/what_if.py`) the
+// same thousand random inputs.
 "use strict";
 
-// ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
+// ---- the advisor: log speedup = log tokens per round − log round cost, both of the nearest pool
 const NEAREST = 3;
 export const key = (...words) =>
   words.filter((word) => word !== null && word !== undefined).join("|");

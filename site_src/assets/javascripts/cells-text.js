@@ -3,11 +3,11 @@
 
 import { figure, key, label, page, printed } from "./cells.js";
 import {
-  TIMES,
-  UNKNOWN,
   csvCell,
   interval as printedInterval,
   rate as printedRate,
+  TIMES,
+  UNKNOWN,
 } from "./say.js";
 
 export { csvCell };
@@ -100,7 +100,8 @@ export const rate = (cells, name, row) => {
   return printedRate(Number.isNaN(value) ? null : value);
 };
 
-// A later suite and settings that are not the usual ones, after `between`; a file without them has no such facet.
+// A later suite and settings that are not the usual ones, after `between`; a file without them has
+// no such facet.
 const unusual = (cells, row, between) => {
   const found = ["suite", "conditions"]
     .filter((name) => cells.facets[name])

@@ -169,8 +169,8 @@ const place = (cells, name, fits) => {
   return { index, mask: Uint8Array.from(keys, (each, number) => fits(each, number)) };
 };
 
-// Memory is that of the card; a chip without a card of its own may be named with any. A size is that
-// of the model, and where no model has it, that of its class. A word begins one of any label.
+// Memory is that of the card; a chip without a card of its own may be named with any. A size is
+// that of the model, and where no model has it, that of its class. A word begins one of any label.
 const places = (cells, term) => {
   if (term.memory !== undefined)
     return [

@@ -1,8 +1,8 @@
-// A chart as a picture or as figures to take along, and a link to it: four buttons below each chart.
-// What is seen is taken: the live drawing, or the picture that stands in its place.
+// A chart as a picture or as figures to take along, and a link to it: four buttons below each
+// chart. What is seen is taken: the live drawing, or the picture that stands in its place.
 "use strict";
 
-import { UNKNOWN, csvCell } from "./say.js";
+import { csvCell, UNKNOWN } from "./say.js";
 
 (() => {
   const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on dense screens

@@ -83,7 +83,8 @@
     const result = await known.embed(host, spec, options);
     if (!host.isConnected) return void result.finalize(); // its page was left while it was drawn
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
-    host.setAttribute("role", host.querySelector("select") ? "group" : "img"); // an image has no parts to choose
+    // An image has no parts to choose.
+    host.setAttribute("role", host.querySelector("select") ? "group" : "img");
     host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     known.view?.finalize();
     known.view = result;
@@ -109,7 +110,8 @@
       figure.dataset.state = "failed";
       const note = document.createElement("p");
       note.className = "dm-chart__error";
-      note.textContent = `This chart stays a picture: ${error.message}. The table below has its figures.`;
+      note.textContent =
+        `This chart stays a picture: ${error.message}. ` + "The table below has its figures.";
       figure.querySelector("figcaption").before(note);
       const table = figure.querySelector("details");
       if (table) table.open = true;
@@ -132,14 +134,15 @@
 
   document$.subscribe(async () => {
     await window.visitor.stirs;
-    if (document.querySelector("figure.dm-chart")) import("./chartfiles.js"); // the buttons below charts
+    // The buttons below charts.
+    if (document.querySelector("figure.dm-chart")) import("./chartfiles.js");
     for (const [host, known] of live) {
       if (!host.isConnected) {
         known.view?.finalize();
         live.delete(host);
       }
     }
-    document.querySelectorAll("figure[data-spec]").forEach((figure) => near.observe(figure));
+    for (const figure of document.querySelectorAll("figure[data-spec]")) near.observe(figure);
     scheme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   });
 })();

@@ -4,7 +4,7 @@
 
 import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
-import { UNKNOWN, times } from "./say.js";
+import { times, UNKNOWN } from "./say.js";
 
 const MOST_ROWS = 200;
 const SHAPE = [
@@ -84,7 +84,8 @@ const words = (cells, row) => {
 };
 
 class Compare {
-  // In a large collection `cells` are settings without figures; `parts` has the file of each device.
+  // In a large collection `cells` are settings without figures; `parts` has the file of each
+  // device.
   constructor(form, cells, parts) {
     this.form = form;
     this.cells = cells;
@@ -299,12 +300,17 @@ class Compare {
   sentence(pairs, mixed) {
     if (!pairs.length)
       return mixed
-        ? "Nothing was measured on both places with the same model and method. Choose another place, or an arm on each side."
+        ? "Nothing was measured on both places with the same model and method. Choose another " +
+            "place, or an arm on each side."
         : "The second side has not been measured on this task or place. Choose another one.";
     const count = (side) => pairs.filter(({ better }) => better === side).length;
     const what = mixed ? "cells that both have" : "tasks";
     const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
-    return `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals of another machine allow no claim.${more}`;
+    return (
+      `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ` +
+      `${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals of ` +
+      `another machine allow no claim.${more}`
+    );
   }
 
   heads(mixed) {
@@ -395,9 +401,8 @@ class Compare {
     made.push(
       ...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)),
     );
-    made.forEach((cell, each) =>
-      Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] }),
-    );
+    for (const [each, cell] of made.entries())
+      Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] });
     return made;
   }
 }

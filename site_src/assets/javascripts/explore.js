@@ -18,11 +18,12 @@ import {
 } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
-import { UNKNOWN, number as figure, percent } from "./say.js";
+import { number as figure, percent, UNKNOWN } from "./say.js";
 
 const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
-const REMEMBERED_MS = 300; // the address follows once: a browser works longer at it than at a filter
+// The address follows once: a browser works longer at it than at a filter.
+const REMEMBERED_MS = 300;
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const COMPARED = ["a", "b"]; // what two settings are compared, in the same address
 const HIDDEN = ["setup"]; // filters that only an address can set
@@ -339,7 +340,8 @@ class Explore {
       const counts = this.found.counts[each.name];
       for (let number = 0; number < counts.length; number++) {
         const option = each.options[number + 1];
-        const text = `${this.cells.facets[each.name].labels[number]} (${figure(counts[number], 0)})`;
+        const { labels } = this.cells.facets[each.name];
+        const text = `${labels[number]} (${figure(counts[number], 0)})`;
         if (option.text !== text) option.text = text;
         option.disabled = counts[number] === 0 && !option.selected;
       }
@@ -430,7 +432,8 @@ class Explore {
 
   async instead(cell, asked) {
     try {
-      const { answerTo, draw, load } = await import("./answer.js"); // only who finds nothing needs it
+      // Only who finds nothing needs it.
+      const { answerTo, draw, load } = await import("./answer.js");
       const data = await load(this.form.dataset);
       const answer = await answerTo(data, asked);
       if (cell.isConnected) cell.append(draw(data, answer));

@@ -155,13 +155,16 @@ const facts = (file, found, card) => {
   const add = (name, value) => items.push(el("div", "", el("dt", "", name), el("dd", "", value)));
   add(
     "Layers on the card",
-    `${layers} of ${whole}${experts && layers ? `, experts of ${experts} in main memory` : ""}${drafting ? ` (${alone.layers} without the draft)` : ""}`,
+    `${layers} of ${whole}` +
+      (experts && layers ? `, experts of ${experts} in main memory` : "") +
+      (drafting ? ` (${alone.layers} without the draft)` : ""),
   );
   add("Largest context that fits", contextMax ? `${number(contextMax, 0)} tokens` : "none");
   const assumed = `${number(file.rules.bandwidth, 0)} GB/s assumed`;
   add(
     "Plain speed, no draft",
-    `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ${number(tps.high, 0)}]${card.bandwidth || !alone.layers ? "" : ` (${assumed})`}`,
+    `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ` +
+      `${number(tps.high, 0)}]${card.bandwidth || !alone.layers ? "" : ` (${assumed})`}`,
   );
   add(
     "Bandwidth",
@@ -189,7 +192,9 @@ const others = (file, found) => {
     el(
       "p",
       "dm-small dm-soft",
-      `Predicted times of the plain speed of ${found.model.label} in ${file.usual.quantisation} at ${number(file.usual.context, 0)} tokens on ${memory} GB at 400 GB/s; nobody has measured these here.`,
+      `Predicted times of the plain speed of ${found.model.label} in ${file.usual.quantisation} ` +
+        `at ${number(file.usual.context, 0)} tokens on ${memory} GB at 400 GB/s; nobody has ` +
+        `measured these here.`,
     ),
     el("ul", "dm-fit__others", ...items),
   );
@@ -202,7 +207,10 @@ const note = ({ asked, model }) => {
   if (asked.draft === "head" && !model.head)
     return `${model.label} has no prediction head of its own, so this is without a draft.`;
   if (asked.draft === "model" && !model.draft)
-    return `The table knows no much smaller model of the same family as ${model.label}, so this is without a draft.`;
+    return (
+      `The table knows no much smaller model of the same family as ${model.label}, so this ` +
+      `is without a draft.`
+    );
   return null;
 };
 
@@ -250,7 +258,8 @@ const update = async (page, form) => {
         "p",
         "dm-advice",
         card.label
-          ? `How much memory does your ${card.label} have? Add it, such as “${form.elements.card.value.trim()} 12 GB”.`
+          ? `How much memory does your ${card.label} have? Add it, such as ` +
+              `“${form.elements.card.value.trim()} 12 GB”.`
           : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",
       ),
     );
@@ -286,7 +295,9 @@ document$.subscribe(() => {
   const show = () =>
     update(page, form).catch(
       (error) =>
-        (page.out.textContent = `The plan could not be loaded (${error.message}). The table below has the usual settings.`),
+        (page.out.textContent =
+          `The plan could not be loaded (${error.message}). The table ` +
+          `below has the usual settings.`),
     );
   let timer = null;
   restore(form);

@@ -1,6 +1,6 @@
-// The form "my card, my model", its answer in place, and the chips that choose which strips are drawn.
-// All of it is kept in the address. What answers and lists need is loaded with the first touch, or
-// when the address already asks.
+// The form "my card, my model", its answer in place, and the chips that choose which strips are
+// drawn. All of it is kept in the address. What answers and lists need is loaded with the first
+// touch, or when the address already asks.
 "use strict";
 
 (() => {
@@ -76,7 +76,8 @@
   };
 
   // ---- the answer -----------------------------------------------------------------------------
-  // An answer that was asked for by a button, a key or an address is brought into sight, with the focus.
+  // An answer that was asked for by a button, a key or an address is brought into sight, with the
+  // focus.
   const lead = (card) => {
     card.tabIndex = -1;
     card.focus({ preventScroll: true });
@@ -101,7 +102,8 @@
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);
     } catch (error) {
-      out.textContent = `The answer could not be loaded (${error.message}). The list below has all figures.`;
+      out.textContent =
+        `The answer could not be loaded (${error.message}). ` + "The list below has all figures.";
     }
   };
 

@@ -35,6 +35,7 @@ const compile = (rules) => {
   const [families, variants] = [anyOf(rules.families), anyOf(rules.variants)];
   const number = "(\\d+(?:\\.\\d+)?)";
   const video = anyOf(rules.video_words);
+  const places = [...rules.video_words, ...rules.system_words];
   return {
     phrases: Object.entries(rules.phrases)
       .sort(([a], [b]) => b.length - a.length)
@@ -44,25 +45,31 @@ const compile = (rules) => {
       ]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
     memory: new RegExp(
-      `(?<![\\w.])(?:(${anyOf([...rules.video_words, ...rules.system_words])})[\\s-]+)?${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`,
+      `(?<![\\w.])(?:(${anyOf(places)})[\\s-]+)?` +
+        `${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?` +
+        `(${anyOf([...rules.memory_words, ...places])})(?![a-z]))?`,
       "g",
     ),
     bare: new RegExp(
-      `(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`,
+      `(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|` +
+        `(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`,
     ), // "vram 24"
     range: new RegExp(
-      `(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`,
+      `(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*` +
+        `${number}\\s*(?:${billions})(?![a-z0-9])`,
     ),
     below: new RegExp(
-      `(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`,
+      `(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*` +
+        `${number}\\s*(?:${billions})(?![a-z0-9])`,
     ),
     above: new RegExp(
       `(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`,
     ),
-    active: new RegExp(`(?<![a-z0-9])a(\\d+(?:\\.\\d+)?)b(?![a-z0-9])`),
+    active: /(?<![a-z0-9])a(\d+(?:\.\d+)?)b(?![a-z0-9])/,
     // Millions have three digits: "135m" is a model, "4060m" the card of a laptop.
     size: new RegExp(
-      `(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])(?:\\s*(?:params?|parameters|model))?`,
+      `(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])` +
+        `(?:\\s*(?:params?|parameters|model))?`,
     ),
     after: /(?<=[\s\d])x\s*(\d)(?![\w.])/g, // "3090 x2"
     count: /(?<![\w.])(\d)\s*x\s*(?=[a-z]*\s*\d|[a-z]{2,})/g,
@@ -136,8 +143,10 @@ const memoryIn = (rules, pattern, state) => {
   return found.sort(([a], [b]) => a - b)[0]?.[1] ?? null;
 };
 
-const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/; // of one chip there are several sizes
-const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
+// Of one chip there are several sizes.
+const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/;
+// The cores are meant, and not the graphics unit.
+const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/;
 
 // "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
 const BARE_MEMORY = /(?:\bm\d|\d{3,4}).*\s(6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512)\s*$/;
@@ -271,7 +280,8 @@ export const devicesFor = (rules, devices, text) => {
   }
   const named = telling(rules, asNamed(known, typed));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
-  // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
+  // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone
+  // they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
   if (
     !asked.some(
@@ -287,7 +297,8 @@ export const devicesFor = (rules, devices, text) => {
   const all =
     [asked, mobile].map((each) => (each.length ? fitting(each) : [])).find((each) => each.length) ??
     [];
-  const some = () => parsed.filter((each) => numbers.some((word) => each.words.has(word))); // "i7-8700, 4060"
+  // "i7-8700, 4060".
+  const some = () => parsed.filter((each) => numbers.some((word) => each.words.has(word)));
   const found =
     [() => all, () => (numbers.length ? fitting(numbers) : []), some]
       .map((list) => list())
@@ -401,8 +412,8 @@ export const modelsFor = (rules, models, text) => {
 
 // ---- lines of a table -------------------------------------------------------------------------
 // What is searched for as terms: memory, size, and words that must begin a word of the text.
-// The line that `run --month` ends with: machine, model, method, speedups, version. Only the first two
-// are looked for.
+// The line that `run --month` ends with: machine, model, method, speedups, version. Only the first
+// two are looked for.
 const PASTED = /^\s*(.+?) · (.+?) · .* · draftmap \S+\s*$/;
 
 export const terms = (rules, text) => {

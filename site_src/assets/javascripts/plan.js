@@ -30,8 +30,8 @@ export const activeParameters = (model) =>
       .reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) *
   MIB;
 
-// What a card and main memory have free before a model is loaded; of one memory for both (`shared` names
-// the device) graphics may use a part.
+// What a card and main memory have free before a model is loaded; of one memory for both (`shared`
+// names the device) graphics may use a part.
 const hostFreeOf = ({ rules }, gib) => gib * 1024 - rules.system;
 const freeOf = (file, { memory, shared }) =>
   shared
@@ -87,7 +87,8 @@ const addDraft = (into, from) => {
     into[`draft_${kind}` in into ? `draft_${kind}` : kind] += mib;
 };
 
-// How much more than planned a place may hold: weights by name, and where layers are computed what some builds reserve.
+// How much more than planned a place may hold: weights by name, and where layers are computed what
+// some builds reserve.
 const allowance = ({ rules }, models, buffers, computes) => {
   const reserved = models[0].reserved + (buffers.draft_compute ? models.at(-1).reserved : 0);
   return (
@@ -152,7 +153,8 @@ const least = (from, to, fits) => {
   return low;
 };
 
-// The placement with the most on the card; of a mixture the experts of the first layers leave first.
+// The placement with the most on the card; of a mixture the experts of the first layers leave
+// first.
 const fit = (file, model, asked) => {
   const at = (layers, experts) => project(file, model, asked, layers, experts);
   const whole = placed(model);
@@ -297,7 +299,8 @@ export const verdict = (found) => {
   if (!found.fits) {
     const short = found.hostFits
       ? `needs ${gib(total(device))} ${there}, which has ${gib(free)} free`
-      : `needs ${gib(total(host))} of main memory beside the card, and ${gib(Math.max(0, hostFree))} are free`;
+      : `needs ${gib(total(host))} of main memory beside the card, and ` +
+        `${gib(Math.max(0, hostFree))} are free`;
     return { kind: "no", words: "✕ Does not fit", text: `${name} ${short}.` };
   }
   if (layers === whole && !experts)
@@ -310,7 +313,10 @@ export const verdict = (found) => {
     return {
       kind: "part",
       words: "◐ Fits in part",
-      text: `${name}: all ${whole} layers lie ${there}, but the experts of ${experts} of them stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less than layers would.`,
+      text:
+        `${name}: all ${whole} layers lie ${there}, but the experts of ${experts} of them ` +
+        `stay in main memory (${gib(host.model)}). A token reads few of them, so this costs less ` +
+        `than layers would.`,
     };
   if (!layers)
     return {
@@ -341,7 +347,8 @@ export const modelFor = (file, { models, size, mixture }, named, answered = "") 
     );
   const off = (model) => Math.abs(Math.log(model.parameters / size.parameters));
   const unnamed = (model) => !model.label.toLowerCase().split(" ").includes(size.written);
-  const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0]; // that of the answer comes first
+  // That of the answer comes first.
+  const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0];
   const strange = (model) => family(model.label) !== family(answered);
   const [nearest] = [...alike].sort(
     (a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b),

@@ -100,7 +100,8 @@ const drafting = (spec, typed, paired) => {
 
 const statistics = (spec) => {
   const all = spec.statistics;
-  const calls = Math.max(0, ...all.map((each) => each.calls)); // a chain asks one kind after the other
+  // A chain asks one kind after the other.
+  const calls = Math.max(0, ...all.map((each) => each.calls));
   if (!calls) return { draftMs: null, fired: null, length: null };
   const drafts = sum(all.map((each) => each.drafts));
   const timedAll = all.every((each) => each.draft_ms !== null);
@@ -133,7 +134,8 @@ export const figures = (plain, spec, typed, known) => {
   const log = statistics(spec);
   const cost =
     found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
-  const length = drafts.rounds ? drafts.drafted / drafts.rounds : null; // drafted in a round, on average
+  // Drafted in a round, on average.
+  const length = drafts.rounds ? drafts.drafted / drafts.rounds : null;
   const plainRate = rate(plain, typed.plain);
   const roundMs =
     drafts.yielded !== null && rate(spec, typed.spec)

@@ -1,5 +1,6 @@
-// What is known for a visitor's machine: the strip of that device and model, else what to expect and
-// the nearest strips, always what its memory holds and allows, and the commands. Data only, no page.
+// What is known for a visitor's machine: the strip of that device and model, else what to expect
+// and the nearest strips, always what its memory holds and allows, and the commands. Data only, no
+// page.
 "use strict";
 
 import { answers } from "./arithmetic.js";
@@ -19,7 +20,8 @@ import {
 import { activeParameters, modelOf, plan, total } from "./plan.js";
 
 const ALL = "all";
-const TARGET = /TARGET(\.gguf)?/; // what the commands call the visitor's model: a file, or a name for vLLM
+// What the commands call the visitor's model: a file, or a name for vLLM.
+const TARGET = /TARGET(\.gguf)?/;
 const GIB = 2 ** 30;
 const COMFORTABLE_SHARE = 0.9; // of a memory; the rest is for the context and the system
 const NEAREST = 3;
@@ -213,7 +215,8 @@ const modelDistance = (question, model) => {
   );
 };
 
-// Nothing is picked by its speed: the nearest model, the task, the tier, then what most people have.
+// Nothing is picked by its speed: the nearest model, the task, the tier, then what most people
+// have.
 const order = (question) => (a, b) =>
   modelDistance(question, a.model) - modelDistance(question, b.model) ||
   (b.task === question.task) - (a.task === question.task) ||
@@ -229,15 +232,16 @@ const strips = (data, { task, view: wish }) => [
   ...view(data, { ...wish, task: ALL }),
 ];
 
-// No reason to use a setting: not surely faster per token, or slower with the prompt read. A published
-// figure has no bounds.
+// No reason to use a setting: not surely faster per token, or slower with the prompt read. A
+// published figure has no bounds.
 const loses = (row) =>
   row.recommended === false ||
   (row.interval_low ?? (row.tier === "published" ? row.speedup : 0)) <= 1;
 const isUnclear = (row) => row.tier !== "published" && row.verdict !== "helps";
 
 // ---- what to expect ---------------------------------------------------------------------------
-// Whether a device has a figure for this way of drafting, size of model and task: then nothing is predicted.
+// Whether a device has a figure for this way of drafting, size of model and task: then nothing is
+// predicted.
 const isMeasured = (data, device, size, method, task) =>
   data.rows.some(
     (row) =>
@@ -323,8 +327,9 @@ export const nearest = (data, question, found) => {
 // Of a class of sizes its largest model; of the last one its smallest.
 const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
 
-// What a token reads of the model that is asked about, and whether that is a mixture of experts: by its
-// figures, its name or the planner's shapes. Of a size alone a dense model; else it is not known.
+// What a token reads of the model that is asked about, and whether that is a mixture of experts: by
+// its figures, its name or the planner's shapes. Of a size alone a dense model; else it is not
+// known.
 const withKind = (data, question, plans) => {
   const {
     models: [model],
@@ -396,7 +401,8 @@ export const costOf = (data, plans, row, question) => {
   const known = Boolean(plans?.quantisations[row.quantisation]);
   const quantisation = known ? row.quantisation : plans?.usual.quantisation;
   const planned = (wish) => plan(plans, model, { quantisation, ...place, ...wish });
-  // Lengths of context can be compared while all layers are on the card, of weights whose size is known.
+  // Lengths of context can be compared while all layers are on the card, of weights whose size is
+  // known.
   const lengths = (before, after) =>
     known && after.layers === after.whole && after.experts === 0
       ? { before: before.contextMax, after: after.contextMax }
@@ -423,7 +429,8 @@ export const costOf = (data, plans, row, question) => {
 const nameOf = (text) => text.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^-+|-+$/g, "") || "MODEL";
 const tasksOf = (data, task) => (Object.hasOwn(data.words.tasks, task) ? ` --tasks ${task}` : "");
 
-// A figure of this very machine was run on it, unless another memory is named; else its weights must fit.
+// A figure of this very machine was run on it, unless another memory is named; else its weights
+// must fit.
 const fitsMemory = (question, row) => {
   const own =
     onMachine(question)(row) && (question.said === null || row.device.memory === question.memory);

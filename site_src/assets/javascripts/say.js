@@ -59,7 +59,8 @@ export const listed = (names) =>
 export const sentence = (words, name, put = {}) =>
   words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
 
-// What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full width.
+// What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full
+// width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 // A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
 export const csvCell = (value) => {

@@ -1,6 +1,7 @@
 // What servers print and answer: requests with their times and drafts, read from pasted text.
 // `requestsOf` gives what `requests_of` of harness/imports/llama_server.py gives; a test reads the
-// same captures with both. The patterns come with the page, from schemas/vocabulary/server_log.toml.
+// same captures with both. The patterns come with the page, from
+// schemas/vocabulary/server_log.toml.
 "use strict";
 
 const LONGEST = 4_000_000; // characters: a log of a day; more would only stop the page
@@ -56,7 +57,8 @@ const speculated = (lines, known) => {
 // ---- a log ------------------------------------------------------------------------------------
 const logged = (lines, known) => {
   if (lines.some((line) => known.decoded.test(line))) return speculated(lines, known);
-  const [found, tasks, early] = [[], new Map(), new Map()]; // lines of several slots may stand mixed
+  // Lines of several slots may stand mixed.
+  const [found, tasks, early] = [[], new Map(), new Map()];
   let task = "";
   const started = () => {
     tasks.set(task, { prompt: null, answer: null, drafts: early.get(task) ?? null });
@@ -113,6 +115,7 @@ const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(ea
 // Of a streamed answer the chunk that ends it or the one after it, which has the times.
 const ENDS = /"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]/;
 const joined = (text) => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with it
   const plain = text.replace(/\x1b\[[0-9;]*m/g, "");
   if (!plain.trimStart().startsWith("data:")) return plain;
   const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
@@ -226,7 +229,8 @@ const middleOf = (values) => {
 };
 
 const isJson = (text, known) =>
-  known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text)); // else lines in JSON
+  // Else lines in JSON.
+  known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text));
 const all = (lines, pattern) =>
   lines
     .map((line) => line.match(pattern))

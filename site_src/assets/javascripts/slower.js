@@ -1,9 +1,9 @@
-// The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing is
-// sent anywhere; the address keeps what was typed, never what was pasted.
+// The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing
+// is sent anywhere; the address keeps what was typed, never what was pasted.
 "use strict";
 
 import { figures, reasons } from "./reasons.js";
-import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
+import { count, interval, number, percent, times, UNKNOWN } from "./say.js";
 import { compiled, read } from "./serverlog.js";
 
 (() => {
@@ -39,7 +39,8 @@ import { compiled, read } from "./serverlog.js";
     for (const side of ["without", "with"]) {
       if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
         lines.push(
-          `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
+          `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
+            `tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
         );
       }
     }
@@ -62,7 +63,8 @@ import { compiled, read } from "./serverlog.js";
     const idle = runs.with.requests.filter((each) => each.drafted === null).length;
     if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
       lines.push(
-        `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those are the run without speculation, move them to its field.`,
+        `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those ` +
+          `are the run without speculation, move them to its field.`,
       );
     return lines;
   };
@@ -125,13 +127,20 @@ import { compiled, read } from "./serverlog.js";
     if (f.middle === null)
       return f.yielded === null
         ? other
-        : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less than ${number(f.yielded, 2)} plain ones. ${other}`;
+        : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less ` +
+            `than ${number(f.yielded, 2)} plain ones. ${other}`;
     if (f.cost === null)
-      return "These texts do not say how many drafted tokens were accepted; with that, typed above, this page can say why.";
+      return (
+        "These texts do not say how many drafted tokens were accepted; with that, typed " +
+        "above, this page can say why."
+      );
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
     const best =
       f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
-    return `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`;
+    return (
+      `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ` +
+      `ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`
+    );
   };
 
   const words = (f) => ({

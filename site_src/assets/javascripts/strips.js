@@ -1,12 +1,13 @@
-// The strips as `pipeline/site/pages/strips.py` draws them, for what a visitor chooses; a test in the
-// browser compares the two. Text nodes only.
+// The strips as `pipeline/site/pages/strips.py` draws them, for what a visitor chooses; a test in
+// the browser compares the two. Text nodes only.
 "use strict";
 
-import { count, interval, listed, number, times } from "./say.js";
 import { view } from "./reply.js";
+import { count, interval, listed, number, times } from "./say.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis
-// Of a group so many rows are in sight, and so many of all groups; a page has no more than the last.
+// Of a group so many rows are in sight, and so many of all groups; a page has no more than the
+// last.
 const [OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS] = [40, 80, 100];
 
 const el = (tag, name, ...children) => {
@@ -149,7 +150,10 @@ const finding = ({ methods, verdicts }, rows, noun) => {
   if (bare.length >= judged.length) {
     const tried = Map.groupBy(bare, (row) => row.method);
     const [method, own] = [...tried].sort((a, b) => b[1].length - a[1].length)[0];
-    return `${2 * own.length > bare.length ? `${methods[method].label} ` : ""}usually ${number(median(bare.map((row) => row.speedup)), 1)}×`;
+    return (
+      `${2 * own.length > bare.length ? `${methods[method].label} ` : ""}usually ` +
+      `${number(median(bare.map((row) => row.speedup)), 1)}×`
+    );
   }
   const of = (name) => judged.filter((row) => verdicts[row.verdict].tile === name).length;
   if (of("flat") === judged.length) return verdicts["no-clear-difference"].word;
@@ -162,10 +166,14 @@ const finding = ({ methods, verdicts }, rows, noun) => {
 const spread = (rows, noun) => {
   const figures = rows.map((row) => row.speedup);
   if (rows.length === 1) return count(1, noun);
-  return `${count(rows.length, noun)}, ${times(Math.min(...figures))} to ${times(Math.max(...figures))}`;
+  return (
+    `${count(rows.length, noun)}, ${times(Math.min(...figures))} to ` +
+    `${times(Math.max(...figures))}`
+  );
 };
 
-// What rows are grouped by: the key, its label and address, the names that a row shows, what is counted.
+// What rows are grouped by: the key, its label and address, the names that a row shows, what is
+// counted.
 const GROUPS = {
   model: {
     of: (row) => row.model.id,
@@ -236,7 +244,8 @@ const section = (data, by, rows, { isOpen, several, own }) => {
   );
 };
 
-// The rows of a choice: one view, or one of each backend or task where these are what is grouped by.
+// The rows of a choice: one view, or one of each backend or task where these are what is grouped
+// by.
 export const chosen = (data, wish) => {
   const { by, memory, size, device, model } = wish;
   const backends = [...new Set(data.rows.map((row) => row.backend))].sort();
@@ -259,7 +268,8 @@ export const chosen = (data, wish) => {
 // The list of a choice, as the page is drawn without one.
 export const draw = (data, wish) => {
   const { of, label } = GROUPS[wish.by];
-  const alone = !wish.device && !wish.model && GROUPS[wish.by].alone; // the page of one has one group
+  // The page of one has one group.
+  const alone = !wish.device && !wish.model && GROUPS[wish.by].alone;
   const groups = [...Map.groupBy(chosen(data, wish), of).values()];
   const name = (rows) => label(rows[0], data);
   const several = groups
@@ -269,7 +279,8 @@ export const draw = (data, wish) => {
   let shown = 0;
   const sections = [];
   for (const rows of [...several, ...(rest.length ? [rest] : [])]) {
-    if (sections.length && shown + rows.length > MOST_ROWS) continue; // its fastest rows alone would flatter
+    // Its fastest rows alone would flatter.
+    if (sections.length && shown + rows.length > MOST_ROWS) continue;
     sections.push(
       section(data, wish.by, rows, {
         isOpen: shown < OPEN_IN_ALL,

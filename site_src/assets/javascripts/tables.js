@@ -25,12 +25,14 @@
 
   const ask = (words) => {
     const link = document.createElement("a");
-    link.href = `${document.querySelector(".md-logo").href.split("?")[0]}?card=${encodeURIComponent(words.trim())}#mine`;
+    const [home] = document.querySelector(".md-logo").href.split("?");
+    link.href = `${home}?card=${encodeURIComponent(words.trim())}#mine`;
     link.textContent = `“${words.trim()}” as my machine: figures, fit, command`;
     return link;
   };
 
-  // What the words of a filter mean, units and spellings too: the matcher of Explore and "My machine".
+  // What the words of a filter mean, units and spellings too: the matcher of Explore and "My
+  // machine".
   let words = null;
   const read = new WeakMap(); // what a line says, taken apart once
   const wanted = async (field) => {
@@ -106,7 +108,8 @@
     }
     for (const field of document.querySelectorAll("input[data-filters]")) {
       field.addEventListener("input", () => filter(field));
-      const asked = new URLSearchParams(location.search).get("words"); // from a link of another page
+      // From a link of another page.
+      const asked = new URLSearchParams(location.search).get("words");
       if (!asked || field.value) continue;
       field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);
       filter(field);

@@ -19,11 +19,11 @@ import { count, number, times } from "./say.js";
     figure.querySelector(".dm-whatif__ceiling").setAttribute("d", path(ceiling));
     const dot = figure.querySelector(".dm-whatif__dot");
     dot.setAttribute("cx", x(settings.depth));
-    dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth)))); // at the rim where above
+    // At the rim where above.
+    dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth))));
     for (const [depth, row] of [...figure.querySelectorAll("tbody tr")].entries()) {
-      [speedup, ceiling].forEach(
-        (height, at) => (row.cells[at + 1].textContent = number(height(settings, depth), 2)),
-      );
+      for (const [at, height] of [speedup, ceiling].entries())
+        row.cells[at + 1].textContent = number(height(settings, depth), 2);
     }
     // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
     const hopeless = ceiling(settings, 1) < 1;
@@ -35,9 +35,15 @@ import { count, number, times } from "./say.js";
     const depth = settings.depth;
     const depths = [...Array(deepest).keys()].map((each) => each + 1);
     const best = depths.reduce((a, b) => (speedup(settings, b) > speedup(settings, a) ? b : a));
-    const now = `A round of ${count(depth, "drafted token")} yields ${number(tokensPerRound(settings.acceptance, depth), 2)} tokens and costs ${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
+    const now =
+      `A round of ${count(depth, "drafted token")} yields ` +
+      `${number(tokensPerRound(settings.acceptance, depth), 2)} tokens and costs ` +
+      `${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
     if (hopeless)
-      return `${now} A round costs more than even a perfect draft returns: no acceptance can win, at any depth.`;
+      return (
+        `${now} A round costs more than even a perfect draft returns: no acceptance can ` +
+        `win, at any depth.`
+      );
     const most = speedup(settings, best);
     return most > 1
       ? `${now} The best depth is ${best} with ${times(most)}.`

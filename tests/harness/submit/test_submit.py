@@ -142,7 +142,7 @@ def test_what_gh_prints_is_read_whatever_the_code_page_is(checkout: Path, tmp_pa
     gh = tmp_path / "gh"
     gh.write_text("#!/bin/sh\nprintf 'zo\\303\\253'\n", "utf-8")
     gh.chmod(0o755)
-    asked = "import sys, pathlib; from harness import submit; "
+    asked = "import sys, pathlib; from harness.submit import pull_request as submit; "
     asked += "print(ascii(submit.login(pathlib.Path(sys.argv[1]))))"
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
 
