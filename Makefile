@@ -71,9 +71,10 @@ test-mlx: setup $(MLX)/.installed ## Test the runner mlx and mlx_lm.server (sets
 	DRAFTMAP_TEST_MLX=1 PYTHONPATH=$(MLX)/packages $(RUN) -m pytest --timeout 3000 -p no:randomly \
 	  tests/harness/mlx tests/harness/runners/test_contract.py -k mlx $(PYTEST_ARGS)
 
-check: setup check-web ## Lint, types, import rules, workflows, scripts, stylesheets
+check: setup check-web ## Lint, types, import rules, workflows, queries, scripts, stylesheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/sqruff lint pipeline
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --pedantic --no-progress --strict-collection .github
@@ -89,6 +90,7 @@ check-web: $(WEB)/.installed ## Lint JavaScript and CSS, and see that they are f
 tidy: setup $(WEB)/.installed ## Format the code, and repair what linters can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/sqruff fix pipeline
 	$(BIOME) check --config-path=tools/web --write
 
 site: setup ## Build the site from the results of the repository

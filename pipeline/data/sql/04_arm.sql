@@ -1,5 +1,6 @@
 -- One row is one arm of one submission: a configuration that was compared. `depth` is that of every
--- round; where it varies, `varied_by` says by what, `depths` how far, and `depth_limit` is the most.
+-- round; where it varies, `varied_by` says by what, `depths` how far, and `depth_limit` is the
+-- most.
 create table arm as
 with listed as (
   select

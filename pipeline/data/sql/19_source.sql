@@ -1,6 +1,7 @@
 -- One row is one source of figures by others: who is credited, under which licence, where, at which
--- commit of which day, what was taken and what left out. `use` is imported, published, facts or not-taken;
--- `file_digests` are the files of an import, as `origin_sha256` of each submission from it has them.
+-- commit of which day, what was taken and what left out. `use` is imported, published, facts or
+-- not-taken; `file_digests` are the files of an import, as `origin_sha256` of each submission from
+-- it has them.
 create table source as
 with listed as (
   select unnest(document.source) as entry

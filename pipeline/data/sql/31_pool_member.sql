@@ -9,9 +9,11 @@ create table pool_member as
 with judged as (
   select
     evidence.* exclude (
-      rig_label, device_name, measured_until, baseline, role, outcome, reason, wall_speedup, cpu_speedup,
-      unexplained, mean_prompt_tokens, mean_output_tokens,
-      baseline_request_ms, request_ms, baseline_reading_ms, reading_ms, pays_from_tokens, pays_from_low, pays_from_high, alternative, over_alternative, over_alternative_low, over_alternative_high
+      rig_label, device_name, measured_until, baseline, role, outcome, reason, wall_speedup,
+      cpu_speedup, unexplained, mean_prompt_tokens, mean_output_tokens,
+      baseline_request_ms, request_ms, baseline_reading_ms, reading_ms, pays_from_tokens,
+      pays_from_low, pays_from_high, alternative, over_alternative, over_alternative_low,
+      over_alternative_high
     ),
     setting.setting,
     setting.draft as draft_slug,
@@ -21,7 +23,10 @@ with judged as (
   join identity using (submission)
   join setting using (submission, arm)
   where evidence.role = 'speculation' and evidence.counted and evidence.task <> 'own'
-    and (evidence.speedup is not null or evidence.verdict in ('failed', 'never-drafted', 'too-few-prompts'))
+    and (
+      evidence.speedup is not null
+      or evidence.verdict in ('failed', 'never-drafted', 'too-few-prompts')
+    )
 )
 select
   series || '-c' || concurrency || '--' || task || '--' || tier as pool,

@@ -1,8 +1,8 @@
 -- One row is one vote in one pool about one measure: all evidence of one contributor as one figure
--- (`ratio`), of the speedup per token or of the stated request. Evidence that supports no verdict votes
--- only where there is no other, evidence under a serious flag only where all of it is; then there is a
--- figure and no verdict. Whoever names nobody shares one vote, and machines cast none: anybody can make
--- up a machine, not an account. `known`: maintainers have looked at who it is.
+-- (`ratio`), of the speedup per token or of the stated request. Evidence that supports no verdict
+-- votes only where there is no other, evidence under a serious flag only where all of it is; then
+-- there is a figure and no verdict. Whoever names nobody shares one vote, and machines cast none:
+-- anybody can make up a machine, not an account. `known`: maintainers have looked at who it is.
 -- A vote is the median over its machines of the median over their files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
 -- answered the same prompts, so that more of them do not narrow it.

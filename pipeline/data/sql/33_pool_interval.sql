@@ -1,14 +1,14 @@
 -- One row is the 95 % interval of one measure of one pool, from the votes of `all` voters or of the
 -- `known` ones alone, where those are several: contributors are clusters, their machines
--- and files are nested in them. A cell has too few votes to estimate how much contributors differ, so
--- that is estimated over all other cells of its tier with several votes, in front of a prior: 6 % (2.5 %
--- for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
--- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most 20: a cell whose
--- contributors differ more than usual shows it. From 8 votes on, the interval of the median lies between
--- two values of the ordered sample, interpolated (Hettmansperger and Sheather 1986, Statistics &
--- Probability Letters 4, 75-79). `contributor_spread` is by how much independent contributors are
--- expected to differ in this measure. All is computed on logarithms; `python -m bench.cells` measures
--- the coverage.
+-- and files are nested in them. A cell has too few votes to estimate how much contributors differ,
+-- so that is estimated over all other cells of its tier with several votes, in front of a prior:
+-- 6 % (2.5 % for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse
+-- chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
+-- 20: a cell whose contributors differ more than usual shows it. From 8 votes on, the interval of
+-- the median lies between two values of the ordered sample, interpolated (Hettmansperger and
+-- Sheather 1986, Statistics & Probability Letters 4, 75-79). `contributor_spread` is by how much
+-- independent contributors are expected to differ in this measure. All is computed on logarithms;
+-- `python -m bench.cells` measures the coverage.
 create table pool_interval as
 with voted as (
   select
@@ -87,8 +87,8 @@ spread as (
     4 + coalesce(seen_freedom, 0) as freedom,
     -- The root of what is seen is rounded up to 0.1 %: else each new vote would move all cells.
     (
-      4 * prior
-        + if(seen_freedom > 0, seen_freedom * (ceil(sqrt(squared) / 0.001 - 1e-9) * 0.001) ** 2, 0)
+      if(seen_freedom > 0, seen_freedom * (ceil(sqrt(squared) / 0.001 - 1e-9) * 0.001) ** 2, 0)
+        + 4 * prior
     ) / (4 + coalesce(seen_freedom, 0)) as between
   from seen
 ),
@@ -102,7 +102,8 @@ reached as (
     end as interval_kind,
     -- Of one vote: contributors, and its own interval.
     sqrt(t_reach(freedom) ** 2 * between + half_width ** 2) as alone,
-    -- Of several: what they differ by, and what more contributors do not narrow, as all ran the same.
+    -- Of several: what they differ by, and what more contributors do not narrow, as all ran the
+    -- same.
     sqrt(
       t_reach(freedom + votes - 1) ** 2
         * (freedom * (between + noise) + (votes - 1) * variance) / (freedom + votes - 1) / votes

@@ -1,15 +1,16 @@
--- One row is one pool of comparable evidence: the median over votes, with its intervals and verdict.
--- `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
+-- One row is one pool of comparable evidence: the median over votes, with its intervals and
+-- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
 -- `tokens_per_round` over the speedup, so that all of them divide.
 -- `confirmed`: contributors whom maintainers know, at least two of them, show the same sign by
--- themselves, so that nobody confirms alone. `slower_request`: all files agree that whole requests are
--- clearly slower, as measured or as stated. A pool of one file claims nothing that the file does not.
--- A cell whose engine builds differ by more than contributors do differs by build: the range of their
--- medians is more than twice the spread times the root of their number, so that two contributors with
--- a build each seldom seem to differ by build.
+-- themselves, so that nobody confirms alone. `slower_request`: all files agree that whole requests
+-- are clearly slower, as measured or as stated. A pool of one file claims nothing that the file
+-- does not. A cell whose engine builds differ by more than contributors do differs by build: the
+-- range of their medians is more than twice the spread times the root of their number, so that two
+-- contributors with a build each seldom seem to differ by build.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
--- contributors that all cells show; order = order statistics of the median (8 or more); null = none.
+-- contributors that all cells show; order = order statistics of the median (8 or more);
+-- null = none.
 create table pool as
 with voted as (
   select

@@ -1,7 +1,7 @@
 -- One row is one published rate with speculation next to its baseline of the same source, with as
--- many requests at once: a ratio of two printed figures, which no interval and no verdict belongs to.
--- A measurement that another source of the same person repeats counts once, in the first of them.
--- Names of devices are put together like those of measured ones: three cards of a kind are
+-- many requests at once: a ratio of two printed figures, which no interval and no verdict belongs
+-- to. A measurement that another source of the same person repeats counts once, in the first of
+-- them. Names of devices are put together like those of measured ones: three cards of a kind are
 -- `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all the memory.
 create table published_rate as
 with rates as (
@@ -21,7 +21,9 @@ listed as (
   select
     *,
     string_split(device_label, ' + ') as cards,
-    list_filter(cards, lambda card, place: list_position(cards, card) = place) as kinds
+    -- sqruff knows no lambda with two names.
+    list_filter(cards, lambda card, place: list_position(cards, card) = place) -- noqa: LT01
+      as kinds
   from named
 ),
 counted as (
@@ -46,7 +48,8 @@ labelled as (
     * replace (
       device_label || coalesce(
         ' ' || round(
-          vram_gib / coalesce(nullif(regexp_extract(device_label, '^(\d+) × [^+]*$', 1), ''), '1')::bigint
+          vram_gib
+          / coalesce(nullif(regexp_extract(device_label, '^(\d+) × [^+]*$', 1), ''), '1')::bigint
         )::bigint || ' GB',
         ''
       ) as device_label
@@ -90,8 +93,8 @@ join rates as base_rate
 where spec.device_label is not null
   and spec.method_label is not null
 qualify dense_rank() over (
-  partition by spec.contributor, spec.device_label, spec.target_name, spec.quantisation, spec.method,
-    spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps
+  partition by spec.contributor, spec.device_label, spec.target_name, spec.quantisation,
+    spec.method, spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps
   order by if(spec.contributor is null, null, spec.source)
 ) = 1
 order by spec.source, spec.position;

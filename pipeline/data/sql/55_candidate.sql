@@ -1,15 +1,18 @@
--- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of single
--- requests under the usual settings, what an imported file says over its suite's own tasks, or an arm
--- of a submission over all tasks. Settings that never drafted
+-- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of
+-- single requests under the usual settings, what an imported file says over its suite's own tasks,
+-- or an arm of a submission over all tasks. Settings that never drafted
 -- have none, nor has an arm of which most trials failed. The request of an arm is the
--- measured one, that of a cell the stated one. `other_engine` is the fastest other engine that wrote
--- the same task with the same weights on the same device without speculation, at `other_tps`; null
--- unless it is faster than the setting.
+-- measured one, that of a cell the stated one. `other_engine` is the fastest other engine that
+-- wrote the same task with the same weights on the same device without speculation, at `other_tps`;
+-- null unless it is faster than the setting.
 create table candidate as
 with cells as (
   select 'cell' as kind, cell as candidate, false as own_tasks, * exclude (cell)
   from cell
-  where concurrency = 1 and conditions is null and speedup is not null and verdict <> 'never-drafted'
+  where concurrency = 1
+    and conditions is null
+    and speedup is not null
+    and verdict <> 'never-drafted'
 ),
 arms as (
   select
@@ -52,10 +55,10 @@ select
   kind, candidate, own_tasks, coalesce(shown, true) as shown, submission, arm, tier, device,
   device_label, device_kind, vram_gib, backend, engine_label, target, target_label, size_class,
   size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
-  concurrency, conditions, suite_label, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
-  stated_request_high, slower_request, verdict, doubt, confirmed, at_most, baseline_tps, tps,
-  other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate, submissions, rigs,
-  contributors
+  concurrency, conditions, suite_label, task, speedup, interval_low, interval_high, stated_request,
+  stated_request_low, stated_request_high, slower_request, verdict, doubt, confirmed, at_most,
+  baseline_tps, tps, other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate,
+  submissions, rigs, contributors
 from listed
 left join faster using (kind, candidate)
 order by kind, candidate, task;

@@ -1,19 +1,19 @@
--- One row is one claim: what is printed somewhere as the best of several. `place` is who picks, `scope`
--- what it picks among, and `choices` how many settings were looked at, which run from `least` to
--- `most`. The bounds towards 1 and the verdict allow for the choice (`estimates.best_of_several`): of a clear
--- gain, pages print the lower bound.
--- A pick clearly helps if any does, and of those it has the highest lower bound. It is `recommended`
--- unless it hurts or a whole request with it is clearly slower; one that another engine beats without
--- speculation is picked last. Tiers have claims of their own;
--- `tier_order` is 1 for the best tier that a scope has. Strips look at the newest version of a suite,
--- and over all tasks, where a method has no figure over all of them, at each single task.
+-- One row is one claim: what is printed somewhere as the best of several. `place` is who picks,
+-- `scope` what it picks among, and `choices` how many settings were looked at, which run from
+-- `least` to `most`. The bounds towards 1 and the verdict allow for the choice
+-- (`estimates.best_of_several`): of a clear gain, pages print the lower bound.
+-- A pick clearly helps if any does, and of those it has the highest lower bound. It is
+-- `recommended` unless it hurts or a whole request with it is clearly slower; one that another
+-- engine beats without speculation is picked last. Tiers have claims of their own;
+-- `tier_order` is 1 for the best tier that a scope has. Strips look at the newest version of a
+-- suite, and over all tasks, where a method has no figure over all of them, at each single task.
 create table best as
 with offered as (
   -- Only what decides: every offer becomes a dozen rows.
   select
-    rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target, quantisation,
-    method, depth, task, speedup, interval_low, interval_high, stated_request, stated_request_low,
-    stated_request_high, slower_request, verdict, confirmed, other_tps,
+    rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target,
+    quantisation, method, depth, task, speedup, interval_low, interval_high, stated_request,
+    stated_request_low, stated_request_high, slower_request, verdict, confirmed, other_tps,
     kind = 'cell' or (own_tasks and shown) as drawn,
     drawn and suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
     if(
@@ -99,7 +99,8 @@ chosen as (
   from judged
   qualify row_number() over (
     partition by place, scope, tier
-    order by verdict = 'helps' desc, recommended desc, other_tps is null desc, is_firm(verdict) desc,
+    order by
+      verdict = 'helps' desc, recommended desc, other_tps is null desc, is_firm(verdict) desc,
       interval_low desc nulls last, speedup desc, candidate, task
   ) = 1
 )

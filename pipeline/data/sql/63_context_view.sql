@@ -11,7 +11,8 @@ with listed as (
       coalesce(cache_types, ''), coalesce(attention, ''), coalesce(loading, ''), tier))[:10]
       as setting_series,
     concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation,
-      suite_label, token_choice, answer_limit, 'KV ' || cache_types, 'flash attention ' || attention, loading) as place_label,
+      suite_label, token_choice, answer_limit, 'KV ' || cache_types,
+      'flash attention ' || attention, loading) as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label, nullif(task, 'all')) as arm_label
   from explore
   where context_depth is not null and concurrency = 1 and speedup is not null

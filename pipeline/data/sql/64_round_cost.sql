@@ -1,6 +1,6 @@
--- One row is what a round costs at one depth of one pair on one device: R, in tokens of the baseline.
--- From arms that draft in every round, real drafts and those of a set acceptance alike; over several
--- results the median.
+-- One row is what a round costs at one depth of one pair on one device: R, in tokens of the
+-- baseline. From arms that draft in every round, real drafts and those of a set acceptance alike;
+-- over several results the median.
 create table round_cost as
 with measured as (
   select

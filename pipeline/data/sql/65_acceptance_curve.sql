@@ -1,6 +1,6 @@
 -- One row is how many tokens a round yields for one model with one method at one depth, on one task
--- and with thinking or without: as somebody published it, or as measured with drafts in every round,
--- then the median over `results` submissions, of which one is named. Acceptance belongs to
+-- and with thinking or without: as somebody published it, or as measured with drafts in every
+-- round, then the median over `results` submissions, of which one is named. Acceptance belongs to
 -- the model and the text; the machine matters little. `curve` names the line over all depths.
 create table acceptance_curve as
 with published as (
@@ -29,7 +29,9 @@ measured as (
     'measured' as tier,
     null as source,
     null as row_id,
-    concat_ws(' · ', target_label || ' ' || evidence.quantisation, method_label, draft_label, task) as curve,
+    concat_ws(
+      ' · ', target_label || ' ' || evidence.quantisation, method_label, draft_label, task
+    ) as curve,
     target_label,
     evidence.quantisation,
     method,

@@ -1,10 +1,11 @@
 -- One row is one observation that the advisor learns from: what one voter, a contributor, measured
--- with one setting on one task. Only measured evidence without a serious flag; over several machines
--- and submissions of the voter the mean of the logarithms. Other engines than llama.cpp are left out: they
--- have other costs; arms whose depth varies, too: their costs are of no one depth. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the
--- target: 1, and for each drafted token the draft model's bytes over those of the target's step. 1
--- where nothing but the target is read, or where a size is unknown. `mixture`: a token uses only some
--- of the target's experts.
+-- with one setting on one task. Only measured evidence without a serious flag; over several
+-- machines and submissions of the voter the mean of the logarithms. Other engines than llama.cpp
+-- are left out: they have other costs; arms whose depth varies, too: their costs are of no one
+-- depth. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the target: 1,
+-- and for each drafted token the draft model's bytes over those of the target's step. 1 where
+-- nothing but the target is read, or where a size is unknown. `mixture`: a token uses only some of
+-- the target's experts.
 create table advice_observation as
 with read as (
   select

@@ -1,11 +1,11 @@
 -- One row puts one observation into one pool of the advisor: the logarithm of its round cost over
 -- what the bytes that it reads would cost (`bytes_log` is the logarithm of the latter) at five
--- levels (cost-pair, cost-draft, cost-device, cost-memory, cost-backend) and of its tokens per round
--- at two (yield-pair, yield-method). They are tried in the order of `level_order`, nearest first. A
--- draft model's size decides its cost more than the device does, so the same pair elsewhere
--- (cost-draft) comes before other pairs on the same device.
--- Mixtures of experts are in no pool: a wider step reads more of their experts, so that R grows with
--- the width by another law than that of dense models, and too few are measured to learn it.
+-- levels (cost-pair, cost-draft, cost-device, cost-memory, cost-backend) and of its tokens per
+-- round at two (yield-pair, yield-method). They are tried in the order of `level_order`, nearest
+-- first. A draft model's size decides its cost more than the device does, so the same pair
+-- elsewhere (cost-draft) comes before other pairs on the same device.
+-- Mixtures of experts are in no pool: a wider step reads more of their experts, so that R grows
+-- with the width by another law than that of dense models, and too few are measured to learn it.
 create table advice_member as
 with keyed as (
   select

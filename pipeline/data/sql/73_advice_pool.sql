@@ -1,5 +1,6 @@
 -- One row is one pool of the advisor: how many voters, their mean logarithm, the sum of the squared
--- distances from it, the mean logarithm of what their bytes cost with its variance between voters, and up to three of the newest submissions behind it.
+-- distances from it, the mean logarithm of what their bytes cost with its variance between voters,
+-- and up to three of the newest submissions behind it.
 create table advice_pool as
 with voted as (
   select

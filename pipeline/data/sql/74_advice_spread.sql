@@ -1,8 +1,8 @@
--- One row is how much voters differ within the pools of one level and method: the pooled variance of
--- their logarithms, with its degrees of freedom. A voter's tasks are not independent, so the degrees
--- of freedom never exceed the number of voters less one. `left_out` is null, or the voter whose votes
--- were taken out first. A level without two voters who differ in any pool borrows from the next wider
--- level, where voters differ more (`from_level`); without that it has no row.
+-- One row is how much voters differ within the pools of one level and method: the pooled variance
+-- of their logarithms, with its degrees of freedom. A voter's tasks are not independent, so the
+-- degrees of freedom never exceed the number of voters less one. `left_out` is null, or the voter
+-- whose votes were taken out first. A level without two voters who differ in any pool borrows from
+-- the next wider level, where voters differ more (`from_level`); without that it has no row.
 create table advice_spread as
 with shared as (
   select advice_vote.level, advice_vote.method, count(distinct voter) as voters

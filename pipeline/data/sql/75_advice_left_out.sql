@@ -1,8 +1,8 @@
--- One row is what the others say about one part (cost or yield) of one observation at one level: the
--- pool there, if anybody but its own voter has a vote in it, with that voter taken out. `nearest`:
--- the level that a prediction takes. `score` is how far off that is, over the half-width of the
--- level's spread for a new voter; null where no two voters share a pool. `fold` is one of ten groups
--- that a voter belongs to, for ever.
+-- One row is what the others say about one part (cost or yield) of one observation at one level:
+-- the pool there, if anybody but its own voter has a vote in it, with that voter taken out.
+-- `nearest`: the level that a prediction takes. `score` is how far off that is, over the half-width
+-- of the level's spread for a new voter; null where no two voters share a pool. `fold` is one of
+-- ten groups that a voter belongs to, for ever.
 create table advice_left_out as
 with folded as (
   select voter, (md5_number(voter) % 10)::bigint as fold

@@ -1,6 +1,6 @@
--- One row is one observation next to what the advisor says without its voter, with the half-width that
--- the spreads of its levels give, widened by what the other folds of voters needed. Null where nobody
--- else has measured anything near.
+-- One row is one observation next to what the advisor says without its voter, with the half-width
+-- that the spreads of its levels give, widened by what the other folds of voters needed. Null where
+-- nobody else has measured anything near.
 -- log speedup = log tokens per round - log round cost; both variances add up, each for a new voter
 -- (its level's variance times 1 + 1/votes); t with the smaller of the two degrees of freedom.
 -- `score` is the distance over the half-width.

@@ -1,23 +1,27 @@
 -- One row is one campaign that the map wants: a device that many people own (`common_devices.toml`)
--- with a model that at least two devices have a figure for, in the setting that most people have there,
--- where the weights in that quantisation fit into three quarters of the memory.
--- `known` is the best that is known of the pair, and `wanted` what one more result would change: how
--- common the device is, times the other devices (at most ten) that it becomes comparable with, in full
--- where nothing is known, by half where others printed figures without an interval, by a quarter where
--- one contributor measured it. What a second contributor confirmed is not wanted.
+-- with a model that at least two devices have a figure for, in the setting that most people have
+-- there, where the weights in that quantisation fit into three quarters of the memory.
+-- `known` is the best that is known of the pair, and `wanted` what one more result would change:
+-- how common the device is, times the other devices (at most ten) that it becomes comparable with,
+-- in full where nothing is known, by half where others printed figures without an interval, by a
+-- quarter where one contributor measured it. What a second contributor confirmed is not wanted.
 create table wanted as
 with figures as (
   select
-    tier, device, device_label, target, target_label, quantisation, parameters, size_class, size_order,
-    method, method_label, depth, draft_label, coalesce(contributor, source) as person, 1 as votes
+    tier, device, device_label, target, target_label, quantisation, parameters, size_class,
+    size_order, method, method_label, depth, draft_label, coalesce(contributor, source) as person,
+    1 as votes
   from published_pair
   where speedup is not null and target is not null
   union all
   select
-    tier, device, device_label, target, target_label, quantisation, parameters, size_class, size_order,
-    method, method_label, depth, draft_label, cell, contributors
+    tier, device, device_label, target, target_label, quantisation, parameters, size_class,
+    size_order, method, method_label, depth, draft_label, cell, contributors
   from cell
-  where concurrency = 1 and conditions is null and speedup is not null and verdict <> 'never-drafted'
+  where concurrency = 1
+    and conditions is null
+    and speedup is not null
+    and verdict <> 'never-drafted'
 ),
 usual as (
   select
@@ -75,8 +79,12 @@ select
   coalesce(pairs.known, 'nothing') as known,
   coalesce(pairs.people, 0) as people,
   usual.devices,
-  (owned.common * least(usual.devices - (pairs.known is not null)::bigint, 10) * case coalesce(pairs.known, 'nothing')
-    when 'nothing' then 1.0 when 'measured' then 0.25 else 0.5 end)::double as wanted
+  (
+    owned.common * least(usual.devices - (pairs.known is not null)::bigint, 10)
+    * case coalesce(pairs.known, 'nothing')
+      when 'nothing' then 1.0 when 'measured' then 0.25 else 0.5
+    end
+  )::double as wanted
 from vocabulary_common_device as owned
 cross join usual
 join setting using (target)

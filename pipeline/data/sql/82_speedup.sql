@@ -1,6 +1,6 @@
 -- One row is one speedup for other programs: how many times as fast a device writes with a method
--- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a ratio of
--- two published rates has neither interval nor verdict. `page` is below the root of the site.
+-- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a ratio
+-- of two published rates has neither interval nor verdict. `page` is below the root of the site.
 create table speedup as
 with own as (
   select

@@ -7,8 +7,8 @@ with built as (
       quantisation_slug, setting, 'c' || concurrency, conditions, suite_label) as series,
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
-    speedup, interval_low, interval_high, stated_request, stated_request_low, stated_request_high, verdict,
-    baseline_tps, tps, submission, arm, measured_from
+    speedup, interval_low, interval_high, stated_request, stated_request_low, stated_request_high,
+    verdict, baseline_tps, tps, submission, arm, measured_from
   from pool_member
   where task = 'all' and tier = 'measured' and speedup is not null
 ),

@@ -11,7 +11,10 @@ with own as (
     pool as candidate, null as source, null as row_id, suite_label, false as differs,
     null as aside, coalesce(contributor, submission) as person, speedup
   from pool_member
-  where concurrency = 1 and conditions is null and speedup is not null and verdict <> 'never-drafted'
+  where concurrency = 1
+    and conditions is null
+    and speedup is not null
+    and verdict <> 'never-drafted'
   union all
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,

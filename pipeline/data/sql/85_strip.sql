@@ -1,12 +1,12 @@
 -- One row is one strip: what a device shows for a model on one task, in one tier. `scope` says over
--- what its setting was chosen: 0 over all backends and methods, which is what pages draw; 1 among the methods of one
--- backend; 2 among the backends of one method; 3 with both given. Measured and imported strips are as
--- the table `best` has them. A published one is the median over people of each person's median, for
--- the method that most people have tried with the model (or, where the device lacks it, with the
--- device), at the depth of `incoming_usual_depth` or the nearest one to it.
--- Runs that differ in more than speculation (`differs`) count only where there are no others.
--- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what a
--- wrong choice costs.
+-- what its setting was chosen: 0 over all backends and methods, which is what pages draw; 1 among
+-- the methods of one backend; 2 among the backends of one method; 3 with both given. Measured and
+-- imported strips are as the table `best` has them. A published one is the median over people of
+-- each person's median, for the method that most people have tried with the model (or, where the
+-- device lacks it, with the device), at the depth of `incoming_usual_depth` or the nearest one to
+-- it. Runs that differ in more than speculation (`differs`) count only where there are no others.
+-- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what
+-- a wrong choice costs.
 create table strip as
 with placed as (
   select
@@ -54,7 +54,8 @@ comparable as (
     on picked.place = placed.place and picked.scope = placed.scope and picked.method = placed.method
     and picked.aside is not distinct from placed.aside
   where tier = 'published'
-  qualify not differs or bool_and(differs) over (partition by placed.place, placed.aside, placed.scope)
+  qualify not differs
+    or bool_and(differs) over (partition by placed.place, placed.aside, placed.scope)
 ),
 at_depth as (
   select comparable.*
@@ -96,10 +97,16 @@ facts as (
     list(distinct drawn.task order by drawn.task) as tasks,
     list(distinct drawn.backend order by drawn.backend) as backends,
     coalesce(
-      list(distinct drawn.quantisation order by drawn.quantisation) filter (drawn.quantisation is not null), []
+      list(distinct drawn.quantisation order by drawn.quantisation) filter (
+        drawn.quantisation is not null
+      ),
+      []
     ) as quantisations,
     coalesce(
-      list(distinct drawn.draft_label order by drawn.draft_label) filter (drawn.draft_label is not null), []
+      list(distinct drawn.draft_label order by drawn.draft_label) filter (
+        drawn.draft_label is not null
+      ),
+      []
     ) as drafts,
     bool_and(differs) as differs,
     arg_min(
@@ -136,12 +143,12 @@ credited as (
 ),
 own as (
   select
-    best.scope as place, best.tier, best.device_label, best.device_kind, best.vram_gib, best.backend,
-    best.engine_label, best.target_label, best.quantisation, best.parameters, best.active_parameters,
-    best.size_class, best.size_order, best.method, best.method_label, best.depth, best.draft_label,
-    best.own_tasks, best.speedup, best.interval_low, best.interval_high, best.stated_request,
-    best.verdict, best.doubt, best.mark, best.recommended, best.choices, best.other_engine,
-    best.other_tps,
+    best.scope as place, best.tier, best.device_label, best.device_kind, best.vram_gib,
+    best.backend, best.engine_label, best.target_label, best.quantisation, best.parameters,
+    best.active_parameters, best.size_class, best.size_order, best.method, best.method_label,
+    best.depth, best.draft_label, best.own_tasks, best.speedup, best.interval_low,
+    best.interval_high, best.stated_request, best.verdict, best.doubt, best.mark, best.recommended,
+    best.choices, best.other_engine, best.other_tps,
     setup.submission, setup.engine_build as build, setup.measured_from::date::varchar as day
   from best
   left join explore on explore.cell = best.candidate

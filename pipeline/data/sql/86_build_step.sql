@@ -1,8 +1,9 @@
--- One row is one setting over all tasks under one engine build, and how its speedup compares with that
--- of the first build and of the best one before, prompt by prompt (`pipeline.data.build_changes`).
--- `step` is a detected change: the interval, which allows for all pairs of builds, leaves 1 out and the
--- ratio is at least 5 % either way. `smallest_step` is the least change that these prompts could have
--- shown. The baseline's rate is listed too, because a speedup also falls where plain decoding got faster.
+-- One row is one setting over all tasks under one engine build, and how its speedup compares with
+-- that of the first build and of the best one before, prompt by prompt
+-- (`pipeline.data.build_changes`). `step` is a detected change: the interval, which allows for all
+-- pairs of builds, leaves 1 out and the ratio is at least 5 % either way. `smallest_step` is the
+-- least change that these prompts could have shown. The baseline's rate is listed too, because a
+-- speedup also falls where plain decoding got faster.
 create table build_step as
 with answered as (
   select series, build_order, count(*) as prompts
@@ -16,7 +17,8 @@ select
   speedup_change,
   change_low,
   change_high,
-  if(change_high is null, null, greatest(1.05::double, change_high / speedup_change) - 1) as smallest_step,
+  if(change_high is null, null, greatest(1.05::double, change_high / speedup_change) - 1)
+    as smallest_step,
   build_series.baseline_tps / reference.baseline_tps as baseline_change,
   case
     when change_low > 1 and speedup_change >= 1.05::double then 'faster'

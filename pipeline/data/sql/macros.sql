@@ -17,8 +17,8 @@ create macro parameters_label(parameters) as
     else parameters::varchar
   end;
 
--- Does an interval lie clear of 1? As `estimates.verdicts.judge`: beyond the least that anyone would
--- notice, and beyond a share of the interval's own half-width, both as logarithms.
+-- Does an interval lie clear of 1? As `estimates.verdicts.judge`: beyond the least that anyone
+-- would notice, and beyond a share of the interval's own half-width, both as logarithms.
 create macro clearly_above(low, high) as low > greatest(
   (select helps_above from vocabulary_bound),
   (high / low) ** ((select clear_of_one from vocabulary_bound) / 2)
@@ -62,8 +62,9 @@ create macro trust_in(verdict, doubt) as case
   else 0
 end;
 
--- The bound towards 1 of the best of several figures: the chance that one of them is high by luck grows
--- with their number, so the bound of the one that was chosen lies further away (`choice_factor`).
+-- The bound towards 1 of the best of several figures: the chance that one of them is high by luck
+-- grows with their number, so the bound of the one that was chosen lies further away
+-- (`choice_factor`).
 create macro chosen_low(speedup, interval_low, factor) as
   least(interval_low, speedup * (interval_low / speedup) ** factor);
 
@@ -104,12 +105,12 @@ create macro other_engine(words) as nullif(
 );
 
 -- By level and method, how many times as wide intervals must be so that 95 % of the predictions for
--- a contributor whom nobody has seen fall into them: split conformal prediction (Vovk, Gammerman and
--- Shafer 2005) over contributors, each with the same weight however many predictions it has (Dunn,
--- Wasserman and Ramdas 2022), with the correction for their finite number, up to 99 %. `scores` names
--- a table of predictions with fold, voter, level, method and score, the distance over the half-width.
--- `left_out` is null, or a fold of voters who were not looked at. Scores are counted in steps of 1 %;
--- no widening is below `least_wide`.
+-- a contributor whom nobody has seen fall into them: split conformal prediction (Vovk, Gammerman
+-- and Shafer 2005) over contributors, each with the same weight however many predictions it has
+-- (Dunn, Wasserman and Ramdas 2022), with the correction for their finite number, up to 99 %.
+-- `scores` names a table of predictions with fold, voter, level, method and score, the distance
+-- over the half-width. `left_out` is null, or a fold of voters who were not looked at. Scores are
+-- counted in steps of 1 %; no widening is below `least_wide`.
 -- A method of few voters takes the wider of its own and that of all; below ten in all there is
 -- nothing to learn from.
 create macro widenings(scores, least_wide, more) as table (
@@ -194,7 +195,10 @@ create macro widenings(scores, least_wide, more) as table (
 
 -- The one name of a model, however it is written.
 create macro model_name(written) as coalesce(
-  (select label from vocabulary_alias where id = regexp_replace(lower(written), '[\s_]+', '-', 'g')),
+  (
+    select label from vocabulary_alias
+    where id = regexp_replace(lower(written), '[\s_]+', '-', 'g')
+  ),
   written
 );
 
@@ -207,14 +211,15 @@ create macro t_reach(degrees) as (
   select quantile from incoming_t_quantile where freedom = degrees
 );
 
--- What is at a position of a list, counted from 1, interpolated: 2.4 is between the second and third.
+-- What is at a position of a list, counted from 1, interpolated: 2.4 is between the second and
+-- third.
 create macro interpolated(ordered, position) as
   ordered[floor(position)::bigint]
     + (position - floor(position))
     * (ordered[floor(position)::bigint + 1] - ordered[floor(position)::bigint]);
 
--- The variance of the median of so many values in that of one: that of their mean up to two, then up
--- to pi / 2 of it.
+-- The variance of the median of so many values in that of one: that of their mean up to two, then
+-- up to pi / 2 of it.
 create macro median_variance(count) as if(count > 2, pi() / 2, 1) / count;
 
 -- "core 2" is the second version of a suite; the first has no label.

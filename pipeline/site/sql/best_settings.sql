@@ -1,5 +1,5 @@
--- One row is one task of one device, or of one target (`$place` names which), with its best setting as
--- the table `best` has it, of the best tier that it has. Tasks with a clear gain
+-- One row is one task of one device, or of one target (`$place` names which), with its best setting
+-- as the table `best` has it, of the best tier that it has. Tasks with a clear gain
 -- come first, by their lower bounds; the others have no rank and come in the order of the tasks.
 select *
 from best

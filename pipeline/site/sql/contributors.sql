@@ -1,5 +1,5 @@
--- One row is one contributor with counted results, by the devices and models that these cover; the name
--- as the newest result has it. `anonymous` counts the counted results without a name.
+-- One row is one contributor with counted results, by the devices and models that these cover; the
+-- name as the newest result has it. `anonymous` counts the counted results without a name.
 with counted as (
   select
     lower(contributor) as contributor,
@@ -14,6 +14,8 @@ with counted as (
 )
 select
   *,
-  (select count(*) from setup where counted and contributor is null and tier = 'measured') as anonymous
+  (
+    select count(*) from setup where counted and contributor is null and tier = 'measured'
+  ) as anonymous
 from counted
 order by len(devices) * len(targets) desc, last_measured desc, contributor;

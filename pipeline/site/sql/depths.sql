@@ -1,14 +1,15 @@
 -- One row is one depth of one pair on one `$device` or of one `$target`, where it ran at several:
--- measured and imported over all tasks under usual conditions, and for devices published ratios with
--- nothing else changed. `best` marks the depth
--- with the highest lower bound, or without intervals the highest figure, of those whose whole request
--- is not clearly slower.
+-- measured and imported over all tasks under usual conditions, and for devices published ratios
+-- with nothing else changed. `best` marks the depth
+-- with the highest lower bound, or without intervals the highest figure, of those whose whole
+-- request is not clearly slower.
 with figures as (
   select
     device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,
     stated_request, slower_request, verdict, verdict_label(mark) as verdict_label,
     concat_ws(' · ', if($device = 'all', device_label, null),
-      if($target = 'all', target_label || ' ', '') || quantisation, method_label, draft_label, backend,
+      if($target = 'all', target_label || ' ', '') || quantisation, method_label, draft_label,
+      backend,
       nullif(tier, 'measured'), nullif(concurrency, 1) || ' at once', other_engine(engine_label)
     ) as line_label
   from cell

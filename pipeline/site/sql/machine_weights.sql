@@ -2,7 +2,8 @@
 -- whose size and parameters are known; the most common first. A file counts once, however often it
 -- was measured.
 with files as (
-  select distinct on (target_name, quantisation, file_bytes) quantisation, file_bytes * 8 / parameters as bits
+  select distinct on (target_name, quantisation, file_bytes)
+    quantisation, file_bytes * 8 / parameters as bits
   from submission
   where file_bytes is not null and parameters > 0 and quantisation is not null
   union all

@@ -24,7 +24,8 @@ own as (
 ),
 pair as (
   select
-    tier, device, any_value(device_label) as device_label, target, any_value(target_label) as target_label,
+    tier, device, any_value(device_label) as device_label, target,
+    any_value(target_label) as target_label,
     method, any_value(method_label) as method_label, median(speedup) as speedup, count(*) as people
   from own
   group by tier, device, target, method

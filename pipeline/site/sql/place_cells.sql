@@ -1,5 +1,5 @@
--- One row is one cell of a device, or of a target (`$place` names which), measured ones first and of
--- those what is certainly fastest; of so many `listed` the first 20, so that a page stays
+-- One row is one cell of a device, or of a target (`$place` names which), measured ones first and
+-- of those what is certainly fastest; of so many `listed` the first 20, so that a page stays
 -- light. Explore has all.
 select *, count(*) over place as listed
 from cell

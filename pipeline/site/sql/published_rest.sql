@@ -1,5 +1,6 @@
 -- One row is one row of a public source that is on no device's page: it is neither a rate with
--- speculation next to its baseline nor such a baseline. `setting` is its machine and models in words.
+-- speculation next to its baseline nor such a baseline. `setting` is its machine and models in
+-- words.
 select
   row.source,
   row.row_id,

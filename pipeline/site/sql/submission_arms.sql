@@ -1,5 +1,6 @@
 -- One row is one arm of one submission, with its draft model and quantisation in one name, and the
--- geometric mean over its prompts: the figure that a source which weighs prompts and not tasks prints.
+-- geometric mean over its prompts: the figure that a source which weighs prompts and not tasks
+-- prints.
 with meant as (
   select submission, arm, exp(avg(ln(speedup))) as over_prompts
   from prompt_estimate

@@ -1,5 +1,5 @@
--- One row is the best setting of one device, or of one target (`$place` names which), over all models,
--- methods and tasks of the best tier that it has.
+-- One row is the best setting of one device, or of one target (`$place` names which), over all
+-- models, methods and tasks of the best tier that it has.
 select *
 from best
 where place = $place and tier_order = 1

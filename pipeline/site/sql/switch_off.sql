@@ -1,6 +1,6 @@
--- One row is one cell with a clear verdict: under which setting, task, context and number of streams a
--- method gains or loses. `pays_from` is the answer length from which a setting that is faster to write
--- but slower in all saves time, as the newest submission of the cell has it.
+-- One row is one cell with a clear verdict: under which setting, task, context and number of
+-- streams a method gains or loses. `pays_from` is the answer length from which a setting that is
+-- faster to write but slower in all saves time, as the newest submission of the cell has it.
 select
   explore.*,
   case when explore.verdict = 'helps' then 'gains' else 'loses' end as effect,

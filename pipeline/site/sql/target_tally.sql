@@ -1,5 +1,6 @@
--- One row is one target model with how many of its measured cells of single tasks help and hurt, and
--- how many figures others have printed about it. A model that only others know has no submission.
+-- One row is one target model with how many of its measured cells of single tasks help and hurt,
+-- and how many figures others have printed about it. A model that only others know has no
+-- submission.
 with printed as (
   select
     target,
@@ -38,6 +39,9 @@ left join (
   group by target
 ) using (target)
 left join (
-  select target, list(distinct tier order by tier desc) as tiers from setup where counted group by target
+  select target, list(distinct tier order by tier desc) as tiers
+  from setup
+  where counted
+  group by target
 ) using (target)
 order by target;

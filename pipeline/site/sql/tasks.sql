@@ -1,6 +1,6 @@
 -- One row is one setting on one task, of the settings with three tasks or more: its speedup there
--- divided by the mean over its tasks (of logarithms), so that machines and models do not matter. Of more
--- than 50 on a line an even sample by digest, so that the chart stays readable and light.
+-- divided by the mean over its tasks (of logarithms), so that machines and models do not matter. Of
+-- more than 50 on a line an even sample by digest, so that the chart stays readable and light.
 with figure as (
   select tier, setup as setting, device_label, target_label, method_label, depth, task, speedup
   from explore
@@ -8,7 +8,8 @@ with figure as (
   union all
   select
     tier,
-    concat_ws('|', source, contributor, device, backend, engine_name, target, quantisation, method, depth, draft_label),
+    concat_ws('|', source, contributor, device, backend, engine_name, target, quantisation, method,
+      depth, draft_label),
     device_label, target_label, method_label, depth, task, median(speedup)
   from published_pair
   where task is not null and len(coalesce(also_differs, [])) = 0
@@ -21,7 +22,8 @@ compared as (
 )
 select
   concat_ws(' · ', task_label(task), tier) as line_label,
-  task_label(task) as task_label, device_label, target_label, method_label, depth, speedup, relative, tier,
+  task_label(task) as task_label, device_label, target_label, method_label, depth, speedup,
+  relative, tier,
   median(relative) over line as typical, count(*) over line as dots
 from compared
 window line as (partition by task, tier)

@@ -5,5 +5,5 @@ with placed as (
 )
 select * exclude (place)
 from placed
-where place in (select min(place) from placed group by device_label)
+qualify place = min(place) over (partition by device_label)
 order by place;

@@ -1,11 +1,13 @@
--- One row is one device and size of model, for a backend and a task or for `any` of them: the median
--- over people of each person's median, in the best tier there, with the method that most people used.
+-- One row is one device and size of model, for a backend and a task or for `any` of them: the
+-- median over people of each person's median, in the best tier there, with the method that most
+-- people used.
 with author as (
   select submission, contributor as author from submission
 ),
 figure as (
   select
-    tier, device, device_label, size_class, size_order, backend, task, method, method_label, speedup,
+    tier, device, device_label, size_class, size_order, backend, task, method, method_label,
+    speedup,
     coalesce(author, submission) as person
   from explore
   join author using (submission)
@@ -21,9 +23,10 @@ own as (
   select
     tier, device, any_value(device_label) as device_label, size_class, size_order,
     coalesce(backend, 'any') as backend, coalesce(task, 'any') as task,
-    method, any_value(method_label) as method_label, person, median(speedup) as speedup, count(*) as figures
+    method, any_value(method_label) as method_label, person, median(speedup) as speedup,
+    count(*) as figures
   from figure
-  group by tier, device, size_class, size_order, method, person, cube (backend, task)
+  group by tier, device, size_class, size_order, method, person, cube(backend, task)
 ),
 typical as (
   select
@@ -33,11 +36,13 @@ typical as (
   group by all
 )
 select
-  device, device_label, size_class, size_order, backend, coalesce(task_label(task), task) as task_label,
+  device, device_label, size_class, size_order, backend,
+  coalesce(task_label(task), task) as task_label,
   method, method_label, speedup, people, figures, tier
 from typical
 qualify row_number() over (
   partition by device, size_class, backend, task
-  order by list_position(['measured', 'imported', 'published'], tier), people desc, figures desc, method
+  order by
+    list_position(['measured', 'imported', 'published'], tier), people desc, figures desc, method
 ) = 1
 order by backend <> 'any', task <> 'any', backend, task, device_label, size_order;
