@@ -9,7 +9,12 @@ from harness import console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.command_help import Command
 from harness.errors import NO, MachineError
+from harness.models.compatibility import compare
+from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import usual_draft
+from harness.models.resolve import on_disk, resolve
+from harness.plan.overview import overview
+from harness.report.model_table import show, show_comparison
 from schemas.codec import encode
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
@@ -25,8 +30,6 @@ def models(
     """Shows for each whether it is on this disk and fits the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
-    from harness.plan.overview import overview  # noqa: PLC0415 - slow to import
-    from harness.report.model_table import show  # noqa: PLC0415 - slow to import
 
     found = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
@@ -47,10 +50,6 @@ def check(
 
     Nothing is fetched and no weights are loaded. Exit code 1 is no.
     """
-    from harness.models.compatibility import compare  # noqa: PLC0415 - slow to import
-    from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
-    from harness.report.model_table import show_comparison  # noqa: PLC0415 - slow to import
-
     ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
     compared = compare(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
@@ -79,8 +78,6 @@ def get(
     A file that is on this disk is not fetched again. An interrupted download is continued, and
     every file is compared with the hub's SHA-256 before it is used.
     """
-    from harness.models.resolve import on_disk, resolve  # noqa: PLC0415 - slow to import
-
     usual = usual_draft(name) if draft else None
     for each in (name, usual.name) if usual else (name,):
         path = on_disk(each)
@@ -91,8 +88,6 @@ def get(
 
 def _required(name: str) -> Path:
     """The file of a model. Raises `MachineError` with the command that fetches it."""
-    from harness.models.resolve import on_disk  # noqa: PLC0415 - slow to import
-
     path = on_disk(name)
     if path is None:
         message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"

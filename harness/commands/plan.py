@@ -7,6 +7,9 @@ import typer
 from harness import console
 from harness.command_options import offers_fields
 from harness.plan import options
+from harness.plan.inputs import plan_inputs
+from harness.plan.planner import plan as planned
+from harness.report.plan_report import show
 
 
 @console.reports_errors
@@ -27,10 +30,6 @@ def plan(
 
     - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
     """
-    from harness.plan.inputs import plan_inputs  # noqa: PLC0415 - slow to import
-    from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import
-    from harness.report.plan_report import show  # noqa: PLC0415 - slow to import
-
     inputs = plan_inputs(models, load=load, computer=computer, speed=speed, say=console.say)
     found = planned(inputs)
     if json:

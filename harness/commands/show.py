@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from estimates.summary import summarize
 from harness import console
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.machine.engines import server_program
+from harness.report import brief
+from harness.report.terminal import show as show_report
+from harness.report.use import Here
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
@@ -24,9 +28,6 @@ def show(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
-    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
-    from harness.report import brief  # noqa: PLC0415 - slow to import
-    from harness.report.use import Here  # noqa: PLC0415 - slow to import
 
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
@@ -40,7 +41,5 @@ def show(
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file, here=Here(server=server_program()))
     if details:
-        from harness.report.terminal import show as show_report  # noqa: PLC0415 - slow to import
-
         screen.print()
         show_report(submission, summary, screen)

@@ -6,8 +6,10 @@ from typing import Annotated
 from harness import console
 from harness.campaign.options import Options
 from harness.command_options import Without, offers_fields
+from harness.compare import check_reference, compare_builds
 from harness.compare.options import BLOCKS, Builds
 from harness.errors import BadInputError
+from harness.run import run_reports
 from harness.run.request import ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
 
@@ -60,8 +62,6 @@ def compare(
         engines=builds.engines(options, connection),
         result=result,
     )
-    from harness.compare import check_reference, compare_builds  # noqa: PLC0415 - slow to import
-    from harness.run import run_reports  # noqa: PLC0415 - slow to import
 
     if result.dry_run:
         run_reports.print_plan(request, 60 * minutes)

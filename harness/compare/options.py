@@ -7,7 +7,10 @@ from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import option
 from harness.run.chosen_engine import ChosenEngine
+from harness.run.result_file import require_writable
+from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
+from harness.runners.server_command import command_words
 
 # Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
 # a hundred (`python -m bench.builds`).
@@ -76,7 +79,6 @@ class Builds:
         if self.markdown.is_dir():
             message = f"{self.markdown} is a folder; name a file in it with --markdown"
             raise BadInputError(message)
-        from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
 
         require_writable(self.markdown.parent)
 
@@ -87,7 +89,6 @@ class Builds:
         if given := connection.given_for_servers():
             message = f"{given[0]} is for --base-command and --head-command"
             raise BadInputError(message)
-        from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
 
         try:
             find(path)
@@ -99,7 +100,6 @@ class Builds:
     def _commanded(
         self, name: str, commands: tuple[str, ...], options: Options, connection: ConnectionOptions
     ) -> ChosenEngine:
-        from harness.runners.server_command import command_words  # noqa: PLC0415 - slow to import
 
         flag, needed = f"--{name}-command", 1 + len(options.methods)
         if len(commands) != needed:

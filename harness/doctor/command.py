@@ -6,6 +6,7 @@ import typer
 
 from harness import console
 from harness.doctor.check import Check
+from harness.doctor.examine import examine
 from harness.errors import NOT_MEASURED
 from schemas.codec import encode
 
@@ -25,7 +26,6 @@ def doctor(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-    from harness.doctor.examine import examine  # noqa: PLC0415 - slow to import
 
     checks = []
     for check in examine(model=model, say=console.say):

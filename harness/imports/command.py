@@ -3,24 +3,25 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from estimates.summary import summarize
 from harness import console
 from harness.command_options import offers_fields
 from harness.errors import BadInputError, suggestion
 from harness.imports import IMPORTERS
+from harness.imports.assemble import Imported, assemble
 from harness.imports.needed_facts import KEYS, parse_map
 from harness.imports.reading import read
 from harness.imports.source_files import arm_and_path, digest, given
 from harness.options import REQUIRED, offered, option
+from harness.report import brief
+from harness.run import result_file as results
 from harness.run.request import CONTRIBUTOR, JSON, check_contributor
 from schemas.codec import encode
 from schemas.submission import Origin, Submission
-
-if TYPE_CHECKING:
-    from harness.imports.assemble import Imported
 
 _NO_LICENCE = (
     "No licence: these records may be shared only as their author allows. Look for the licence of "
@@ -90,8 +91,6 @@ def import_(
     options: ImportOptions,
 ) -> None:
     """Read the records, write the results, print the reports."""
-    from harness.imports.assemble import assemble  # noqa: PLC0415 - slow to import
-
     options.check()
     given_files = [given(path, arm) for arm, path in map(arm_and_path, files)]
     origin = Origin(
@@ -106,7 +105,6 @@ def import_(
 
 
 def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
-    from harness.run import result_file as results  # noqa: PLC0415 - slow to import
 
     is_file = output is not None and output.suffix == ".json" and not output.is_dir()
     if is_file and len(submissions) > 1:
@@ -118,8 +116,6 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
 
 
 def _report(done: "Imported", paths: list[Path], *, as_json: bool) -> None:
-    from estimates.summary import summarize  # noqa: PLC0415 - slow to import
-    from harness.report import brief  # noqa: PLC0415 - slow to import
 
     for line in done.left_out:
         console.say(f"left out: {line}")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import console
+from harness.campaign.builder import at_depth
+from harness.campaign.from_options import campaign_from, methods_named
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError, HarnessError, MachineError, suggestion
@@ -16,6 +18,7 @@ from harness.options import option
 from harness.run.check_runner_options import require_servers, require_suited
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
+from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
@@ -50,8 +53,6 @@ class EngineOptions(ConnectionOptions):
         if runner is None and self.names_servers:
             runner = "openai"
         if runner is None:
-            from harness.campaign.from_options import methods_named  # noqa: PLC0415 - slow
-
             runner = installed.usual_runner(methods_named(options))
             if runner == _SERVER:
                 console.say(f"Measuring with {installed.server_program()}.")
@@ -98,8 +99,6 @@ class ChosenEngine:
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
         """The campaign as this runner can run it, at no depth yet."""
-        from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
-
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
@@ -111,8 +110,6 @@ class ChosenEngine:
 
         Raises `HarnessError`, with the name in front, if the engine cannot run it.
         """
-        from harness.campaign.builder import at_depth  # noqa: PLC0415 - slow to import
-
         campaign = at_depth(campaign, self.depth)
         try:
             self.commands(campaign)
@@ -135,8 +132,6 @@ class ChosenEngine:
     def server(self) -> str | None:
         """The llama-server that is measured, else the one of this machine."""
         if self.runner == _SERVER:
-            from harness.runners.llama_server.binary import find  # noqa: PLC0415 - slow to import
-
             return str(find(self.connection.binary).path)
         return installed.server_program()
 

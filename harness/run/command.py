@@ -3,7 +3,9 @@
 from harness import console
 from harness.campaign.options import Options
 from harness.command_options import offers_fields
+from harness.run import run_command, run_reports
 from harness.run.chosen_engine import EngineOptions, at_depths
+from harness.run.month import of_the_month
 from harness.run.request import ResultOptions, RunRequest
 
 
@@ -19,14 +21,11 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
     - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
     """
     if result.month:
-        from harness.run.month import of_the_month  # noqa: PLC0415 - slow to import
-
         options = of_the_month(options)
     engines = engine.engines(options)
     request = RunRequest(
         options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
     )
-    from harness.run import run_command, run_reports  # noqa: PLC0415 - slow to import, not for the help
 
     if result.dry_run:
         run_reports.print_plan(request)

@@ -4,16 +4,15 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
+from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-    from schemas.submission import Submission
+from schemas import private, strict
+from schemas.submission import Submission
 
 _RESULT = "Result"
 
@@ -72,7 +71,6 @@ class ResultOptions:
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters, in UTF-8"
             raise BadInputError(message)
-        from schemas import private, strict  # noqa: PLC0415 - slow to import
 
         refused = strict.load(json.dumps({"notes": self.notes}).encode())
         if isinstance(refused, tuple):
@@ -91,8 +89,6 @@ class RunRequest:
 
     def check(self) -> None:
         """Raise `HarnessError` for options that are wrong whatever the models are."""
-        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
-
         self.result.check()
         self.engines[0].require_suited(self.options)
         if len(self.engines) > 1:
@@ -100,7 +96,6 @@ class RunRequest:
         results.require_writable(self.result.output)
 
     def write(self, submission: "Submission") -> Path:
-        from harness.run import result_file as results  # noqa: PLC0415 - slow to import
 
         given = self.result
         submission = replace(submission, contributor=given.contributor, notes=given.notes)

@@ -9,6 +9,7 @@ from harness.errors import BadInputError
 from harness.run.chosen_engine import EngineOptions
 from harness.run.request import ResultOptions
 from harness.tune.options import SearchOptions
+from harness.tune.tune_request import TuneRequest
 
 # What a tune decides itself, or does not vary.
 _DECIDED = Without(
@@ -62,7 +63,6 @@ def tune(
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
         raise BadInputError(message)
-    from harness.tune.tune_request import TuneRequest  # noqa: PLC0415 - slow to import
 
     engines = engine.engines(options)
     request = TuneRequest(options=options, search=search, engines=engines, result=result)

@@ -13,6 +13,7 @@ from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, Sui
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.report.events import Event, TrialEnded, TrialsPlanned
+from harness.report.remaining_time import RemainingTime
 from harness.tune.decisions import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.tune.options import DEEPEST_HEAD
 from schemas.method import Method, limit
@@ -127,8 +128,6 @@ class TimeLeft:
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
         """`prompts` are those of a tune that the budget does not cut short."""
-        from harness.report.remaining_time import RemainingTime  # noqa: PLC0415 - not for the help
-
         self._ends_s = clock() + budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
         self._race, self._certificate = _race_trials(prompts), _certificate_trials(prompts)
