@@ -11,7 +11,7 @@ from types import ModuleType
 from harness import INSTALLED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Feature:
     """A command or an engine.
 
@@ -30,63 +30,59 @@ class Feature:
 
 
 COMMANDS = {
-    "run": Feature(
-        module="harness.run.command",
-        summary="Measure this machine and write one result file.",
-    ),
+    "run": Feature("harness.run.command", "Measure this machine and write one result file."),
     "tune": Feature(
-        module="harness.tune.command",
-        summary="Find the method and depth that is fastest on this machine, and certify it.",
+        "harness.tune.command",
+        "Find the method and depth that is fastest on this machine, and certify it.",
     ),
     "compare": Feature(
-        module="harness.compare.command",
-        summary="Compare two builds of llama-server: is speculation slower after a change?",
+        "harness.compare.command",
+        "Compare two builds of llama-server: is speculation slower after a change?",
         page="docs/engine-developers.md",
     ),
     "fleet": Feature(
-        module="harness.fleet.command",
-        summary="Measure a matrix of targets, methods and backends over many machines.",
+        "harness.fleet.command",
+        "Measure a matrix of targets, methods and backends over many machines.",
         page="docs/fleet.md",
     ),
     "plan": Feature(
-        module="harness.commands.plan",
-        summary="Predict what fits, what a draft costs in memory and what it gains; no download.",
+        "harness.commands.plan",
+        "Predict what fits, what a draft costs in memory and what it gains; no download.",
     ),
     "doctor": Feature(
-        module="harness.doctor.command",
-        summary="Check Python, engine, devices, memory, power, load and clock; say what to fix.",
+        "harness.doctor.command",
+        "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
     ),
     "validate": Feature(
-        module="harness.commands.validate",
-        summary="Check result files against the format; print one line per finding.",
+        "harness.commands.validate",
+        "Check result files against the format; print one line per finding.",
     ),
     "show": Feature(
-        module="harness.commands.show",
-        summary="Print the report of a result file: verdict and speedup per arm and task, and why.",
+        "harness.commands.show",
+        "Print the report of a result file: verdict and speedup per arm and task, and why.",
     ),
     "submit": Feature(
-        module="harness.submit.command",
-        summary="Check a result, copy it to results/community/ and open a pull request with gh.",
+        "harness.submit.command",
+        "Check a result, copy it to results/community/ and open a pull request with gh.",
     ),
     "methods": Feature(
-        module="harness.commands.methods",
-        summary="List the methods for `run --method` with their default sizes.",
+        "harness.commands.methods", "List the methods for `run --method` with their default sizes."
     ),
     "import": Feature(
-        module="harness.imports.command",
-        summary="Turn the raw records of another tool into results of the tier `imported`.",
+        "harness.imports.command",
+        "Turn the raw records of another tool into results of the tier `imported`.",
     ),
     "models": Feature(
-        module="harness.commands.models",
-        summary="List the models and pairs that have a name; check a pair, or fetch models.",
+        "harness.commands.models",
+        "List the models and pairs that have a name; check a pair, or fetch models.",
     ),
 }
 if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout
     del COMMANDS["import"]
 
 ENGINES = {
-    "llama-cpp-python": Feature(module="harness.runners.inprocess"),
-    "llama-server": Feature(module="harness.runners.llama_server"),
-    "openai": Feature(module="harness.openai", page="docs/engines.md"),
-    "mlx": Feature(module="harness.mlx", page="docs/engines.md"),
+    "llama-cpp-python": Feature("harness.runners.inprocess"),
+    "llama-server": Feature("harness.runners.llama_server"),
+    "openai": Feature("harness.openai", page="docs/engines.md"),
+    "mlx": Feature("harness.mlx", page="docs/engines.md"),
 }
