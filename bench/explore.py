@@ -29,7 +29,7 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from bench.synthetic_rigs import models
 from bench.synthetic_truth import world
-from pipeline.site.pages.cells import MOST_CELLS, USUAL_ENGINE, VENDORS, Files, cells_files
+from pipeline.site.pages.cells import DEFAULT_ENGINE, MOST_CELLS, VENDORS, Files, cells_files
 from pipeline.site.pages.explore import FILTERS
 from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.browser.conftest import FLAGS, NAMES, Quiet
@@ -39,7 +39,7 @@ COMMAND = "python -m bench.explore"
 CELLS, SEED, ROUNDS = (MOST_CELLS, 50_000, 500_000), 1, 4
 DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
 METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
-USUAL = (
+DEFAULTS = (
     *("suite_label", "context_depth", "token_choice", "answer_limit", "cache_types"),
     *("attention", "loading", "conditions"),
 )
@@ -118,7 +118,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "device": f"device-{device}",
             "device_label": f"{gpu['name']} no. {device}",
             "backend": setting.choice(gpu["backends"]),
-            "engine_label": USUAL_ENGINE,
+            "engine_label": DEFAULT_ENGINE,
             "target": target.name.lower(),
             "target_label": target.name,
             "quantisation": target.quantisation,
@@ -137,7 +137,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "mark": verdict,
             "whole_request": speedup * setting.uniform(0.8, 1),
             "measured_with": "",
-            **dict.fromkeys(USUAL),
+            **dict.fromkeys(DEFAULTS),
             "context_depth": setting.choice((None, None, 4096)),
         }
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 SAYS_LESS = "the field is optional: the file says less, and what it says stays true"
 # Axes without a usual value are stated where somebody asked for them, and by nothing else. Without
 # its temperature a file that draws its tokens is no longer complete.
-UNUSUAL = {
+NO_DEFAULT = {
     f"settings.{name}{'[]' if axis.type == 'texts' else ''}"
     for name, axis in AXES.items()
-    if axis.usual is None and name != "temperature"
+    if axis.default is None and name != "temperature"
 }
 # What the harness itself does not always know: a machine need not tell it, or a person.
 HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
-    *UNUSUAL,
+    *NO_DEFAULT,
 }
 # An import knows less: without these it says less, and is still true. Other removals are found.
 MAY_BE_MISSING = {
@@ -53,7 +53,7 @@ MAY_BE_MISSING = {
     *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
     *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
-    *("settings.context_tokens", "settings.threads", *UNUSUAL),
+    *("settings.context_tokens", "settings.threads", *NO_DEFAULT),
     *("suite.prompts[].tokens", "suite.prompts[].rendered_sha256"),
     *(f"target.{name}" for name in ("family", "layers", "parameters")),
     *(f"trials[].{name}_ms" for name in ("draft", "prompt", "verify", "wall")),

@@ -25,7 +25,7 @@ from harness.tune.decisions import (
     FORECAST_ERROR,
     RACE_BLOCKS,
     RACED,
-    settle,
+    certify,
     standing,
     times_of,
 )
@@ -105,7 +105,7 @@ def tune(rng: np.random.Generator) -> Outcome:
     found = standing(raced, predicted, running=[each.id for each in listed], baseline=BASELINE)
     best, *rivals = (arm for arm in found.ranked if arm not in found.dropped)
     certificate = stage([best, *rivals[:1]], [prompts[at] for at in fresh], CERTIFICATE_BLOCKS)
-    verdict = settle(
+    verdict = certify(
         raced,
         times_of(certificate),
         best=best,

@@ -101,11 +101,11 @@ class Tune:
         for block in range(decisions.CERTIFICATE_BLOCKS):
             self._block(certificate, arms, log_times(self._truth, fresh), block, "c")
         self._certified = fresh
-        return decisions.settle(
+        return decisions.certify(
             race, certificate, best=best, rival=rival, baseline=BASELINE, tasks=tasks
         )
 
-    def again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
+    def certify_again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
         """The certificate of an arm once more: on the same prompts, or on others of these tasks."""
         fresh = self._certified
         if elsewhere:
@@ -198,7 +198,9 @@ def tuned(kind: str, number: int, seed: int) -> Found:
     margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
     again: list[bool | None] = [None, None]
     if verdict is not None and (interval := verdict.gain.interval) is not None:
-        ratios = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
+        ratios = [
+            tune.certify_again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)
+        ]
         again = [
             None if found is None else interval.low <= found.estimate <= interval.high
             for found in ratios

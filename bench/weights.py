@@ -168,12 +168,12 @@ def weighed(page: Page, asked: Asked, address: str) -> Weight:
     page.goto("about:blank")  # what the page before still asks for is none of this one
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
-    _settle(page, asked)
+    _wait_until_idle(page, asked)
     before, requests = asked.sent, len(asked.paths)
     size = page.viewport_size
     assert size is not None
     page.evaluate(SCROLL)
-    _settle(page, asked)
+    _wait_until_idle(page, asked)
     return Weight(
         address=address,
         width=size["width"],
@@ -185,7 +185,7 @@ def weighed(page: Page, asked: Asked, address: str) -> Weight:
     )
 
 
-def _settle(page: Page, asked: Asked) -> None:
+def _wait_until_idle(page: Page, asked: Asked) -> None:
     """Wait until the page has asked for nothing more for a while."""
     seen = -1
     while seen != len(asked.paths):

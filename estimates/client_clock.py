@@ -49,10 +49,10 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 def apart(submission: Submission, arm: Arm) -> float:
     """That factor as a logarithm; 0 if there may be none, or it is unknown."""
-    return _middle(error(submission, arm))
+    return _log_centre(error(submission, arm))
 
 
-def _middle(found: Interval | None) -> float:
+def _log_centre(found: Interval | None) -> float:
     if found is None or found.low <= 1 <= found.high:
         return 0.0
     return math.log(found.low * found.high) / 2
@@ -82,7 +82,7 @@ def widened(interval: Interval, scope: Scope) -> Interval:
     if found is None:
         return interval.wider(grain)
     most = max(-math.log(found.low), math.log(found.high))
-    ratio = time_ratio(scope.times) * math.exp(_middle(found))
+    ratio = time_ratio(scope.times) * math.exp(_log_centre(found))
     interval = interval.wider(max(grain, most) if short else min(grain, most + slack))
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
 

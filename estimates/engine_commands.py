@@ -72,11 +72,11 @@ def serve_nearest(
         f"llama-server has no {method.type}. This is its nearest method, {nearest}, which is not "
         f"what was measured: measure it, too (--runner llama-server --method {nearest})."
     )
-    found = serve_nearest(engine, model, None, usual(nearest, method.n_max), extra)
+    found = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
     return found and replace(found, note=note)
 
 
-def usual(kind: str, n_max: int | None = None) -> Method:
+def default_method(kind: str, n_max: int | None = None) -> Method:
     """A method with its usual sizes, and this depth if it is given."""
     depth = {} if n_max is None else {"n_max": n_max}
     return method_with(kind, {**METHODS[kind].defaults, **depth})
@@ -110,7 +110,7 @@ def parts(method: Method) -> Iterator[Method]:
         yield method
         return
     for kind in method.chain:
-        yield usual(kind, None if METHODS[kind].draft == "none" else method.n_max)
+        yield default_method(kind, None if METHODS[kind].draft == "none" else method.n_max)
 
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:

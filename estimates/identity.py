@@ -71,10 +71,10 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
-    digest, unusual = _machine(machine), non_default(submission.settings)
+    digest, changed = _machine(machine), non_default(submission.settings)
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
-    differs = (_slug(each) for each in (suite, unusual.label) if each is not None)
+    differs = (_slug(each) for each in (suite, changed.label) if each is not None)
     where = device, engine.backend_label, _engine_slug(engine)
     return Identity(
         device=device,
@@ -93,11 +93,11 @@ def identify(submission: Submission) -> Identity:
         target=target_slug,
         target_label=shown_target,
         quantisation=quantisation,
-        conditions=unusual.label,
+        conditions=changed.label,
         suite_label=suite,
         place=_joined("-", *where, target_slug, quantisation, *differs),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
-        **asdict(unusual),
+        **asdict(changed),
     )
 
 

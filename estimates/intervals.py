@@ -96,9 +96,9 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
         return None
     parts = [(variance(each) / len(each), len(each) - 1) for each in several]
     if alone:
-        together = [value for group in alone for value in group]
+        pooled = [value for group in alone for value in group]
         shares = sum(1 / len(group) for group in alone)
-        parts.append((variance(together) * shares, len(together) - 1))
+        parts.append((variance(pooled) * shares, len(pooled) - 1))
     total = math.fsum(part for part, _ in parts)
     most = float(sum(own for _, own in parts))
     if total == 0:

@@ -6,7 +6,7 @@ from schemas.submission import Settings
 from schemas.vocabulary.axes import AXES
 
 # The first rounds of an answer are unlike later ones, and few others are in a shorter answer.
-_USUAL_OUTPUT_TOKENS = 32
+_DEFAULT_OUTPUT_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +37,19 @@ class NonDefaultSettings:
 
 def non_default(settings: Settings) -> NonDefaultSettings:
     """The settings among these that are not the usual ones."""
-    values = ((axis, axis.unusual(settings)) for axis in AXES.values())
-    unusual = [(axis, value) for axis, value in values if value is not None]
-    flags = [flag for axis, value in unusual if axis.identity for flag in axis.flags(value)]
+    values = ((axis, axis.non_default(settings)) for axis in AXES.values())
+    changed = [(axis, value) for axis, value in values if value is not None]
+    flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]
     limit = settings.max_output_tokens  # not where one answer ended
-    short = None if limit is None or limit >= _USUAL_OUTPUT_TOKENS else limit
+    short = None if limit is None or limit >= _DEFAULT_OUTPUT_TOKENS else limit
     flags += [f"--max-tokens {short}"] if short else []
     return NonDefaultSettings(
         context_depth=settings.context_depth_tokens,
         token_choice=_token_choice(settings),
         answer_limit=f"answers of {short} tokens" if short else None,
         cache_types=_cache_types(settings),
-        attention=AXES["flash_attention"].unusual(settings),
-        loading=", ".join(filter(None, (axis.named(value) for axis, value in unusual))) or None,
+        attention=AXES["flash_attention"].non_default(settings),
+        loading=", ".join(filter(None, (axis.named(value) for axis, value in changed))) or None,
         measured_with=" ".join(flags) or None,
     )
 
@@ -63,6 +63,6 @@ def _token_choice(settings: Settings) -> str | None:
 
 def _cache_types(settings: Settings) -> str | None:
     axes = AXES["kv_type_k"], AXES["kv_type_v"]
-    if not any(axis.unusual(settings) for axis in axes):
+    if not any(axis.non_default(settings) for axis in axes):
         return None
-    return " and ".join(dict.fromkeys(axis.value(settings) or str(axis.usual) for axis in axes))
+    return " and ".join(dict.fromkeys(axis.value(settings) or str(axis.default) for axis in axes))

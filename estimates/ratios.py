@@ -216,7 +216,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
     ours, theirs = _baseline(first), _baseline(other)
     if ours is None or theirs is None:
         return None
-    both, rival = together(first, other, ours, theirs)
+    both, rival = merge_submissions(first, other, ours, theirs)
     groups = by_task(pair(both, rival))
     if not groups:
         return None
@@ -225,7 +225,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
     return EngineRatio(ratio=time_ratio(times), interval=interval, prompts=sum(map(len, groups)))
 
 
-def together(
+def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
     """A submission with one arm of each of two engines, and the arm that holds `theirs`."""

@@ -44,9 +44,9 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
         else:
             passes = passes or _drawn(orders, len(orders), rng)
             rows = [passes.pop()]
-        together = list(_interleave(rows, shuffled, interleaved))
+        in_turns = list(_interleave(rows, shuffled, interleaved))
         apart = [(prompt, arm) for arm in alone for prompt in shuffled]
-        for prompt, arm in (*apart, *together) if block % 2 else (*together, *apart):
+        for prompt, arm in (*apart, *in_turns) if block % 2 else (*in_turns, *apart):
             yield block, prompt, arm
 
 

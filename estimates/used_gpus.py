@@ -62,7 +62,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
     """The cards that a backend uses by default: shared memory only if there is no other."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
-    return tuple(_plain(card) for card in _first_choice(fitting))
+    return tuple(_disambiguated(card) for card in _first_choice(fitting))
 
 
 def shares_memory(card: Gpu) -> bool:
@@ -134,9 +134,9 @@ def _named(device: Device, card: Gpu | None) -> Gpu:
     """A card by the engine's name for it, unless that names no model."""
     words = _BRACKETS.sub("", device.description or "")
     if card is None:
-        return _plain(Gpu(name=words, vram_mib=device.memory_total_mib))
+        return _disambiguated(Gpu(name=words, vram_mib=device.memory_total_mib))
     same = normalised(words) == normalised(card.name)
-    return _plain(card if same or not _is_model(words) else replace(card, name=words))
+    return _disambiguated(card if same or not _is_model(words) else replace(card, name=words))
 
 
 def _is_model(words: str) -> bool:
@@ -144,7 +144,7 @@ def _is_model(words: str) -> bool:
     return re.search("[0-9]", normalised(words)) is not None
 
 
-def _plain(card: Gpu) -> Gpu:
+def _disambiguated(card: Gpu) -> Gpu:
     """A card without the memory that it only shares, and with the one name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)

@@ -76,7 +76,7 @@ def as_started(text: str) -> str:
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Answer Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -73,13 +73,13 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
 
 def secret(text: str) -> str | None:
     """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
-    plain = _plain(text)
+    plain = _plain_text(text)
     return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(plain)), None)
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
     """What in a text at a path may identify a person or a machine; `None` if nothing does."""
-    text = _plain(text)
+    text = _plain_text(text)
     for kind, pattern in _PERSONAL_PATTERNS.items():
         if pattern.search(text):
             return kind
@@ -93,7 +93,7 @@ def found(text: str) -> str | None:
     return secret(text) or personal(text)
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """The text without invisible letters; full-width letters and the like become plain ones."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(JOINERS))
 

@@ -10,7 +10,14 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from estimates.engine_commands import LLAMA_CPP, MLX_LM, VLLM, drafting, serve_nearest, usual
+from estimates.engine_commands import (
+    LLAMA_CPP,
+    MLX_LM,
+    VLLM,
+    default_method,
+    drafting,
+    serve_nearest,
+)
 from estimates.plan.commands import method_of
 from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
@@ -150,7 +157,7 @@ def test_an_n_gram_setting_is_printed_whole() -> None:
 
 
 def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
-    method = usual("prompt-lookup", 5)
+    method = default_method("prompt-lookup", 5)
 
     found = serve_nearest(LLAMA_CPP, "T.gguf", None, method)
 
@@ -174,14 +181,16 @@ def test_of_an_unknown_depth_only_the_type_is_printed() -> None:
 
 
 def test_weights_on_the_hub_are_named_as_such() -> None:
-    found = serve_nearest(LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", usual("draft-model", 2))
+    found = serve_nearest(
+        LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", default_method("draft-model", 2)
+    )
 
     assert found is not None
     assert found.words[:5] == ("llama-server", "-hf", "a/b:Q8_0", "-hfd", "c/d:Q4_0")
 
 
 def test_vllm_gets_its_own_words_for_the_sizes() -> None:
-    found = serve_nearest(VLLM, "Some/Model", None, usual("prompt-lookup", 5))
+    found = serve_nearest(VLLM, "Some/Model", None, default_method("prompt-lookup", 5))
 
     assert found is not None
     assert found.words[:4] == ("vllm", "serve", "Some/Model", "--speculative-config")
@@ -220,11 +229,11 @@ def test_a_command_of_the_page_about_engines_is_understood(
 
 
 def test_an_engine_that_is_not_known_has_no_line() -> None:
-    assert serve_nearest("TabbyAPI", "T", None, usual("mtp", 3)) is None
+    assert serve_nearest("TabbyAPI", "T", None, default_method("mtp", 3)) is None
 
 
 def test_sglang_gets_its_algorithm_with_a_chain_of_the_depth() -> None:
-    found = serve_nearest("SGLang", "a/big", "a/head", usual("eagle3", 3))
+    found = serve_nearest("SGLang", "a/big", "a/head", default_method("eagle3", 3))
 
     assert found is not None
     # Three steps draft three tokens; the target's own is the fourth.
@@ -233,15 +242,15 @@ def test_sglang_gets_its_algorithm_with_a_chain_of_the_depth() -> None:
         "--speculative-draft-model-path a/head --speculative-num-steps 3 "
         "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
     )
-    assert serve_nearest("SGLang", "a/big", None, usual("prompt-lookup", 3)) is None
+    assert serve_nearest("SGLang", "a/big", None, default_method("prompt-lookup", 3)) is None
 
 
 def test_mlx_gets_its_own_words_and_is_told_to_switch_its_prompt_cache_off() -> None:
-    found = serve_nearest(MLX_LM, "big", "small", usual("draft-model", 3))
+    found = serve_nearest(MLX_LM, "big", "small", default_method("draft-model", 3))
 
     assert found is not None
     assert found.text == (
         "mlx_lm.server --model big --draft-model small --num-draft-tokens 3 --prompt-cache-size 0"
     )
     assert "--prompt-cache-size 0 switches that cache off" in (found.note or "")
-    assert serve_nearest(MLX_LM, "big", None, usual("prompt-lookup", 3)) is None
+    assert serve_nearest(MLX_LM, "big", None, default_method("prompt-lookup", 3)) is None

@@ -121,7 +121,7 @@ def _with_failures() -> Document:
 
 def set_at(document: Document, path: str, value: object) -> None:
     """Set one place; `arms.1.baseline` is the path of a field of the second arm."""
-    place, last = _place(document, path)
+    place, last = _container(document, path)
     place[last] = value
 
 
@@ -133,7 +133,7 @@ def remove(path: str) -> Change:
     """A change that leaves one place out."""
 
     def change(document: Document) -> None:
-        place, last = _place(document, path)
+        place, last = _container(document, path)
         del place[last]
 
     return change
@@ -143,7 +143,7 @@ def _repeat(path: str) -> Change:
     """A change that appends the first entry of a list once more."""
 
     def change(document: Document) -> None:
-        place, last = _place(document, path)
+        place, last = _container(document, path)
         place[last].append(copy.deepcopy(place[last][0]))
 
     return change
@@ -157,7 +157,7 @@ def _all(*changes: Change) -> Change:
     return change
 
 
-def _place(document: Document, path: str) -> tuple[Any, str | int]:
+def _container(document: Document, path: str) -> tuple[Any, str | int]:
     """The container that holds the place, and the key or index of the place in it."""
     *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
     place: Any = document

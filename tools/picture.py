@@ -26,7 +26,7 @@ def draw_pictures(results: Path, output: Path) -> tuple[Path, ...]:
     """Write `map-light.svg` and `map-dark.svg`; their paths. Raises what `open_database` raises."""
     output.mkdir(parents=True, exist_ok=True)
     with open_database(results) as connection:
-        groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+        groups, _ = strips.by_model(strips.default_rows(read(connection, "strip")))
     paths = {scheme: output / f"map-{scheme}.svg" for scheme in SCHEMES}
     for scheme, path in paths.items():
         path.write_text(_head(groups[:1], _colours(scheme)), encoding="utf-8")

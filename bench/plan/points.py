@@ -13,7 +13,7 @@ from estimates.plan.model import Facts, Layer, Setting
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
-_USUAL = "Q4_K_M"
+_DEFAULT = "Q4_K_M"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ def _bare_facts(point: Point, arch: Arch) -> Facts:
     weight = 1.0 if known else 0.0  # all layers alike, until they are scaled to the file
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))
     head = Layer(k_width=arch.k_gqa, v_width=arch.v_gqa, weight_bytes=weight)
-    bits = quantisation_of(point.quant) or quantisation_of(_USUAL) if known else None
+    bits = quantisation_of(point.quant) or quantisation_of(_DEFAULT) if known else None
     matrix = arch.n_vocab * arch.n_embd / 8
     facts = Facts(
         name=point.model,

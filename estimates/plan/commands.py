@@ -1,6 +1,6 @@
 """The words of a llama-server line that load a plan, and the methods that it can draft with."""
 
-from estimates.engine_commands import usual
+from estimates.engine_commands import default_method
 from estimates.plan.model import LayerPlacement, Setting
 from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method
@@ -50,4 +50,4 @@ def method_of(speculation: Speculation | None) -> Method:
     """The method with its usual sizes at the depth of the plan."""
     if speculation is None:
         return NO_SPECULATION
-    return usual(speculation.method, speculation.depth)
+    return default_method(speculation.method, speculation.depth)

@@ -97,10 +97,10 @@ def given(options: Axes) -> list[str]:
     return list(found)
 
 
-def with_usual(options: Axes) -> dict[str, Any]:
+def with_defaults(options: Axes) -> dict[str, Any]:
     """The axes that a run has for these options: where none was given, the usual value."""
     found = {name: AXES[name].value(options) for name in Axes.__dataclass_fields__}
-    return {name: AXES[name].usual if value is None else value for name, value in found.items()}
+    return {name: AXES[name].default if value is None else value for name, value in found.items()}
 
 
 def recorded(settings: RunSettings, runner: str) -> Settings:

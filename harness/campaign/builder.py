@@ -7,7 +7,7 @@ from dataclasses import replace
 from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.axis_options import with_usual
+from harness.campaign.axis_options import with_defaults
 from harness.campaign.file_size import most_blocks
 from harness.campaign.method_parser import parse
 from harness.campaign.options import Options
@@ -20,7 +20,7 @@ from schemas import private
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
-USUAL_RUNNER = RUNNERS[DEFAULT_RUNNER]
+DEFAULT_RUNNER_ENTRY = RUNNERS[DEFAULT_RUNNER]
 _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
 # Prompts differ more than repeats do, so that a campaign spends its time on prompts: two blocks,
 # and a third time where the two disagree, as a single disturbed answer makes them.
@@ -52,7 +52,7 @@ def build(
     drafts: tuple[ModelFile, ...],
     methods: tuple[Method, ...],
     suite: model.PromptSuite,
-    runner: RunnerEntry = USUAL_RUNNER,
+    runner: RunnerEntry = DEFAULT_RUNNER_ENTRY,
 ) -> model.Campaign:
     """The campaign as a runner measures it, with its controls where --control asks for them.
 
@@ -173,7 +173,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
         ),
         thinking=options.thinking,
         context_depth_tokens=max(options.context_depth_tokens, default=None),
-        **with_usual(options),
+        **with_defaults(options),
     )
 
 

@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
-from harness.models.presets import DEFAULT_TARGET, usual_draft
+from harness.models.presets import DEFAULT_TARGET, default_draft
 from harness.models.resolve import on_disk, own_head, planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
@@ -26,7 +26,7 @@ def campaign_from(
     *,
     say: Callable[[str], None],
     fetch: bool = True,
-    runner: RunnerEntry = campaigns.USUAL_RUNNER,
+    runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
     served: ServedModels | None = None,
 ) -> Campaign:
     """The campaign that the options describe, with its models on this disk or on servers.
@@ -105,7 +105,9 @@ def _is_here(model: ModelFile) -> bool:
     return model.path is not None and model.path.is_file()
 
 
-def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) -> tuple[str, ...]:
+def draft_names(
+    options: Options, runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY
+) -> tuple[str, ...]:
     """The drafts in the options; else the one of a preset target; else none."""
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
@@ -115,14 +117,14 @@ def draft_names(options: Options, runner: RunnerEntry = campaigns.USUAL_RUNNER) 
         return options.drafts
     if not runner.reads_gguf:
         return ()
-    usual = usual_draft(options.target or DEFAULT_TARGET)
+    usual = default_draft(options.target or DEFAULT_TARGET)
     return (usual.name,) if usual else ()
 
 
 def usable_methods(
     options: Options,
     drafts: Sequence[str],
-    runner: RunnerEntry = campaigns.USUAL_RUNNER,
+    runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
 ) -> tuple[Method, ...]:
     """The methods to run: without a draft, the target's own head, and what needs no model."""
     if options.methods:
@@ -139,7 +141,7 @@ def usable_methods(
 
 def methods_named(options: Options) -> tuple[str, ...]:
     """The methods that decide the runner: those that were named, else that of the target's head."""
-    if options.methods or options.drafts or usual_draft(options.target or DEFAULT_TARGET):
+    if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)
     return (head,) if head else ()

@@ -11,7 +11,7 @@ from harness.command_help import Command
 from harness.errors import NO, MachineError
 from harness.models.compatibility import compare
 from harness.models.gguf_header import vocabulary_and_tokens
-from harness.models.presets import usual_draft
+from harness.models.presets import default_draft
 from harness.models.resolve import on_disk, resolve
 from harness.plan.overview import overview
 from harness.report.model_table import show, show_comparison
@@ -78,7 +78,7 @@ def get(
     A file that is on this disk is not fetched again. An interrupted download is continued, and
     every file is compared with the hub's SHA-256 before it is used.
     """
-    usual = usual_draft(name) if draft else None
+    usual = default_draft(name) if draft else None
     for each in (name, usual.name) if usual else (name,):
         path = on_disk(each)
         if path is not None:

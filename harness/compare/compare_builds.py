@@ -21,7 +21,7 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
     """Measure both builds and print what differs. Exits with the code of the verdict."""
     joint = run_command.JointEnd(enough=_is_precise, budget_s=budget_s)
     measured, errors = run_command.measured_interleaved(
-        request, needs_all=True, together=True, joint_end=joint
+        request, needs_all=True, alternate_answers=True, joint_end=joint
     )
     submissions = {name: each.submission for name, each in measured.items()}
     verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)

@@ -25,7 +25,7 @@ from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
 from estimates.identity import identify
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, pair
-from estimates.ratios import together
+from estimates.ratios import merge_submissions
 from estimates.student_t import t_quantile
 from harness.compare.paired_blocks import (
     ByClock,
@@ -216,7 +216,7 @@ class _Judge:
         found = PairedBlocks.of(self._pairs(arm.id))
         if failed or found is None:
             return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
-        plain = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
+        baseline = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
         return ArmChange(
             arm=arm.id,
@@ -225,7 +225,7 @@ class _Judge:
             speed=self._timed(found, by_writing, per_token=1),
             prompt_speed=self._timed(found, by_reading, per_token=found.prompt_tokens),
             whole_request=self._timed(found, by_request, per_token=None),
-            round_cost=self._round_cost(found, plain) if drafts and plain else None,
+            round_cost=self._round_cost(found, baseline) if drafts and baseline else None,
             tokens_per_round=self._counted(found, tokens_per_round) if drafts else None,
             acceptance_rate=self._counted(found, acceptance_rate) if drafts else None,
             outputs=_outputs(found.pairs),
@@ -249,7 +249,7 @@ class _Judge:
                 yield f"no answer of {name} ended ({trials[0].reason})"
 
     def _pairs(self, arm: str) -> tuple[PromptPairs, ...]:
-        return pair(*together(self.base, self.head, arm, arm))
+        return pair(*merge_submissions(self.base, self.head, arm, arm))
 
     def _timed(
         self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
@@ -279,11 +279,11 @@ class _Judge:
         base, head = counts
         return self._change(float(np.mean(base)), np.log(head / base))
 
-    def _round_cost(self, found: PairedBlocks, plain: PairedBlocks) -> FigureChange | None:
+    def _round_cost(self, found: PairedBlocks, baseline: PairedBlocks) -> FigureChange | None:
         """R of each build from its own baseline: tokens per round over the speedup."""
         counts = found.counted(tokens_per_round)
-        own, alone = found.changed(by_writing), plain.changed(by_writing)
-        if counts is None or own is None or alone is None or found.blocks != plain.blocks:
+        own, alone = found.changed(by_writing), baseline.changed(by_writing)
+        if counts is None or own is None or alone is None or found.blocks != baseline.blocks:
             return None
         base, head = counts
         means = np.log(head / base) - own.faster + alone.faster

@@ -55,7 +55,7 @@ def server_program() -> str | None:
     return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
 
 
-def usual_runner(methods: Collection[str] = ()) -> str | None:
+def default_runner(methods: Collection[str] = ()) -> str | None:
     """The first installed runner that measures these methods, else any; `None` without one."""
     here = [DEFAULT_RUNNER] if package_version() is not None else []
     here += [SERVER_PROGRAM] if server_program() is not None else []

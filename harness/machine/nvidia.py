@@ -77,8 +77,8 @@ class Visible:
         if self.variable is None:
             return [*range(len(cards))]
         if self.addresses is not None:
-            known = {_plain(address) for address in self.addresses}
-            return [at for at, card in enumerate(cards) if _plain(card.address) in known]
+            known = {_short_address(address) for address in self.addresses}
+            return [at for at, card in enumerate(cards) if _short_address(card.address) in known]
         chosen: set[int] = set()
         for word in self.variable.split(","):
             found = _named(word.strip(), cards)
@@ -96,7 +96,7 @@ def _named(word: str, cards: Sequence[CardId]) -> int | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _plain(address: str) -> str:
+def _short_address(address: str) -> str:
     """`0000:01:00.0` for `00000000:01:00.0`: tools disagree about the domain's length."""
     domain, _, rest = address.lower().partition(":")
     return f"{int(domain, 16):04x}:{rest}" if re.fullmatch(r"[0-9a-f]+", domain) else address

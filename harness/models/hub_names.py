@@ -7,7 +7,7 @@ from pathlib import PurePath
 from harness.errors import BadInputError
 
 _REFERENCE = re.compile(r"([\w-][\w.-]*/[\w.-]+?)(?<!\.gguf)(?::([\w.-]+))?", re.IGNORECASE)
-_USUAL_QUANTISATION = "Q4_K_M"
+_DEFAULT_QUANTISATION = "Q4_K_M"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
@@ -20,7 +20,7 @@ _OTHER_KINDS = ("mmproj", "imatrix")
 def reference(text: str) -> tuple[str, str] | None:
     """Repository and quantisation of `owner/repo:quant`; Q4_K_M, as llama.cpp's, without one."""
     match = _REFERENCE.fullmatch(text)
-    return None if match is None else (match[1], match[2] or _USUAL_QUANTISATION)
+    return None if match is None else (match[1], match[2] or _DEFAULT_QUANTISATION)
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from schemas.vocabulary.documents import document
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
-_USUAL_QUANTISATION = "Q4_K_M"
+_DEFAULT_QUANTISATION = "Q4_K_M"
 # The method of a built-in prediction head.
 HEAD = next(x.id for x in METHODS.values() if x.draft == "built-in" and not x.instrument)
 _OWNER = re.compile(r"[\w-][\w.-]*/(?=[^/]+$)")
@@ -114,7 +114,7 @@ def preset_named(name: str) -> Preset | None:
     return named or _of_model(model, bits.name if bits else None)
 
 
-def usual_draft(name: str) -> Preset | None:
+def default_draft(name: str) -> Preset | None:
     """The draft that people use with a target of this name, or with one in a repository of it."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
     return None if target is None or target.draft is None else presets()[target.draft]
@@ -136,7 +136,7 @@ def _of_model(model: str, quantisation: str | None) -> Preset | None:
         return (exact or alike)[0]
     shape = next((each for each in shapes() if _key(each.name) == wanted), None)
     shape = shape or (shape_of(model_name(model)) if quantisation else None)
-    bits = quantisation or _USUAL_QUANTISATION
+    bits = quantisation or _DEFAULT_QUANTISATION
     if alike:
         base = alike[0].name.partition(":")[0]
         return replace(

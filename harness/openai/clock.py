@@ -49,7 +49,7 @@ def decode_time(
     and for `times` that are not the answer's.
     """
     client = client_time(answer, longest=longest)
-    proven = times is not None and bears_out(times, answer, client)
+    proven = times is not None and times_agree(times, answer, client)
     if times is not None and server_clock and (alone or proven):
         return DecodeTime(decode_ms=times.decode_ms, proven=proven)
     if client is None:
@@ -115,7 +115,7 @@ def sizes(answer: Answer) -> Sequence[float]:
     return shares
 
 
-def bears_out(times: ServerTimes, answer: Answer, client: DecodeTime | None) -> bool:
+def times_agree(times: ServerTimes, answer: Answer, client: DecodeTime | None) -> bool:
     """Whether the server's times account for the answer's, by either of two clocks.
 
     Raises `BadAnswerError` if they clearly do not: a part of the work was not counted.

@@ -142,9 +142,9 @@ def _served(entry: Mapping[str, Json]) -> Served:
         owner=_text(entry, "owned_by"),
         # vLLM and SGLang; llama.cpp
         context_tokens=count(entry, "max_model_len") or count(stated, "n_ctx"),
-        parameters=_some(stated, "n_params"),
-        file_bytes=_some(stated, "size"),
-        vocabulary_size=_some(stated, "n_vocab"),
+        parameters=_large_count(stated, "n_params"),
+        file_bytes=_large_count(stated, "size"),
+        vocabulary_size=_large_count(stated, "n_vocab"),
         # LM Studio; llama.cpp
         quantisation=quantisation(_text(entry, "quantization") or _text(stated, "ftype") or ""),
         digest=_text(entry, "digest") or _text(entry, "sha256"),
@@ -160,7 +160,7 @@ def quantisation(text: str) -> str | None:
     return name if is_word(name) else None
 
 
-def _some(values: Mapping[str, Json], name: str) -> int | None:
+def _large_count(values: Mapping[str, Json], name: str) -> int | None:
     """A count that is large enough to be one of a model."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None

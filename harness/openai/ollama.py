@@ -17,7 +17,7 @@ _DRAFT = re.compile(r"^DRAFT\s", re.MULTILINE)
 _HEADS = ".nextn_predict_layers"
 
 
-def unfit(client: Client, model: str, method: Method) -> str | None:
+def rejection(client: Client, model: str, method: Method) -> str | None:
     """Why a model cannot be that of a method by its parameters; `None` if it can, or is not known.
 
     One with heads or a draft may use them where no parameter says otherwise.

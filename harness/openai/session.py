@@ -156,10 +156,10 @@ class OpenAiSession(ServerSession[Connection]):
     ) -> tuple[float, ...] | None:
         return exchange.margins(server, self._whole(prompt), known)
 
-    def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
+    def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
         """Why a server cannot be that of an arm, compared with the baseline's."""
         if server.identity.name == "Ollama":
-            detail = ollama.unfit(server.client, server.served.id, arm.method)
+            detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:
                 return _not_comparable(detail)
         if arm.role == "baseline":
@@ -167,13 +167,13 @@ class OpenAiSession(ServerSession[Connection]):
         if not arm.drafts or self._base is None:
             return None
         named = bool(self._options.spec_models)
-        return unfit(server, self._base, draft=self._draft(arm), named=named)
+        return rejection(server, self._base, draft=self._draft(arm), named=named)
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
 
 
-def unfit(
+def rejection(
     found: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
     """Why a server cannot be compared with the baseline's: another engine or model, or the same.

@@ -14,10 +14,10 @@ from estimates.plan.placement import Case, Draft
 from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
-from harness.machine.engines import SERVER_PROGRAM, server_program, usual_runner
+from harness.machine.engines import SERVER_PROGRAM, default_runner, server_program
 from harness.models.compatibility import compare, refusal
 from harness.models.gguf_header import vocabulary_and_tokens
-from harness.models.presets import usual_draft
+from harness.models.presets import default_draft
 from harness.plan import options
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
@@ -71,7 +71,7 @@ def plan_inputs(
     target = find(models.target, say=say)
     own = with_results(here, speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
-    named = usual_draft(models.target) if models.draft is None else None
+    named = default_draft(models.target) if models.draft is None else None
     usual = find(named.name, say=say) if named else None
     draft = _named_draft(models, source, target, say)
 
@@ -87,7 +87,7 @@ def plan_inputs(
         speculation = _speculation(source, method, target, load.depth, speed.acceptance)
     notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
     # The method without a model that a run here measures.
-    usual_methods = RUNNERS[usual_runner() or SERVER_PROGRAM].default_methods
+    usual_methods = RUNNERS[default_runner() or SERVER_PROGRAM].default_methods
     text = next(name for name in usual_methods if METHODS[name].draft == "none")
     return PlanInputs(
         name=models.target,

@@ -78,7 +78,7 @@ class SettingFigures:
         return _picked(task, self.task_choices)
 
     @property
-    def place(self) -> tuple[int, int, float]:
+    def position(self) -> tuple[int, int, float]:
         """Where it comes in a list: one request at a time first, then the best."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
@@ -102,7 +102,7 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
                     task_choices=sum(each.task is not None for each in known),
                 )
             )
-    return sorted(found, key=lambda each: each.place)
+    return sorted(found, key=lambda each: each.position)
 
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:

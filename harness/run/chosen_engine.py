@@ -53,7 +53,7 @@ class EngineOptions(ConnectionOptions):
         if runner is None and self.names_servers:
             runner = "openai"
         if runner is None:
-            runner = installed.usual_runner(methods_named(options))
+            runner = installed.default_runner(methods_named(options))
             if runner == _SERVER:
                 console.say(f"Measuring with {installed.server_program()}.")
         if runner is None:

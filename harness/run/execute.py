@@ -210,15 +210,15 @@ class _Run:
 
     def _pauses_after(self, arm: str) -> bool:
         """Whether each answer of the arm is followed by a pause: not while others are in flight."""
-        together = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
-        return self._context.pause == "answer" and not together
+        concurrent = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
+        return self._context.pause == "answer" and not concurrent
 
     def _is_skipped(self, arm: str) -> bool:
         return arm in self._failed_arms or arm in self._stopping.dropped
 
     def submission(self, ended: Ended = "completed") -> Submission:
         """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
-        return salvage.sound(self._journal.facts, partial(self._assembled, ended=ended))
+        return salvage.without_invalid(self._journal.facts, partial(self._assembled, ended=ended))
 
     def _assembled(self, facts: Sequence[journal.Fact], ended: Ended = "completed") -> Submission:
         return assemble(
@@ -251,16 +251,16 @@ class _Run:
                 last = arm.id, prepared
         # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
-            self._settle(session, *last)
+            self._wait_until_settled(session, *last)
         if not any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts):
             self._observe(events.Probing())
             probes = session.probe()
             if probes is not None:
                 self._journal.add(journal.ProbesFact(probes=probes))
 
-    def _settle(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
+    def _wait_until_settled(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")
-        warm = warm_until_steady.settle(warm_up, first, snapshot, self._context.clock)
+        warm = warm_until_steady.wait_until_settled(warm_up, first, snapshot, self._context.clock)
         if warm is not None:
             self._journal.add(journal.SnapshotFact(snapshot=warm))
             self._observe(events.Settled(steady=bool(warm.steady)))

@@ -13,7 +13,7 @@ from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
 Orders = Mapping[int, Sequence[str]]
-# Why all runs end now, at a place that all of them have reached; `None` if they go on.
+# Why all runs end now, at a position that all of them have reached; `None` if they go on.
 JointStop = Callable[[int], Early | None]
 
 
@@ -26,28 +26,28 @@ def interleave(
     orders: Orders = MappingProxyType({}),
     *,
     needs_all: bool = False,
-    stop: JointStop = lambda _place: None,
+    stop: JointStop = lambda _position: None,
 ) -> dict[str, Submission | HarnessError]:
     """What every run measured, or the error that ended it; the others go on unless all are needed.
 
-    `orders` holds the order of the runs at a place; a run that is behind goes on alone until it has
-    caught up. Ctrl-C ends all of them: the active run ends by itself, the others in their pause.
-    `stop` is asked whenever all are at one place.
+    `orders` holds the order of the runs at a position; a run that is behind goes on alone until it
+    has caught up. Ctrl-C ends all of them: the active run ends by itself, the others in their
+    pause. `stop` is asked whenever all are at one position.
     """
-    places = dict.fromkeys(runs, 0)
+    positions = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
     interrupted = False
-    while places:
-        place = min(places.values())
-        level = [name for name in orders.get(place, runs) if places.get(name) == place]
-        early = stop(place) if len(level) == len(places) else None
+    while positions:
+        position = min(positions.values())
+        level = [name for name in orders.get(position, runs) if positions.get(name) == position]
+        early = stop(position) if len(level) == len(positions) else None
         for name in level:
             outcome = _step(runs[name], interrupted=interrupted, early=early)
             if isinstance(outcome, int):
-                places[name] = outcome
+                positions[name] = outcome
                 continue
             ended[name] = outcome
-            del places[name]
+            del positions[name]
             failed = needs_all and isinstance(outcome, HarnessError)
             interrupted = interrupted or failed or _was_interrupted(outcome)
     return {name: ended[name] for name in runs}
@@ -63,7 +63,7 @@ def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
 def _step(
     run: EngineRun, *, interrupted: bool, early: Early | None
 ) -> Submission | HarnessError | int:
-    """Measure up to the next pause; returns what the run ended with, or the next trial's place."""
+    """Measure up to the next pause; what the run ended with, or the position of its next trial."""
     try:
         if interrupted:
             return run.throw(KeyboardInterrupt)

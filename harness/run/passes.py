@@ -49,6 +49,6 @@ def answers(
             raise BadInputError(message)
         elif not skip(arm):
             observe(events.TrialStarted(trial=next(iter(asked.values()))))
-            for done in session.generate_together(tuple(asked), levels[arm]):
+            for done in session.generate_concurrently(tuple(asked), levels[arm]):
                 trial, started_ms = asked[done.request], done.started_ms
                 yield Answered(trial=trial, result=done.result, started_ms=started_ms)

@@ -65,10 +65,10 @@ class JointEnd:
         borders = {trial.order for last, trial in pairwise(planned) if last.block < trial.block}
         began_s, passed = time.monotonic(), set[int]()
 
-        def stop(place: int) -> Early | None:
-            if place not in borders:
+        def stop(position: int) -> Early | None:
+            if position not in borders:
                 return None
-            passed.add(place)
+            passed.add(position)
             if self.enough({name: run.so_far() for name, run in runs.items()}):
                 return "precise-enough"
             next_ends_s = (time.monotonic() - began_s) * (len(passed) + 1) / len(passed)
@@ -81,14 +81,14 @@ def measured_interleaved(
     request: RunRequest,
     *,
     needs_all: bool = False,
-    together: bool = False,
+    alternate_answers: bool = False,
     joint_end: JointEnd | None = None,
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
 
-    With `needs_all` the first engine that fails ends the others. With `together` they take turns
-    after every answer where the memory has room for all of them. `joint_end` may end all of them
-    early.
+    With `needs_all` the first engine that fails ends the others. With `alternate_answers` they
+    take turns after every answer where the memory has room for all of them. `joint_end` may end
+    all of them early.
 
     Raises the error of an engine that is the only one.
     """
@@ -104,8 +104,8 @@ def measured_interleaved(
     # An earlier run must have left the device that a fleet's worker owns.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
-    with console.heard(), left, shown as display:
-        pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
+    with console.interruptible(), left, shown as display:
+        pause: Pause = "answer" if alternate_answers and all_fit(campaigns, machine()) else "pass"
         orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
         more = {"stop": joint_end.after_blocks(runs)} if joint_end else {}

@@ -35,7 +35,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
     return None
 
 
-def sound(facts: Sequence[Fact], assembled: Assemble) -> Submission:
+def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
     """The submission of the facts that break no rule; a trial that breaks one is a failed one."""
     while True:
         submission = assembled(facts)
@@ -51,7 +51,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
     `failed` stands for the trials, without which there is no result.
     """
-    submission = sound([*_without_trials(others), failed], assembled)
+    submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
     if found:
         message = f"nothing was measured, since no valid result can come of it: {_said(found[0])}"

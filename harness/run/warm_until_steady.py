@@ -11,7 +11,7 @@ APART_S, LONGEST_S = 10.0, 60.0
 _CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
 
 
-def settle(
+def wait_until_settled(
     warm_up: Callable[[], PreparedArm | Failure],
     first: PreparedArm,
     snapshot: Callable[[], Snapshot],

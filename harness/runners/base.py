@@ -188,7 +188,7 @@ class FinishedRequest:
 class ConcurrentSession(Session, Protocol):
     """A session whose engine answers several requests at once."""
 
-    def generate_together(
+    def generate_concurrently(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
         """Run generations of one arm in one block; each is yielded as soon as it ends.

@@ -57,7 +57,7 @@ def submit(
     checkout = submission.find_checkout((repository or Path()).resolve())
     if supersedes is not None:
         accepted = submission.replacing(accepted, supersedes, checkout)
-    path = submission.place(accepted, checkout)
+    path = submission.write_result(accepted, checkout)
     typer.echo(path.relative_to(checkout).as_posix())
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
@@ -83,8 +83,8 @@ def _send(file: Path, path: Path, checkout: Path, *, yes: bool) -> None:
 def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> Iterator[str]:
     """The three ways to send a result, and which of them fits this machine."""
     yield "Three ways to send it:"
-    again = (*PROGRAM.split(), "submit", str(file))
-    gh = f"not here: {obstacle}" if obstacle else pasted([*again, "--yes"])
+    resubmit = (*PROGRAM.split(), "submit", str(file))
+    gh = f"not here: {obstacle}" if obstacle else pasted([*resubmit, "--yes"])
     yield f"1. gh opens the pull request: {gh}"
     if shutil.which("git") is None:
         yield "2. git: not here, it is not installed"
@@ -94,5 +94,5 @@ def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> I
     installed = (each for each in _OF_LINUX if shutil.which(each.partition(" ")[0]))
     copier = _COPIERS.get(sys.platform) or next(installed, None)
     copy = f" | {copier}" if copier else ""
-    form = pasted([*again, "--without-git"])
+    form = pasted([*resubmit, "--without-git"])
     yield f"3. The issue form, without git: {form}{copy}"

@@ -53,7 +53,7 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     return replace(submission, supersedes=name)
 
 
-def place(submission: Submission, checkout: Path) -> Path:
+def write_result(submission: Submission, checkout: Path) -> Path:
     """Write a submission to its place and return the path. The same content changes nothing."""
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)

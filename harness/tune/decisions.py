@@ -97,7 +97,7 @@ def times_of(submission: Submission) -> Times:
     return found
 
 
-def together(first: Times, second: Times) -> Times:
+def merge_times(first: Times, second: Times) -> Times:
     """The times of two stages, which share no prompt."""
     arms = first.keys() | second.keys()
     return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
@@ -196,7 +196,7 @@ def inseparable(
     return tuple(close), max(close.values(), default=0.0)
 
 
-def settle(  # noqa: PLR0913 - two stages, and who ran in them
+def certify(  # noqa: PLR0913 - two stages, and who ran in them
     race: Times,
     certificate: Times,
     *,

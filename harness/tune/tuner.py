@@ -23,7 +23,7 @@ from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
-_USUAL_DEPTHS = (2, 4, 8)
+_DEFAULT_DEPTHS = (2, 4, 8)
 
 
 # A stage as an engine runs it, and its runner. Raises `HarnessError`.
@@ -206,7 +206,7 @@ class Tuner:
         verdict = None
         if ranked and fresh:
             prompts = (*self.prompts.race, *self.prompts.certificate)
-            verdict = decisions.settle(
+            verdict = decisions.certify(
                 race,
                 fresh,
                 best=ranked[0],
@@ -217,7 +217,7 @@ class Tuner:
             )
         contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
         best = verdict.best if verdict else next(iter(ranked), None)
-        both = race if self._passes else decisions.together(race, fresh)
+        both = race if self._passes else decisions.merge_times(race, fresh)
         close, within = (
             decisions.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
         )
@@ -255,7 +255,7 @@ class Tuner:
 
 def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candidate]:
     """The depths of a family with their forecasts; a few of them where there are none."""
-    depths = [depth for depth in family.arms if predicted or depth in (*_USUAL_DEPTHS, 0)]
+    depths = [depth for depth in family.arms if predicted or depth in (*_DEFAULT_DEPTHS, 0)]
     return [
         Candidate(
             id=family.arms[depth].id,

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from pipeline.data.build_changes import build_changes
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
-from pipeline.data.usual_depths import Tried, usual_depths
+from pipeline.data.usual_depths import Tried, default_depths
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -110,7 +110,7 @@ def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("incoming_t_quantile", t_quantiles({freedom for (freedom,) in found}))
 
 
-def _usual_depths(connection: duckdb.DuckDBPyConnection) -> None:
+def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
     """The depths of published strips; measured ones are chosen by their intervals."""
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
@@ -118,14 +118,14 @@ def _usual_depths(connection: duckdb.DuckDBPyConnection) -> None:
         " where tier = 'published' and aside is null and view = 'all' and not differs"
         " and depth is not null order by figure"
     )
-    table = usual_depths(map(Tried._make, figures.fetchall()))
+    table = default_depths(map(Tried._make, figures.fetchall()))
     connection.register("incoming_usual_depth", table)
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _quantiles_of_votes,
     "advice_left_out": _quantiles_of_spreads,
-    "strip": _usual_depths,
+    "strip": _default_depths,
     "build_step": build_changes,
 }
 

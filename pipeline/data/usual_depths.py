@@ -25,19 +25,19 @@ class Tried(NamedTuple):
     speedup: float
 
 
-def usual_depths(figures: Iterable[Tried]) -> pa.Table:
+def default_depths(figures: Iterable[Tried]) -> pa.Table:
     """The best depth of each model with each method."""
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
         groups[each.target, each.method].append(each)
     rows = [
-        {"target": target, "method": method, "usual_depth": usual_depth(tried)}
+        {"target": target, "method": method, "usual_depth": default_depth(tried)}
         for (target, method), tried in sorted(groups.items())
     ]
     return pa.Table.from_pylist(rows, COLUMNS)
 
 
-def usual_depth(tried: Sequence[Tried]) -> int:
+def default_depth(tried: Sequence[Tried]) -> int:
     """The depth that gains most, after removing what each unit gains at any depth.
 
     Among depths whose gains differ by less than anyone would notice, the one that most people

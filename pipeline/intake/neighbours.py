@@ -41,7 +41,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     old = [each for name, each in near.items() if name not in replaced]
     corpus, within = Corpus.of(tuple(old)), flags_within(Corpus.of(list(new.values())))
     flags = {
-        path: _together(corpus_flags(each, corpus), own)
+        path: _merge_flags(corpus_flags(each, corpus), own)
         for (path, each), own in zip(new.items(), within, strict=True)
     }
     known = [understand(each) for each in old]
@@ -54,7 +54,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     )
 
 
-def _together(by_collection: tuple[Flag, ...], by_others: tuple[Flag, ...]) -> tuple[Flag, ...]:
+def _merge_flags(by_collection: tuple[Flag, ...], by_others: tuple[Flag, ...]) -> tuple[Flag, ...]:
     """One flag of each name; what the collection says comes first."""
     named = {flag.name for flag in by_collection}
     return (*by_collection, *(flag for flag in by_others if flag.name not in named))

@@ -62,7 +62,7 @@ def withdrawal_findings(
     old = Corpus.of(tuple(_submissions(repository, base, there)))
     for path, each in new.items():
         yield from in_file(_by_ended(each, author, there.contributors), path)
-        yield from in_file(_again(each, old), path)
+        yield from in_file(_copied_again(each, old), path)
 
 
 def _by_ended(
@@ -77,7 +77,7 @@ def _by_ended(
         yield Finding(path="$.contributor", message=message, rule="contributor-ended")
 
 
-def _again(submission: Submission, old: Corpus) -> Iterator[Finding]:
+def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
     """Copied times are found even if the result names its original as superseded."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":

@@ -26,7 +26,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     most: int | float | None = None
     choices: tuple[str, ...] = ()
     needs: str | None = None
-    usual: str | int | None = None
+    default: str | int | None = None
     identity: bool = True
     words: str | None = None
     server: tuple[str, ...] = ()
@@ -38,10 +38,10 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """What settings, or the options of a run, say of this axis."""
         return getattr(settings, self.id)
 
-    def unusual(self, settings: object) -> Any:  # noqa: ANN401 - of the axis' type
-        """The value, or `None` where it is the usual one, nothing, or not known."""
+    def non_default(self, settings: object) -> Any:  # noqa: ANN401 - of the axis' type
+        """The value, or `None` where it is the default, nothing, or not known."""
         value = self.value(settings)
-        return None if value == self.usual else value or None
+        return None if value == self.default else value or None
 
     def is_all(self, value: object) -> bool:
         """Whether a number of layers stands for all of them."""

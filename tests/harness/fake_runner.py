@@ -106,7 +106,7 @@ class FakeSession:
         """A generation whose rounds cost what the rig says."""
         return self._answer(request, streams=1)
 
-    def generate_together(
+    def generate_concurrently(
         self, requests: Sequence[base.TrialRequest], concurrency: int
     ) -> Iterator[base.FinishedRequest]:
         """Generations that share their steps: as many streams as slots, to the end of the pass."""

@@ -282,7 +282,7 @@ def test_ctrl_c_is_answered_at_once_in_one_line_and_only_while_something_is_meas
 ) -> None:
     before = signal.getsignal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), console.heard():
+    with pytest.raises(KeyboardInterrupt), console.interruptible():
         signal.raise_signal(signal.SIGINT)
 
     assert signal.getsignal(signal.SIGINT) == before

@@ -6,7 +6,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from pipeline.site.charts import plain, rounded
+from pipeline.site.charts import as_rows, rounded
 from pipeline.site.charts.chart_axes import cut_off, speedup_axis
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
@@ -23,8 +23,8 @@ def test_figures_are_finite_or_absent() -> None:
         {"value": [1.23456, math.nan, math.inf, None], "day": [date(2026, 1, 2)] * 4}
     )
 
-    assert [row["value"] for row in plain(found)] == [1.23456, None, None, None]
-    assert plain(found)[0]["day"] == "2026-01-02"
+    assert [row["value"] for row in as_rows(found)] == [1.23456, None, None, None]
+    assert as_rows(found)[0]["day"] == "2026-01-02"
 
 
 def test_a_specification_has_four_digits() -> None:

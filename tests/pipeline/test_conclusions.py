@@ -184,7 +184,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Answered:
     return found
 
 
-def middle(values: list[float]) -> float:
+def median_of(values: list[float]) -> float:
     """The median of ratios, between two of them the geometric mean."""
     return math.exp(median(map(math.log, values)))
 
@@ -245,8 +245,8 @@ def test_a_printed_headline_is_the_median_over_people_of_each_ones_median(
         for each in alike:
             if each["depth"] == row["depth"]:
                 people[each["person"]].append(each["speedup"])
-        medians = sorted(middle(each) for each in people.values())
-        assert row["speedup"] == pytest.approx(middle(medians), rel=1e-5)
+        medians = sorted(median_of(each) for each in people.values())
+        assert row["speedup"] == pytest.approx(median_of(medians), rel=1e-5)
         assert row["people"] == len(people)
         assert (row["least"], row["most"]) == pytest.approx((medians[0], medians[-1]), rel=1e-5)
         assert say.times(row["speedup"]) in answer["text"]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pipeline.data.usual_depths import Tried, usual_depth
+from pipeline.data.usual_depths import Tried, default_depth
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
@@ -32,7 +32,7 @@ RATE = """
       $speedup as speedup, $person as contributor, $concurrency as concurrency,
       [] as also_differs
 """
-USUAL = {"device": "card", "method": "mtp", "depth": 2, "task": None, "concurrency": None}
+DEFAULTS = {"device": "card", "method": "mtp", "depth": 2, "task": None, "concurrency": None}
 
 
 def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
@@ -41,7 +41,7 @@ def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
     connection.execute("insert into source by name select 'articles' as source")
     for number, figure in enumerate(figures):
         row = {"row": f"row-{number}"}
-        connection.execute(RATE, USUAL | row | figure)
+        connection.execute(RATE, DEFAULTS | row | figure)
         connection.execute(
             "insert into published_row by name select 'articles' as source, $row as row_id", row
         )
@@ -60,16 +60,16 @@ def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() 
         for depth, speedup in figures
     ]
 
-    assert usual_depth(tried) == 4
-    assert usual_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
+    assert default_depth(tried) == 4
+    assert default_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
 
 
 def test_of_depths_as_good_the_one_that_most_people_tried_is_chosen() -> None:
     # Depth 5 is 1 % faster than depth 3, which nobody would notice, and two of three have no 5.
     tried = [Tried("m", "mtp", 3, person, person, 1.5) for person in ("ada", "bob", "cyd")]
 
-    assert usual_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.515)]) == 3
-    assert usual_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.6)]) == 5
+    assert default_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.515)]) == 3
+    assert default_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.6)]) == 5
 
 
 def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> None:
@@ -169,7 +169,7 @@ def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
 
 # ---- as they are drawn --------------------------------------------------------------------------
 def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    groups, _ = strips.by_model(strips.usual(read(connection, "strip")))
+    groups, _ = strips.by_model(strips.default_rows(read(connection, "strip")))
     return [f"{group.label}: {group.finding}, {group.spread}" for group in groups]
 
 
@@ -204,7 +204,7 @@ def test_a_heading_is_the_finding_of_most_rows() -> None:
 
 def test_a_row_prints_what_a_clear_gain_is_at_least_and_has_colour_only_then() -> None:
     clear, unclear = (
-        strips.strip(strips.usual(read(connection, "strip"))[0])
+        strips.strip(strips.default_rows(read(connection, "strip"))[0])
         for connection in (on_cards(1.6), on_cards(1.6, half_width=0.9))
     )
     alone = strips.strip(read(printed({"person": "ada", "speedup": 2.0}), "strip")[0])
@@ -228,7 +228,7 @@ def test_a_large_collection_folds_and_a_page_stays_light() -> None:
         " {'tier': 'published', 'speedup': 0.5 + hash(device, other) % 300 / 100.0})"
     )
 
-    ((group,), left_out) = strips.by_model(strips.usual(read(many, "strip")))
+    ((group,), left_out) = strips.by_model(strips.default_rows(read(many, "strip")))
     page = home(many, Site(bundle="x")).text
 
     assert (len(group.strips), len(group.folded), left_out) == (40, 60, 50)
@@ -238,7 +238,7 @@ def test_a_large_collection_folds_and_a_page_stays_light() -> None:
 
 def test_a_group_is_listed_whole_or_left_out() -> None:
     many = printed(*({"person": "ada", "device": f"card {n}", "speedup": 2} for n in range(60)))
-    cards = strips.usual(read(many, "strip"))
+    cards = strips.default_rows(read(many, "strip"))
     others = [
         row._replace(target=model, target_label=model)
         for model, count in (("b", 50), ("c", 30))

@@ -94,7 +94,7 @@ class ServerSession(ABC, Generic[ServerT]):
         the second answer differs: then the model does not repeat itself. Raises as `_ask` does.
         """
 
-    def _unfit(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
+    def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
         """Why a server cannot be that of an arm."""
         return None
 
@@ -107,7 +107,7 @@ class ServerSession(ABC, Generic[ServerT]):
         plan = self._arms[arm]
         found = self._server_of(plan, 0)
         if not isinstance(found, Failure):
-            found = self._unfit(found, plan) or found
+            found = self._rejection(found, plan) or found
         if isinstance(found, Failure):
             self.rest()
             return found
@@ -120,7 +120,7 @@ class ServerSession(ABC, Generic[ServerT]):
         found = self._ready(request)
         return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
 
-    def generate_together(
+    def generate_concurrently(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
         """Run generations of one arm in one block; a failed one does not end the others."""
@@ -131,7 +131,7 @@ class ServerSession(ABC, Generic[ServerT]):
                 return found or Failure(reason="other", detail="nothing was asked")
             return self._answer(found, request, alone=concurrency == 1)
 
-        return together(requests, concurrency, answer)
+        return run_concurrently(requests, concurrency, answer)
 
     def probe(self) -> Probes | None:
         """A server does not time single steps."""
@@ -230,7 +230,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return replace(failure, detail=without_key(failure.detail, server.client.key))
 
 
-def together(
+def run_concurrently(
     requests: Sequence[TrialRequest],
     concurrency: int,
     answer: Callable[[TrialRequest], Generation | Failure],

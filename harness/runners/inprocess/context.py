@@ -55,7 +55,7 @@ class Context:
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
             why = engine_log.last_error()
-            usual = with_usual_attention(settings) == settings
+            usual = with_default_attention(settings) == settings
             remedy = "lower --context" if usual else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
             message = f"no memory for {size} ({why}); {remedy}"
@@ -178,7 +178,7 @@ class Context:
         return choices
 
 
-def with_usual_attention(settings: RunSettings) -> RunSettings:
+def with_default_attention(settings: RunSettings) -> RunSettings:
     """The settings with the engine's usual attention, which a server gives a draft, too."""
     return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
 

@@ -6,7 +6,7 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
 from harness.runners.inprocess import drafters, engine_log
-from harness.runners.inprocess.context import Context, with_usual_attention
+from harness.runners.inprocess.context import Context, with_default_attention
 from harness.runners.inprocess.gguf_model import LoadedWeights, vocabulary_mismatch
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
@@ -47,7 +47,7 @@ class LoadedModels:
         draft = arm.method.draft
         if draft is None or draft in self.drafts:
             return None
-        settings = with_usual_attention(self._campaign.settings)
+        settings = with_default_attention(self._campaign.settings)
         path = next(each.on_disk for each in self._campaign.drafts if each.model.id == draft)
         try:
             weights = LoadedWeights(path, gpu_layers=settings.draft_gpu_layers)

@@ -63,7 +63,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
     words.argv += ["-t", str(threads), "-tb", str(threads)]
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
-    _usual_axes(words, settings)
+    _default_axes(words, settings)
     if "--fit" in words.abilities.takes_value:  # without a value it switches fitting on
         words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
@@ -75,19 +75,19 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
         words.argv += ["-lv", "4"]
 
 
-def _usual_axes(words: _Words, settings: RunSettings) -> None:
+def _default_axes(words: _Words, settings: RunSettings) -> None:
     """The axes with a usual value are always passed, so that no build's default decides.
 
     A build that does not know one has the usual value. Raises `_UnknownToBinaryError` for others.
     """
     for axis in AXES.values():
-        if not axis.server or axis.usual is None:
+        if not axis.server or axis.default is None:
             continue
         value = axis.value(settings)
         known = [name for name in axis.server if name in words.abilities.takes_value]
         if known:
             words.argv += [known[0], str(value)]
-        elif value != axis.usual:
+        elif value != axis.default:
             without_value = words.abilities.first(*axis.server)
             missing = f"{without_value} with a value" if without_value else axis.server[-1]
             raise _UnknownToBinaryError(missing)
@@ -97,7 +97,7 @@ def _axes(words: _Words, settings: RunSettings) -> None:
     """The axes that someone asked for, and further arguments. Raises `_UnknownToBinaryError`."""
     for axis in AXES.values():
         value = axis.value(settings)
-        if not axis.server or axis.usual is not None or value is None:
+        if not axis.server or axis.default is not None or value is None:
             continue
         if axis.is_all(value):
             words.need(None, *axis.server_all)

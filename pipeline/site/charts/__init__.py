@@ -128,7 +128,7 @@ def draw(
     unknown = set(parameters) - set(definition.parameters)
     if unknown:
         raise KeyError(*sorted(unknown))
-    rows = plain(
+    rows = as_rows(
         frame(connection, definition.query or name, **{**definition.parameters, **parameters})
     )
     drawn = Drawn(spec={}, svg="")
@@ -165,7 +165,7 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
     return msgspec.json.encode(Drawn(spec=spec, svg=svg))
 
 
-def plain(found: pl.DataFrame) -> list[Row]:
+def as_rows(found: pl.DataFrame) -> list[Row]:
     """Rows as a chart works with them: figures finite or absent, dates and lists as text."""
     figures = cs.float()
     return found.with_columns(

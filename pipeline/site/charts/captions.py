@@ -39,10 +39,10 @@ def methods(rows: list[Row]) -> str:
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
     if not groups:
         return "No method has enough pairs of device and model to say what is usual."
-    return f"{'; '.join(map(_usual, groups))}."
+    return f"{'; '.join(map(_typical, groups))}."
 
 
-def _usual(group: list[Row]) -> str:
+def _typical(group: list[Row]) -> str:
     first = group[0]
     above = sum(row["speedup"] > 1 for row in group)
     return (

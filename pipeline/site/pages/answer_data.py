@@ -18,7 +18,7 @@ from estimates.plan.placement import SHARING
 from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import model, shown_commands
-from pipeline.site.pages.strips import evidence_address, other_dots, some
+from pipeline.site.pages.strips import evidence_address, other_dots, thinned
 from pipeline.site.pages.template_environment import vocabulary_file
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import COMMON_DEVICES
@@ -88,7 +88,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
         "plan": PLAN_PATH,
-        "measure": shown_commands.measure_usual(TARGET),
+        "measure": shown_commands.measure_default(TARGET),
         "devices": listed,
         "models": tuple(models.values()),
         "settings": tuple(setting_words(row) for row in settings.values()),
@@ -236,7 +236,7 @@ def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbe
         "evidence": evidence_address(row),
         "needs_gib": needed_gib(row),
         "draft_gib": draft_gib(row),
-        "dots": some(row.dots),
+        "dots": thinned(row.dots),
         "other_dots": other_dots(row),
     }
     return _listed(found, STRIP_COLUMNS)

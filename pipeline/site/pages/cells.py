@@ -16,7 +16,7 @@ from pipeline.site.pages.template_environment import task
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
 WHOLE_FROM_TPS = 1000  # a rate of four digits has no decimals
-USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
+DEFAULT_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 VENDORS = {
     "nvidia": "NVIDIA",
     "amd": "AMD",
@@ -37,15 +37,15 @@ def _rate(column: str) -> pl.Expr:
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
 
-def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, usual: str = "usual") -> Facet:
-    """A setting that few change: `usual` comes first."""
+def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, default: str = "usual") -> Facet:
+    """A setting that few change: `default` comes first."""
     text = label.cast(pl.String)
     first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
-    return Facet(name=name, key=text.fill_null(usual), order=first)
+    return Facet(name=name, key=text.fill_null(default), order=first)
 
 
 AXIS_FACETS = (
-    _axis("suite", col("suite_label"), usual="first"),
+    _axis("suite", col("suite_label"), default="first"),
     _axis("context", col("context_depth"), col("context_depth")),
     _axis("sampling", col("token_choice")),
     _axis("answers", col("answer_limit")),
@@ -79,7 +79,7 @@ FACETS = (
         name="engine",
         key=col("engine_label").str.replace_all(" ", "-", literal=True),
         label=col("engine_label"),
-        order=pl.when(col("engine_label") != USUAL_ENGINE)
+        order=pl.when(col("engine_label") != DEFAULT_ENGINE)
         .then("engine_label")
         .otherwise(pl.lit("")),
     ),

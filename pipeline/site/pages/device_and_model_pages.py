@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import duckdb
 
 from pipeline.site.pages import answer_data, model, strips, switch_off
-from pipeline.site.pages.template_environment import figure, plain, render
+from pipeline.site.pages.template_environment import figure, plain_text, render
 from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
@@ -71,14 +71,14 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     rows = own.pop("strips")
     labelled = next(iter((*rows, *own["cells"], *own["newest"])))
     return {
-        "title": plain(getattr(labelled, f"{kind}_label")),
+        "title": plain_text(getattr(labelled, f"{kind}_label")),
         "label": getattr(labelled, f"{kind}_label"),
         "finding": strips.finding(rows) if rows and kind == "target" else "",
         "spread": strips.spread(rows, "model" if kind == "device" else "device") if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
         "advice": switch_off.advice(own.pop("clear")),
-        "middle": strips.middle(rows) if kind == "target" else None,
+        "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
         "machine_path": answer_data.PATH,
         **own,
@@ -94,7 +94,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     return {
         "best": grouped(read(connection, "best_settings", place=kind), of),
         "surest": grouped(read(connection, "surest_gain", place=kind), attrgetter("scope")),
-        "strips": grouped(strips.usual(read(connection, "strip")), of),
+        "strips": grouped(strips.default_rows(read(connection, "strip")), of),
         "cells": grouped(read(connection, "place_cells", place=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "clear": grouped(read(connection, "switch_off"), of),

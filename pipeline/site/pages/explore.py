@@ -8,7 +8,7 @@ import duckdb
 from polars import col
 
 from pipeline.site.pages import answer_data
-from pipeline.site.pages.cells import ALL_TASKS, MOST_CELLS, USUAL_ENGINE, axes_of, cells_files
+from pipeline.site.pages.cells import ALL_TASKS, DEFAULT_ENGINE, MOST_CELLS, axes_of, cells_files
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import frame, read
@@ -66,7 +66,7 @@ def explore(
         parts=parts,
         machine_path=answer_data.PATH,
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
-        usual_engine=USUAL_ENGINE,
+        default_engine=DEFAULT_ENGINE,
         total=len(measured),
         shown=len(shown),
         tasks=tuple(name for name in TASKS if cells.filter(task=name).height),

@@ -51,7 +51,7 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
         seed = "" if row.sampling_seed is None else f", seed {row.sampling_seed}"
         yield "Sampling", f"temperature {row.temperature or say.UNKNOWN}{seed}"
     for name, axis in AXES.items():
-        value = axis.unusual(row)
+        value = axis.non_default(row)
         if value is not None and name not in OWN_LINE:
             yield axis.label, axis.spelled(value)
     longest = row.max_output_tokens

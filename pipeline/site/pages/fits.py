@@ -28,8 +28,8 @@ from pipeline.site.rows import grouped
 from schemas.codec import Json
 
 FORMAT, VERSION = "draftmap-plan", 1
-USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_RAM = "Q4_K_M", 8192, 12, 32
-USUAL_MODEL = "qwen3-14b"
+DEFAULT_QUANTISATION, DEFAULT_CONTEXT, DEFAULT_MEMORY, DEFAULT_RAM = "Q4_K_M", 8192, 12, 32
+DEFAULT_MODEL = "qwen3-14b"
 QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 KV_TYPES = ("f16", "q8_0", "q4_0")
@@ -67,7 +67,13 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         contexts=CONTEXTS,
         kv_types=KV_TYPES,
         main_memories=MAIN_MEMORIES,
-        usual=(USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_MODEL, USUAL_RAM),
+        defaults=(
+            DEFAULT_QUANTISATION,
+            DEFAULT_CONTEXT,
+            DEFAULT_MEMORY,
+            DEFAULT_MODEL,
+            DEFAULT_RAM,
+        ),
         memories=SHOWN_MEMORIES,
         lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
         own_errors=own_errors,
@@ -93,7 +99,11 @@ def document() -> Mapping[str, object]:
             for name in QUANTISATIONS
             if (bits := shapes.quantisation_of(name))
         },
-        "usual": {"quantisation": USUAL, "context": USUAL_CONTEXT, "ram": USUAL_RAM},
+        "usual": {
+            "quantisation": DEFAULT_QUANTISATION,
+            "context": DEFAULT_CONTEXT,
+            "ram": DEFAULT_RAM,
+        },
         "models": tuple(map(model, shapes.shapes())),
         "memories": MEMORIES,
         "words": tuple(words),
@@ -181,7 +191,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
     """The table: for each model and memory the layers on the card, of how many, whether it fits."""
     found = []
     for shape in shapes.shapes():
-        facts = _facts(shape, USUAL)
+        facts = _facts(shape, DEFAULT_QUANTISATION)
         row = []
         for gib in SHOWN_MEMORIES:
             best = placement.fit(case_of(facts, gib))
@@ -196,21 +206,23 @@ def case_of(facts: Facts, gib: float) -> placement.Case:
     """A model alone on a card of this size, with the usual context."""
     return placement.Case(
         target=facts,
-        setting=Setting(context=USUAL_CONTEXT),
+        setting=Setting(context=DEFAULT_CONTEXT),
         devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
-        host=Memory(name="host", free_mib=USUAL_RAM * GIB - placement.SYSTEM_MIB),
+        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
     )
 
 
 def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json]:
     """What else a memory could hold, as times the plain speed, fastest first."""
-    facts = _facts(shape, USUAL)
+    facts = _facts(shape, DEFAULT_QUANTISATION)
     case, machine = (
         case_of(facts, gib),
         speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None),
     )
     found = placement.fit(case)
-    source = PlannedModel(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
+    source = PlannedModel(
+        facts=facts, path=None, server_name=f"{shape.name}-{DEFAULT_QUANTISATION}.gguf"
+    )
     alone = PlanOption(
         changes="",
         case=case,

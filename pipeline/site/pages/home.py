@@ -19,7 +19,7 @@ TRIES = (
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    groups, left_out = strips.by_model(strips.usual(read(connection, "strip")))
+    groups, left_out = strips.by_model(strips.default_rows(read(connection, "strip")))
     return render(
         "home.md.jinja",
         path="index.md",

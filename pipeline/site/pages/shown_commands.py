@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from estimates import engine_commands
-from estimates.engine_commands import LLAMA_CPP, VLLM, ServeLine, usual
+from estimates.engine_commands import LLAMA_CPP, VLLM, ServeLine, default_method
 from pipeline.site.rows import Row
 from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS, RunnerEntry
@@ -76,7 +76,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
     )
 
 
-def measure_usual(target: str) -> str:
+def measure_default(target: str) -> str:
     """The line that measures a target with the methods that the harness takes by itself."""
     return _line([engine_commands.RunSetting(target=file_of(target))])
 
@@ -116,7 +116,7 @@ def use(setting: NamedSetting) -> ServeLine | None:
     def name(model: str) -> str:
         return _word(UNQUANTISED.sub("", model)) if in_vllm else file_of(model)
 
-    method = usual(setting.method, setting.depth)
+    method = default_method(setting.method, setting.depth)
     if setting.depth is None and method.n_max is not None:
         method = Method(type=setting.method)  # it varied, or is not known
     draft = name(setting.draft) if setting.draft else None

@@ -49,7 +49,7 @@ class Group:
     folded: tuple[Strip, ...]
 
 
-def usual(rows: Iterable[Row]) -> list[Row]:
+def default_rows(rows: Iterable[Row]) -> list[Row]:
     """What pages draw without a choice of the reader: each device and model in its best tier."""
     return [
         row
@@ -135,7 +135,7 @@ class Middle:
     spread: str
 
 
-def middle(rows: Iterable[Row]) -> Middle | None:
+def median_over_people(rows: Iterable[Row]) -> Middle | None:
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -168,7 +168,7 @@ def strip(row: Row) -> Strip:
         evidence=evidence_address(row),
         tick=position(row.speedup),
         line=(position(ends[0]), position(ends[1])) if ends[0] < ends[1] else None,
-        dots=tuple(map(position, some(row.dots))),
+        dots=tuple(map(position, thinned(row.dots))),
         others=tuple(map(position, sorted({*chain(*other_dots(row))}))),
     )
 
@@ -220,10 +220,10 @@ def position(ratio: float) -> float:
 def other_dots(row: Row) -> list[list[float]]:
     """The figures of other settings in the order of `TIERS`, thinned where many."""
     found = grouped(row.other_dots, lambda dot: dot["tier"])
-    return [some([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
+    return [thinned([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
 
 
-def some(dots: Sequence[float]) -> list[float]:
+def thinned(dots: Sequence[float]) -> list[float]:
     """At most `MOST_DOTS` of the ordered dots, evenly spaced, with the first and the last."""
     steps = MOST_DOTS - 1
     if len(dots) <= MOST_DOTS:

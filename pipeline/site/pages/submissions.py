@@ -11,7 +11,7 @@ from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.facts import engine_facts, machine_facts
 from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
 from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
-from pipeline.site.pages.template_environment import figure, plain, render
+from pipeline.site.pages.template_environment import figure, plain_text, render
 from pipeline.site.pages.whole_requests import pays_from, whole_requests
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
@@ -59,7 +59,7 @@ class Evidence:
     def title(self) -> str:
         """What was measured on what, fit for a title."""
         row, device = self.submission, self.setup.device_label
-        return plain(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
+        return plain_text(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
 
     @property
     def curve(self) -> Curve | None:

@@ -79,10 +79,10 @@ def context_from(rows: Sequence[Row]) -> int | None:
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 
-def _from(cases: Iterable[tuple[int, str]], usual: int) -> int | None:
-    """The least amount above the usual one with losses and no gain at it or above."""
+def _from(cases: Iterable[tuple[int, str]], least: int) -> int | None:
+    """The smallest value from which a setting never gains and sometimes loses, above `least`."""
     cases = tuple(cases)
-    gained = max((amount for amount, effect in cases if effect == "gains"), default=usual)
+    gained = max((amount for amount, effect in cases if effect == "gains"), default=least)
     lost = [amount for amount, effect in cases if effect == "loses" and amount > gained]
     return min(lost, default=None)
 

@@ -148,7 +148,6 @@ def _filters() -> dict[str, Callable[..., object]]:
         "best_of": say.best_of,
         "day": day,
         "gib": gib,
-        "plain": plain,
         "task": task,
         "verdict": lambda name: vocabulary.VERDICTS[name].label,
         "words": words,
@@ -191,7 +190,7 @@ def gib(mib: float | None) -> str:
     return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
     return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
 

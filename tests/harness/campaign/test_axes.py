@@ -156,7 +156,7 @@ def test_every_axis_is_a_setting_of_the_format_and_one_of_a_runner() -> None:
 
 
 def test_a_run_has_the_usual_value_of_every_axis_that_nobody_gave() -> None:
-    assert axis_options.with_usual(Options()) == {
+    assert axis_options.with_defaults(Options()) == {
         name: getattr(campaign().settings, name) for name in AXES if name != "context_depth_tokens"
     }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import suite
-from harness.campaign.builder import USUAL_RUNNER, build, first_look, profile
+from harness.campaign.builder import DEFAULT_RUNNER_ENTRY, build, first_look, profile
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.method_parser import defaults, parse
 from harness.campaign.model import Campaign, Stopping
@@ -25,7 +25,7 @@ def model(model_id: str, **fields: int) -> ModelFile:
 
 
 def campaign(
-    options: Options | None = None, drafts: int = 1, runner: RunnerEntry = USUAL_RUNNER
+    options: Options | None = None, drafts: int = 1, runner: RunnerEntry = DEFAULT_RUNNER_ENTRY
 ) -> Campaign:
     options = options or Options()
     chosen = suite.select(
@@ -38,7 +38,7 @@ def campaign(
         options,
         target=model("target"),
         drafts=tuple(model("draft") for _ in range(drafts)),
-        methods=options.methods or defaults(USUAL_RUNNER),
+        methods=options.methods or defaults(DEFAULT_RUNNER_ENTRY),
         suite=chosen,
         runner=runner,
     )

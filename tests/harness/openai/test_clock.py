@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.openai.clock import bears_out, check_tokens, client_time, sizes
+from harness.openai.clock import check_tokens, client_time, sizes, times_agree
 from harness.openai.streamed_answer import Answer, ServerTimes
 from harness.runners.http.values import BadAnswerError
 
@@ -93,16 +93,16 @@ def test_a_servers_time_accounts_for_the_wall_or_fails(
 
     if agrees is None:
         with pytest.raises(BadAnswerError, match="leaves something out"):
-            bears_out(times, answer, client)
+            times_agree(times, answer, client)
     else:
-        assert bears_out(times, answer, client) is agrees
+        assert times_agree(times, answer, client) is agrees
 
 
 def test_less_than_50_ms_may_be_noise_but_prove_nothing() -> None:
     answer = replace(streamed(*[4] * 32, tokens=32), first_s=1.9)
     times = ServerTimes(decode_ms=60.0, prompt_ms=None, worked_ms=60.0)
 
-    assert not bears_out(times, answer, client_time(answer, longest=1))
+    assert not times_agree(times, answer, client_time(answer, longest=1))
 
 
 WORDS = "word " * 32

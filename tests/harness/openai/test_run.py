@@ -107,12 +107,12 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
         "baseline-c2": (2, None),
         "draft-model-n3-c2": (2, "baseline-c2"),
     }
-    together = [trial for trial in submission.trials if trial.arm.endswith("-c2")]
-    assert len(together) == 4
-    assert all(trial.started_ms is not None for trial in together)
+    concurrent = [trial for trial in submission.trials if trial.arm.endswith("-c2")]
+    assert len(concurrent) == 4
+    assert all(trial.started_ms is not None for trial in concurrent)
     # Each answer has its own counters; the metrics page counts all of them and is not asked.
-    assert all(trial.drafted for trial in together if trial.arm.startswith("draft-model"))
-    assert {trial.metrics_drafted for trial in together} == {None}
+    assert all(trial.drafted for trial in concurrent if trial.arm.startswith("draft-model"))
+    assert {trial.metrics_drafted for trial in concurrent} == {None}
     assert other.state.most_in_flight == 2
 
 

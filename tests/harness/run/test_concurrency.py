@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.runners.base import Failure, TrialRequest
-from harness.runners.http.session import together
+from harness.runners.http.session import run_concurrently
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -92,7 +92,7 @@ def test_no_more_requests_are_in_flight_than_were_asked_for() -> None:
         return Failure(reason="other", detail="not asked")
 
     requests = [TrialRequest(arm="a", prompt=f"p{i}", max_output_tokens=1) for i in range(7)]
-    done = list(together(requests, 3, answer))
+    done = list(run_concurrently(requests, 3, answer))
 
     assert most == [3]
     assert {each.request for each in done} == set(requests)

@@ -125,12 +125,12 @@ def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
     assert log == [("first", 0)]
 
 
-def pausing(name: str, places: tuple[int, ...], log: Log) -> EngineRun:
-    """A run whose passes start at these places; it measures nothing and ends with an error."""
-    for place in places:
-        if place != places[0]:
-            yield place
-        log.append((name, place))
+def pausing(name: str, positions: tuple[int, ...], log: Log) -> EngineRun:
+    """A run whose passes start at these positions; it measures nothing and ends with an error."""
+    for position in positions:
+        if position != positions[0]:
+            yield position
+        log.append((name, position))
     message = f"{name} is done"
     raise MachineError(message)
 

@@ -39,7 +39,7 @@ def slow(*orders: int, factor: float = 3.0) -> FakeRig:
     return FakeRig(noise=0.0, slowdown=lambda order: factor if order in orders else 1.0)
 
 
-def again(submission: Submission) -> set[str]:
+def repeated_prompts(submission: Submission) -> set[str]:
     return {trial.prompt for trial in submission.trials if trial.block == 2}
 
 
@@ -55,22 +55,27 @@ def test_two_times_may_differ_by_the_share_and_no_more(tmp_path: Path) -> None:
     within = run(REPEATING, tmp_path / "a", rig=slow(5, factor=1.149))
     beyond = run(REPEATING, tmp_path / "b", rig=slow(5, factor=1.151))
 
-    assert (len(within.trials), again(within)) == (PLANNED, set())
-    assert (len(beyond.trials), again(beyond)) == (PLANNED + 3, {beyond.trials[5].prompt})
+    assert (len(within.trials), repeated_prompts(within)) == (PLANNED, set())
+    assert (len(beyond.trials), repeated_prompts(beyond)) == (
+        PLANNED + 3,
+        {beyond.trials[5].prompt},
+    )
 
 
 def test_the_median_of_three_leaves_a_disturbed_trial_out(tmp_path: Path) -> None:
     quiet = summarize(run(REPEATING, tmp_path / "a", rig=STEADY))
     found = run(REPEATING, tmp_path / "b", rig=slow(5, 13))
 
-    assert len(again(found)) == 2
+    assert len(repeated_prompts(found)) == 2
     assert findings(canonical_bytes(encode(found))) == ()
     for one, other in zip(summarize(found).estimates, quiet.estimates, strict=True):
         assert one.speedup == pytest.approx(other.speedup)
     # All arms have as many times on such a prompt, so that they are paired.
     for arm in found.arms[1:]:
         counts = {each.prompt.id: len(each.trials) for each in pair(found, arm)}
-        assert counts == {each.id: 2 + (each.id in again(found)) for each in found.suite.prompts}
+        assert counts == {
+            each.id: 2 + (each.id in repeated_prompts(found)) for each in found.suite.prompts
+        }
 
 
 def test_what_is_repeated_is_said_and_is_no_block(tmp_path: Path) -> None:
@@ -149,7 +154,7 @@ def test_a_budget_may_leave_the_repeats_out_and_counts_them_by_their_number() ->
 def test_a_trial_that_failed_has_no_time_to_disagree_with(tmp_path: Path) -> None:
     found = run(REPEATING, tmp_path / "run", rig=FakeRig(noise=0.0, failing_trials={5: "crashed"}))
 
-    assert again(found) == set()
+    assert repeated_prompts(found) == set()
 
 
 def test_a_block_beyond_the_planned_ones_needs_the_rule(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from harness.report.events import Settled
 from harness.run.execute import measure
-from harness.run.warm_until_steady import settle
+from harness.run.warm_until_steady import wait_until_settled
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, context
@@ -44,7 +44,7 @@ def settled(
         now[0] = float(next(clock))
         return now[0]
 
-    found = settle(warm_up, DONE, lambda: state(now[0]), tick)
+    found = wait_until_settled(warm_up, DONE, lambda: state(now[0]), tick)
     return found, now[0]
 
 

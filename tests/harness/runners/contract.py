@@ -104,7 +104,7 @@ def check_together(session: Session, campaign: Campaign, concurrency: int) -> No
     assert isinstance(session, ConcurrentSession)
     for arm in campaign.arms:
         asked = requests(campaign, arm)
-        done = list(session.generate_together(asked, concurrency))
+        done = list(session.generate_concurrently(asked, concurrency))
         assert sorted(each.request.prompt for each in done) == sorted(r.prompt for r in asked)
         for each in done:
             assert isinstance(each.result, Generation), each.result

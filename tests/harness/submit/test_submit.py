@@ -37,7 +37,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Path) -> None:
-    path = pull_request.place(pull_request.accepted(result), checkout)
+    path = pull_request.write_result(pull_request.accepted(result), checkout)
 
     name = path.relative_to(checkout).as_posix()
     assert name.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
@@ -45,7 +45,7 @@ def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Pat
 
 
 def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> None:
-    old = pull_request.place(sample(), checkout)
+    old = pull_request.write_result(sample(), checkout)
 
     new = pull_request.replacing(sample(seed=1), old.name, checkout)
 
@@ -55,8 +55,8 @@ def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> Non
 
 
 def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
-    first = pull_request.place(pull_request.accepted(result), checkout)
-    again = pull_request.place(pull_request.accepted(result), checkout)
+    first = pull_request.write_result(pull_request.accepted(result), checkout)
+    again = pull_request.write_result(pull_request.accepted(result), checkout)
 
     assert first == again
     assert len(list(first.parent.iterdir())) == 1
@@ -66,12 +66,15 @@ def test_in_a_full_folder_a_result_gets_that_of_its_month(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codec, "MOST_FLAT", 1)
-    first = pull_request.place(sample(), checkout)
+    first = pull_request.write_result(sample(), checkout)
 
-    second = pull_request.place(sample(seed=1), checkout)
+    second = pull_request.write_result(sample(seed=1), checkout)
 
     assert second.relative_to(first.parent).as_posix() == f"2026/11/{second.name}"
-    assert [pull_request.place(sample(seed=seed), checkout) for seed in (0, 1)] == [first, second]
+    assert [pull_request.write_result(sample(seed=seed), checkout) for seed in (0, 1)] == [
+        first,
+        second,
+    ]
     assert pull_request.replacing(sample(), second.name, checkout).supersedes == second.name
 
 

@@ -178,7 +178,7 @@ def test_speculation_is_off_unless_the_fresh_prompts_show_a_gain() -> None:
     race = times(baseline=EVEN, arm=scaled(0.9))
     fresh = times(baseline=EVEN, arm=scaled(0.98, 1.1, 0.9, 1.05, 1.0))
 
-    found = decisions.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+    found = decisions.certify(race, fresh, best="arm", rival=None, baseline="baseline")
 
     assert found is not None
     assert found.pick is None
@@ -190,8 +190,8 @@ def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
     fresh = times(baseline=FLAT, arm=flat(1 / 1.6, 1 / 1.64, 1 / 0.96, 1 / 0.94))
     tasks = {"p0": "code", "p1": "code", "p2": "chat", "p3": "chat"}
 
-    mixed = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
-    apart = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
+    mixed = decisions.certify({}, fresh, best="arm", rival=None, baseline="baseline")
+    apart = decisions.certify({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
 
     assert mixed is not None
     assert apart is not None
@@ -204,7 +204,7 @@ def test_a_gain_that_may_be_none_is_not_told_apart_from_leaving_it_off() -> None
     # times have a standard deviation of 5.26 % / 0.985, half of which is the error of their mean.
     fresh = times(baseline=FLAT, arm=flat(0.93, 1.03, 0.95, 1.03))
 
-    found = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+    found = decisions.certify({}, fresh, best="arm", rival=None, baseline="baseline")
 
     assert found is not None
     assert found.pick is None
@@ -220,7 +220,7 @@ def test_the_race_chose_the_arm_so_it_does_not_say_whether_speculation_helps() -
         "arm": dict.fromkeys(more, math.log(20.0 / 1.08)),
     }
 
-    found = decisions.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+    found = decisions.certify(race, fresh, best="arm", rival=None, baseline="baseline")
 
     assert found is not None
     assert found.pick is None
@@ -233,8 +233,8 @@ def test_the_better_of_two_needs_more_than_a_single_arm() -> None:
         baseline=FLAT * 2, arm=flat(0.92, 1.0, 0.93, 0.99, 0.92, 1.0, 0.93, 0.99), b=FLAT * 2
     )
 
-    alone = decisions.settle({}, fresh, best="arm", rival=None, baseline="baseline")
-    of_two = decisions.settle({}, fresh, best="arm", rival="b", baseline="baseline")
+    alone = decisions.certify({}, fresh, best="arm", rival=None, baseline="baseline")
+    of_two = decisions.certify({}, fresh, best="arm", rival="b", baseline="baseline")
 
     assert alone is not None
     assert of_two is not None
@@ -251,7 +251,7 @@ def test_a_rival_that_both_stages_together_prefer_is_picked() -> None:
         rival=scaled(0.5, 1.0, 0.99, 1.01, 1.0) * 2,
     )
 
-    found = decisions.settle(race, fresh, best="leader", rival="rival", baseline="baseline")
+    found = decisions.certify(race, fresh, best="leader", rival="rival", baseline="baseline")
 
     assert found is not None
     assert found.pick == "rival"

@@ -36,7 +36,7 @@ CORE = suite.load("core")
 # A step over w tokens takes 20 + 2 (w - 1) ms, a drafted token 2 ms, six of ten are accepted: depth
 # 1, 2, 3, 4 is 1.33, 1.40, 1.36, 1.28 times as fast with the draft model, and 1.45, 1.63, 1.67,
 # 1.65 by looking up, which is free.
-USUAL = FakeRig(noise=0.005)
+TYPICAL_RIG = FakeRig(noise=0.005)
 SLOW_DRAFT = FakeRig(noise=0.005, default_acceptance=0.2, extra_width_ms=8.0, draft_token_ms=9.0)
 
 TUNE = ("tune", "--runner", "llama-cpp-python")
@@ -122,7 +122,7 @@ def test_the_result_is_checked_by_the_gate_like_any_other_and_its_chart_is_next_
 
 @pytest.mark.usefixtures("cache_dir")
 def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
-    outcome = tuner(USUAL).run()
+    outcome = tuner(TYPICAL_RIG).run()
 
     shown = [*report.lines(outcome, command=SERVE)]
 
@@ -155,7 +155,7 @@ def test_where_nothing_helps_speculation_is_left_off() -> None:
 def test_what_writes_faster_and_takes_longer_in_all_is_not_recommended() -> None:
     # At depth 2 it writes 1.40 times as fast, but its draft reads the prompt for 5 s, while a plain
     # request of 32 tokens takes 50 + 31 x 20 = 670 ms.
-    outcome = tuner(replace(USUAL, draft_prompt_ms=5000.0), "draft-model").run()
+    outcome = tuner(replace(TYPICAL_RIG, draft_prompt_ms=5000.0), "draft-model").run()
 
     assert outcome.verdict is not None
     assert outcome.verdict.pick is not None
@@ -166,7 +166,7 @@ def test_what_writes_faster_and_takes_longer_in_all_is_not_recommended() -> None
 
 @pytest.mark.usefixtures("cache_dir")
 def test_the_certificate_uses_other_prompts_than_the_race() -> None:
-    outcome = tuner(USUAL).run()
+    outcome = tuner(TYPICAL_RIG).run()
 
     prompts = {
         name: {each.id for each in submission.suite.prompts}
@@ -189,12 +189,12 @@ def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
 def test_a_tune_that_was_interrupted_goes_on_where_it_stopped(
     stop_at: tuple[StageName, int],
 ) -> None:
-    first = tuner(USUAL)
+    first = tuner(TYPICAL_RIG)
     whole = _measured(first.run())
     first.forget()
-    stopped = tuner(USUAL, stop_at=stop_at).run()
+    stopped = tuner(TYPICAL_RIG, stop_at=stop_at).run()
 
-    resumed = tuner(USUAL, resume=True).run()
+    resumed = tuner(TYPICAL_RIG, resume=True).run()
 
     assert stopped.interrupted
     assert not stopped.certified or stop_at[0] == "certificate"
@@ -227,7 +227,7 @@ def test_an_arm_that_was_dropped_stays_dropped_after_a_kill() -> None:
 
 @pytest.mark.usefixtures("cache_dir")
 def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
-    outcome = tuner(replace(USUAL, noise=0.1), "prompt-lookup").run()
+    outcome = tuner(replace(TYPICAL_RIG, noise=0.1), "prompt-lookup").run()
 
     assert outcome.close
     assert "Not separable in this time:" in why(outcome)
@@ -236,7 +236,7 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
 
 @pytest.mark.usefixtures("cache_dir")
 def test_a_look_that_takes_the_whole_budget_leaves_a_result_that_the_format_allows() -> None:
-    hurried = tuner(USUAL, "prompt-lookup")
+    hurried = tuner(TYPICAL_RIG, "prompt-lookup")
     hurried.search = SearchOptions(budget_min=0.0001)
 
     outcome = hurried.run()
@@ -247,7 +247,7 @@ def test_a_look_that_takes_the_whole_budget_leaves_a_result_that_the_format_allo
 
 @pytest.mark.usefixtures("cache_dir")
 def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
-    rig = replace(USUAL, failing_arms={"prompt-lookup-n8": "out-of-memory"})
+    rig = replace(TYPICAL_RIG, failing_arms={"prompt-lookup-n8": "out-of-memory"})
 
     outcome = tuner(rig).run()
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from estimates.engine_commands import IK_LLAMA_CPP, serve_nearest, usual
+from estimates.engine_commands import IK_LLAMA_CPP, default_method, serve_nearest
 from harness.cli import app
 from harness.runners.http.counted_rounds import Counted
 from harness.runners.http.values import BadAnswerError
@@ -79,7 +79,7 @@ def test_a_dry_run_offers_every_type_in_words_that_the_fork_parses(
     words = line.split()
     assert words.count("--spec-type") == 1
     assert scripted.read_ik(words)
-    served = serve_nearest(IK_LLAMA_CPP, "T.gguf", None, usual(method))
+    served = serve_nearest(IK_LLAMA_CPP, "T.gguf", None, default_method(method))
     assert served is not None
     assert served.words[3:] == ("--spec-type", WORDS[method])
 
