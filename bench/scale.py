@@ -37,7 +37,7 @@ Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each k
 KINDS = ("cold", "warm")
 # Stage to the functions that are it; time in a stage within a stage counts for the inner one.
 STAGES = {
-    "single files": ("pipeline.data.database:members_of",),
+    "single files": ("pipeline.data.database:entries_of",),
     "corpus flags": ("pipeline.data.database:_corpus_flags",),
     "load": ("pipeline.data.database:load",),
     "tables": ("pipeline.data.database:aggregate",),

@@ -24,7 +24,7 @@ from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
 from harness.cli import app
-from harness.report.use import Here, command
+from harness.report.use import LocalFiles, command
 from harness.run.chosen_engine import ChosenEngine
 from harness.runners.base import Failure
 from harness.runners.llama_server.abilities import Abilities, read_help
@@ -75,7 +75,7 @@ def speculation(words: Iterable[str]) -> dict[str, str]:
 def in_terminal(text: str, argv: tuple[str, ...] | None = None) -> list[str]:
     arm = planned(text).arms[1]
     recorded = Arm(id="x", role="speculation", method=arm.method, argv=argv)
-    return shlex.split("\n".join(command(sample(), recorded, Here())))
+    return shlex.split("\n".join(command(sample(), recorded, LocalFiles())))
 
 
 def in_tune(text: str) -> list[str]:

@@ -26,12 +26,12 @@ from estimates.flags import (
     trend,
     unknown_suite,
 )
-from estimates.flags.catalogue import Seen, flag
+from estimates.flags.catalogue import Observation, flag
 from estimates.flags.evidence import FlagEvidence
 from estimates.model import Flag
 from schemas.vocabulary.flags import Severity
 
-Check = Callable[[FlagEvidence], Seen | None]
+Check = Callable[[FlagEvidence], Observation | None]
 
 _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from estimates.flags.catalogue import Seen, seen
+from estimates.flags.catalogue import Observation, observation
 from estimates.flags.evidence import FlagEvidence, only
 
 # Arguments of speculation, and those that make no request faster: memory that is set aside for
@@ -16,7 +16,7 @@ _MAY_DIFFER = re.compile(
 _HIDDEN = "…"
 
 
-def arguments_differ(evidence: FlagEvidence) -> Seen | None:
+def arguments_differ(evidence: FlagEvidence) -> Observation | None:
     """An arm's server was started with other arguments than its baseline's, speculation aside."""
     arms = {arm.id: arm for arm in evidence.submission.arms}
     found: dict[str, list[str]] = {}
@@ -28,7 +28,7 @@ def arguments_differ(evidence: FlagEvidence) -> Seen | None:
     if not found:
         return None
     listed = [f"{text} with {arm}" for arm, texts in found.items() for text in texts]
-    return seen(differences=listed, arm=only(found))
+    return observation(differences=listed, arm=only(found))
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from statistics import fmean, median
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, Repeats
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
@@ -15,7 +15,7 @@ BOUNDS = bounds("uneven-baseline")
 _MOST_NAMED = 4
 
 
-def uneven_baseline(evidence: FlagEvidence) -> Seen | None:
+def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
 
     Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
@@ -28,7 +28,7 @@ def uneven_baseline(evidence: FlagEvidence) -> Seen | None:
     worst = max(found, key=lambda prompt: abs(math.log(found[prompt][0] / found[prompt][1])))
     rates = sorted(round(1000 / own, 1) for own, _ in found.values())
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return seen(
+    return observation(
         rates=f"{rates[0]:g}" + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else ""),
         prompts=say.listed(list(found)[:_MOST_NAMED]) + more,
         usual=1000 / found[worst][1],

@@ -8,7 +8,7 @@ from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """What a check saw: the values in the message, and the place that the flag names.
 
     `severity` replaces that of the vocabulary; `case` chooses among its cases.
@@ -21,19 +21,19 @@ class Seen:
     case: str | None
 
 
-def seen(
+def observation(
     *,
     arm: str | None = None,
     prompt: str | None = None,
     severity: Severity | None = None,
     case: str | None = None,
     **values: object,
-) -> Seen:
+) -> Observation:
     """What a check saw; `values` are those that the message names."""
-    return Seen(values=values, arm=arm, prompt=prompt, severity=severity, case=case)
+    return Observation(values=values, arm=arm, prompt=prompt, severity=severity, case=case)
 
 
-def flag(name: str, found: Seen) -> Flag:
+def flag(name: str, found: Observation) -> Flag:
     """The flag of this name about what a check saw."""
     entry = FLAGS[name]
     case = entry.cases[found.case] if found.case else FlagCase()

@@ -4,14 +4,14 @@ import math
 from statistics import fmean
 
 from estimates.client_clock import apart, only_requests
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import PromptPairs
 
 APART = bounds("processor-time-disagrees")["apart"]
 
 
-def stalls(evidence: FlagEvidence) -> Seen | None:
+def stalls(evidence: FlagEvidence) -> Observation | None:
     """With every stall included the ratio is an end of the interval, which was widened to it."""
     beyond = [
         (each.wall_speedup, each)
@@ -23,7 +23,7 @@ def stalls(evidence: FlagEvidence) -> Seen | None:
     if not beyond:
         return None
     wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
-    return seen(
+    return observation(
         worst_arm=worst.arm,
         wall=wall,
         scope=worst.scope,
@@ -32,7 +32,7 @@ def stalls(evidence: FlagEvidence) -> Seen | None:
     )
 
 
-def whole_requests_only(evidence: FlagEvidence) -> Seen | None:
+def whole_requests_only(evidence: FlagEvidence) -> Observation | None:
     """Whole requests contradict the times of the tokens that the client saw."""
     submission = evidence.submission
     arms = [arm for arm in submission.arms if only_requests(submission, arm)]
@@ -44,10 +44,12 @@ def whole_requests_only(evidence: FlagEvidence) -> Seen | None:
     factor = max(
         (math.exp(-apart(submission, arm)) for arm in arms), key=lambda x: abs(math.log(x))
     )
-    return seen(arms=names, factor=factor, arm=only(names), case="known" if known else "unknown")
+    return observation(
+        arms=names, factor=factor, arm=only(names), case="known" if known else "unknown"
+    )
 
 
-def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:
+def processor_time_disagrees(evidence: FlagEvidence) -> Observation | None:
     """On a CPU backend, processor time and wall time give different speedups."""
     if evidence.submission.engine.backend != "cpu":
         return None
@@ -58,7 +60,7 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:
         if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
             factors[arm.id] = math.exp(fmean(apart))
     listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
-    return seen(factors=listed, arm=only(factors)) if factors else None
+    return observation(factors=listed, arm=only(factors)) if factors else None
 
 
 def _clock_gap(pairs: PromptPairs) -> float | None:

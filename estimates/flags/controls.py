@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence
 from estimates.model import Interval
 from estimates.ratios import controls
@@ -13,7 +13,7 @@ from schemas.vocabulary.flags import Severity
 OVERHEAD = bounds("loop-overhead")["least"]
 
 
-def control_excludes_one(evidence: FlagEvidence) -> Seen | None:
+def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
     """The same arm twice gives a ratio whose interval over all prompts does not contain 1.
 
     One interval in twenty does that on a perfect instrument. It is serious only where the whole
@@ -25,16 +25,16 @@ def control_excludes_one(evidence: FlagEvidence) -> Seen | None:
         return None
     arm, interval = max(off, key=lambda each: abs(math.log(each[1].low * each[1].high)))
     severity: Severity = "caution" if judge(interval) == "no-clear-difference" else "serious"
-    return seen(severity=severity, low=interval.low, high=interval.high, arm=arm)
+    return observation(severity=severity, low=interval.low, high=interval.high, arm=arm)
 
 
-def loop_overhead(evidence: FlagEvidence) -> Seen | None:
+def loop_overhead(evidence: FlagEvidence) -> Observation | None:
     """The speculative loop costs more than 3 % although it drafts nothing."""
     slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < 1 - OVERHEAD]
     if not slow:
         return None
     arm, interval = min(slow, key=lambda each: each[1].high)
-    return seen(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
+    return observation(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:

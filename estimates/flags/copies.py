@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.digits import clock_step
 from estimates.flags.evidence import FlagEvidence, only
 from schemas.submission import Trial
@@ -18,7 +18,7 @@ ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
 LogTimes = Mapping[tuple[str, str], float]
 
 
-def zero_spread(evidence: FlagEvidence) -> Seen | None:
+def zero_spread(evidence: FlagEvidence) -> Observation | None:
     """Repetitions took exactly the same time, more often than the clock's resolution explains."""
     step_ms = clock_step(evidence)
     repeated = [
@@ -36,7 +36,7 @@ def zero_spread(evidence: FlagEvidence) -> Seen | None:
     expected = sum(chance for _, chance in repeated)
     if not sure and len(same) <= expected + ZERO["share"] * len(repeated):
         return None
-    return seen(
+    return observation(
         same=len(same),
         repeated=len(repeated),
         arm=only(group.arm for group in same),
@@ -44,7 +44,7 @@ def zero_spread(evidence: FlagEvidence) -> Seen | None:
     )
 
 
-def repeated_block(evidence: FlagEvidence) -> Seen | None:
+def repeated_block(evidence: FlagEvidence) -> Observation | None:
     """A block's times are those of an earlier block, up to a common factor and 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     step_ms = clock_step(evidence)
@@ -60,7 +60,7 @@ def repeated_block(evidence: FlagEvidence) -> Seen | None:
     share, block = max(shares, key=lambda each: (each[0], -each[1]), default=(0.0, 0))
     if share < REPEATED["share"] or zero_spread(evidence) is not None:
         return None
-    return seen(share=share, block=block)
+    return observation(share=share, block=block)
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:

@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 from estimates.decomposition import round_cost, step_ms
 from estimates.flags.baseline import uneven_groups
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
@@ -19,7 +19,7 @@ PROBE_FACTOR = bounds("probe-disagrees")["factor"]
 UNEXPLAINED = bounds("prediction-missed")["unexplained"]
 
 
-def round_cost_spread(evidence: FlagEvidence) -> Seen | None:
+def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
     """R differs over prompts although every round does the same work.
 
     Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
@@ -38,7 +38,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Seen | None:
     if not found:
         return None
     spread, arm, prompt = max(found)
-    return seen(
+    return observation(
         spread=spread,
         worst_arm=arm,
         worst_prompt=prompt,
@@ -47,7 +47,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Seen | None:
     )
 
 
-def probe_disagrees(evidence: FlagEvidence) -> Seen | None:
+def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
     """The baseline's time per token is in no block the probed time of a single step."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
@@ -59,17 +59,17 @@ def probe_disagrees(evidence: FlagEvidence) -> Seen | None:
         if max(factor, 1 / factor) > PROBE_FACTOR
     }
     listed = [f"{factor:.2f} times in {arm}" for arm, factor in factors.items()]
-    return seen(factors=listed, arm=only(factors)) if factors else None
+    return observation(factors=listed, arm=only(factors)) if factors else None
 
 
-def prediction_missed(evidence: FlagEvidence) -> Seen | None:
+def prediction_missed(evidence: FlagEvidence) -> Observation | None:
     """Measured and predicted speedup are far apart, and the interval does not explain it."""
     missed = [estimate for estimate in evidence.estimates if _is_missed(estimate)]
     if not missed:
         return None
     worst = max(missed, key=lambda estimate: abs(math.log(1 + (estimate.unexplained or 0.0))))
     arms = list(dict.fromkeys(estimate.arm for estimate in missed))
-    return seen(
+    return observation(
         arms=arms,
         scope=worst.scope,
         worst_arm=worst.arm,

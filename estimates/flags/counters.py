@@ -1,14 +1,14 @@
 """Flags about counted drafts that contradict the server's metrics or the setting."""
 
 from estimates.decomposition import tokens_per_round
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only
 from schemas.submission import Trial
 
 LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
-def counters_disagree(evidence: FlagEvidence) -> Seen | None:
+def counters_disagree(evidence: FlagEvidence) -> Observation | None:
     """The server's metrics page counted other drafts than its answers did.
 
     The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
@@ -18,7 +18,7 @@ def counters_disagree(evidence: FlagEvidence) -> Seen | None:
     if not apart:
         return None
     arms = list(dict.fromkeys(trial.arm for trial in apart))
-    return seen(
+    return observation(
         trials=len(apart),
         arms=arms,
         by_answer=sum(trial.drafted or 0 for trial in apart),
@@ -28,7 +28,7 @@ def counters_disagree(evidence: FlagEvidence) -> Seen | None:
     )
 
 
-def acceptance_not_as_set(evidence: FlagEvidence) -> Seen | None:
+def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
     """An arm with forced acceptance yields another number of tokens per round than was set."""
     found: dict[str, str] = {}
     for arm in evidence.submission.arms:
@@ -39,7 +39,7 @@ def acceptance_not_as_set(evidence: FlagEvidence) -> Seen | None:
             continue
         if abs(yielded / length - 1) > LENGTH_APART:
             found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
-    return seen(arms=[*found.values()], arm=only(found)) if found else None
+    return observation(arms=[*found.values()], arm=only(found)) if found else None
 
 
 def _disagrees(trial: Trial) -> bool:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence
 from estimates.memo import once
 
@@ -16,7 +16,7 @@ _FINEST_DECIMALS = 3
 _OFF_TICK = Decimal("0.1")
 
 
-def rounded_times(evidence: FlagEvidence) -> Seen | None:
+def rounded_times(evidence: FlagEvidence) -> Observation | None:
     """Every time is a multiple of a coarse step."""
     times = _times(evidence)
     if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
@@ -24,7 +24,7 @@ def rounded_times(evidence: FlagEvidence) -> Seen | None:
     step_ms = float(_step(times))
     if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
         return None
-    return seen(count=len(times), step_ms=step_ms)
+    return observation(count=len(times), step_ms=step_ms)
 
 
 @once

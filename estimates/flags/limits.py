@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.roofline import floor
 from estimates.trial_times import rounds
@@ -12,7 +12,7 @@ ROOFLINE_SLACK = bounds("above-roofline")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
 
 
-def above_roofline(evidence: FlagEvidence) -> Seen | None:
+def above_roofline(evidence: FlagEvidence) -> Observation | None:
     """A step reads the weights faster than their memory can deliver them."""
     least = floor(evidence.submission)
     if least is None:
@@ -24,7 +24,7 @@ def above_roofline(evidence: FlagEvidence) -> Seen | None:
     fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
     if not fast:
         return None
-    return seen(
+    return observation(
         fastest_ms=min(fast.values()),
         arms=list(fast),
         memory=least.memory,
@@ -33,7 +33,7 @@ def above_roofline(evidence: FlagEvidence) -> Seen | None:
     )
 
 
-def above_memory(evidence: FlagEvidence) -> Seen | None:
+def above_memory(evidence: FlagEvidence) -> Observation | None:
     """An arm's peak memory is more than its device has."""
     sizes = {
         device.name: device.memory_total_mib
@@ -49,7 +49,7 @@ def above_memory(evidence: FlagEvidence) -> Seen | None:
     if not beyond:
         return None
     arm, device, peak_mib = max(beyond, key=lambda each: each[2])
-    return seen(
+    return observation(
         worst_arm=arm,
         peak_mib=peak_mib,
         device=device,

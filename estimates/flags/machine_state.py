@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from estimates import system_load
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence
 from schemas.submission import Snapshot
 
@@ -15,24 +15,24 @@ DROP = bounds("clock-drop")
 IDLE_MHZ = bounds("gpu-not-used")["idle_mhz"]
 
 
-def stolen_time(evidence: FlagEvidence) -> Seen | None:
+def stolen_time(evidence: FlagEvidence) -> Observation | None:
     """The hypervisor gave the processor to others."""
     snapshots = evidence.submission.environment or ()
     stolen = max((each.steal_fraction or 0.0 for each in snapshots), default=0.0)
-    return _under_load(evidence, seen(stolen=stolen)) if stolen > STOLEN else None
+    return _under_load(evidence, observation(stolen=stolen)) if stolen > STOLEN else None
 
 
-def busy_machine(evidence: FlagEvidence) -> Seen | None:
+def busy_machine(evidence: FlagEvidence) -> Observation | None:
     """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
     busy = max((system_load.in_use(each, cores) for each in before), default=0.0)
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)
     is_busy = busy > BUSY["load"] or pressure > BUSY["pressure"]
-    return _under_load(evidence, seen()) if is_busy else None
+    return _under_load(evidence, observation()) if is_busy else None
 
 
-def load_appeared(evidence: FlagEvidence) -> Seen | None:
+def load_appeared(evidence: FlagEvidence) -> Observation | None:
     """Other programs used the processor later, on a machine that was quiet at the start."""
     if busy_machine(evidence) is not None:
         return None
@@ -41,25 +41,25 @@ def load_appeared(evidence: FlagEvidence) -> Seen | None:
     own = min(evidence.submission.settings.threads or cores, cores)
     busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
     is_busy = (busy - own) / cores > APPEARED
-    return _under_load(evidence, seen(busy=busy, own=own)) if is_busy else None
+    return _under_load(evidence, observation(busy=busy, own=own)) if is_busy else None
 
 
-def _under_load(evidence: FlagEvidence, found: Seen) -> Seen:
+def _under_load(evidence: FlagEvidence, found: Observation) -> Observation:
     """A flag about load also says how much wider it makes the intervals."""
     values = {**found.values, "allowance": system_load.allowance(evidence.submission)}
     return replace(found, severity=system_load.severity(evidence.submission), values=values)
 
 
-def on_battery(evidence: FlagEvidence) -> Seen | None:
+def on_battery(evidence: FlagEvidence) -> Observation | None:
     """The machine ran on battery, which limits power."""
     snapshots = evidence.submission.environment or ()
     states = {each.on_battery for each in snapshots if each.on_battery is not None}
     if not evidence.submission.machine.on_battery and True not in states:
         return None
-    return seen(case="changed" if len(states) > 1 else "always")
+    return observation(case="changed" if len(states) > 1 else "always")
 
 
-def clock_drop(evidence: FlagEvidence) -> Seen | None:
+def clock_drop(evidence: FlagEvidence) -> Observation | None:
     """A clock was lower in the whole second half of the campaign than in the first.
 
     Only readings between blocks and after the last one count: before the first, the machine idles.
@@ -73,16 +73,16 @@ def clock_drop(evidence: FlagEvidence) -> Seen | None:
         )
         if drop is not None
     ]
-    return seen(drops=drops) if drops else None
+    return observation(drops=drops) if drops else None
 
 
-def gpu_throttled(evidence: FlagEvidence) -> Seen | None:
+def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
     """The GPU lowered its clock."""
     snapshots = evidence.submission.environment or ()
-    return seen() if any(each.gpu_throttled for each in snapshots) else None
+    return observation() if any(each.gpu_throttled for each in snapshots) else None
 
 
-def gpu_not_used(evidence: FlagEvidence) -> Seen | None:
+def gpu_not_used(evidence: FlagEvidence) -> Observation | None:
     """An NVIDIA GPU is absent or idle in all readings that were taken while and after it computed.
 
     The driver's tool names the card and reads its state, so that no card is named without readings.
@@ -94,12 +94,12 @@ def gpu_not_used(evidence: FlagEvidence) -> Seen | None:
         return None
     clocks = [each.gpu_clock_mhz for each in later if each.gpu_clock_mhz is not None]
     if clocks:
-        return seen(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
+        return observation(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
     shown = any(each.gpu_temperature_c or each.gpu_power_w for each in later)
-    return None if shown else seen(case="absent", count=len(later))
+    return None if shown else observation(case="absent", count=len(later))
 
 
-def power_limited(evidence: FlagEvidence) -> Seen | None:
+def power_limited(evidence: FlagEvidence) -> Observation | None:
     """GPUs run below the power limit that they were shipped with."""
     limited = [
         f"{gpu.name} is limited to {gpu.power_limit_w:.0f} W of {gpu.default_power_limit_w:.0f} W"
@@ -107,7 +107,7 @@ def power_limited(evidence: FlagEvidence) -> Seen | None:
         if gpu.power_limit_w and gpu.default_power_limit_w
         if gpu.power_limit_w < gpu.default_power_limit_w
     ]
-    return seen(gpus=limited) if limited else None
+    return observation(gpus=limited) if limited else None
 
 
 def _later(evidence: FlagEvidence) -> list[Snapshot]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.significance import p_of_sign
 from estimates.trial_times import is_timed
@@ -13,16 +13,16 @@ P_OF_ONE_SIDED = bounds("one-sided-failures")["p"]
 LEAST_TOKENS = bounds("short-answers")["tokens"]
 
 
-def failed_arm(evidence: FlagEvidence) -> Seen | None:
+def failed_arm(evidence: FlagEvidence) -> Observation | None:
     """An arm could not run at all."""
     failed = [arm for arm in evidence.submission.arms if arm.outcome == "failed"]
     if not failed:
         return None
     reasons = [f"{arm.id} ({say.reason(arm.reason)})" for arm in failed]
-    return seen(arms=reasons, arm=only(arm.id for arm in failed))
+    return observation(arms=reasons, arm=only(arm.id for arm in failed))
 
 
-def failed_trials(evidence: FlagEvidence) -> Seen | None:
+def failed_trials(evidence: FlagEvidence) -> Observation | None:
     """Some generations failed."""
     trials = evidence.submission.trials
     failed = [trial for trial in trials if trial.outcome == "failed"]
@@ -31,10 +31,12 @@ def failed_trials(evidence: FlagEvidence) -> Seen | None:
     (reason, _), *_ = Counter(trial.reason for trial in failed).most_common(1)
     ran, counts = Counter(trial.arm for trial in trials), Counter(trial.arm for trial in failed)
     by_arm = [f"{count} of {ran[arm]} with {arm}" for arm, count in counts.items()]
-    return seen(counts=by_arm, reason=say.reason(reason), arm=only(counts), prompt=failed[0].prompt)
+    return observation(
+        counts=by_arm, reason=say.reason(reason), arm=only(counts), prompt=failed[0].prompt
+    )
 
 
-def one_sided_failures(evidence: FlagEvidence) -> Seen | None:
+def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
     """An arm fails where its baseline does not, or the baseline where an arm does not."""
     for arm in evidence.submission.arms:
         more: Counter[str] = Counter()
@@ -48,11 +50,11 @@ def one_sided_failures(evidence: FlagEvidence) -> Seen | None:
         base = sum(each < 0 for each in more.values())
         if arm.baseline and p_of_sign(own, base) < P_OF_ONE_SIDED:
             case, fails = ("arm", arm.id) if own > base else ("baseline", arm.baseline)
-            return seen(case=case, prompts=max(own, base), own=arm.id, arm=fails)
+            return observation(case=case, prompts=max(own, base), own=arm.id, arm=fails)
     return None
 
 
-def unpaired_trials(evidence: FlagEvidence) -> Seen | None:
+def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
     """Finished trials have no partner in the baseline and do not count."""
     compared = [arm.id for arm in evidence.submission.arms if arm.role != "baseline"]
     timed = Counter(t.arm for t in evidence.submission.trials if is_timed(t))
@@ -60,10 +62,10 @@ def unpaired_trials(evidence: FlagEvidence) -> Seen | None:
     for pairs in evidence.pairs:
         used[pairs.arm.id] += len(pairs.trials)
     lost = {arm: timed[arm] - used[arm] for arm in compared if used[arm] < timed[arm]}
-    return seen(count=sum(lost.values()), arm=only(lost)) if lost else None
+    return observation(count=sum(lost.values()), arm=only(lost)) if lost else None
 
 
-def missing_prompts(evidence: FlagEvidence) -> Seen | None:
+def missing_prompts(evidence: FlagEvidence) -> Observation | None:
     """An arm that ran has no trial, not even a failed one, on a quarter of the prompts."""
     submission = evidence.submission
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
@@ -77,40 +79,40 @@ def missing_prompts(evidence: FlagEvidence) -> Seen | None:
     if not lacking:
         return None
     counts = [f"{len(missing)} of {len(prompts)} with {arm}" for arm, missing in lacking.items()]
-    return seen(counts=counts, arm=only(lacking), prompt=next(iter(lacking.values()))[0])
+    return observation(counts=counts, arm=only(lacking), prompt=next(iter(lacking.values()))[0])
 
 
-def interrupted(evidence: FlagEvidence) -> Seen | None:
+def interrupted(evidence: FlagEvidence) -> Observation | None:
     """The campaign was stopped before its plan was done."""
     design = evidence.submission.design
     if design.ended != "interrupted":
         return None
-    return seen(done=len(evidence.submission.trials), planned=design.planned_trials)
+    return observation(done=len(evidence.submission.trials), planned=design.planned_trials)
 
 
-def budget_spent(evidence: FlagEvidence) -> Seen | None:
+def budget_spent(evidence: FlagEvidence) -> Observation | None:
     """The time budget ended the campaign before its interval was narrow enough."""
-    return seen() if evidence.submission.design.ended == "budget-spent" else None
+    return observation() if evidence.submission.design.ended == "budget-spent" else None
 
 
-def resumed(evidence: FlagEvidence) -> Seen | None:
+def resumed(evidence: FlagEvidence) -> Observation | None:
     """The campaign consists of several runs."""
     times = evidence.submission.design.resumed
-    return seen(times=times) if times else None
+    return observation(times=times) if times else None
 
 
-def quick(evidence: FlagEvidence) -> Seen | None:
+def quick(evidence: FlagEvidence) -> Observation | None:
     """A quick campaign: fewer prompts and shorter outputs."""
-    return seen() if evidence.submission.profile == "quick" else None
+    return observation() if evidence.submission.profile == "quick" else None
 
 
-def short_answers(evidence: FlagEvidence) -> Seen | None:
+def short_answers(evidence: FlagEvidence) -> Observation | None:
     """Answers were limited to a few tokens."""
     tokens = evidence.submission.settings.max_output_tokens
-    return seen(tokens=tokens) if tokens is not None and tokens < LEAST_TOKENS else None
+    return observation(tokens=tokens) if tokens is not None and tokens < LEAST_TOKENS else None
 
 
-def single_block(evidence: FlagEvidence) -> Seen | None:
+def single_block(evidence: FlagEvidence) -> Observation | None:
     """Nothing was repeated, so noise between blocks cannot be seen."""
     last = max((trial.block for trial in evidence.submission.trials), default=0)
-    return seen() if last == 0 else None
+    return observation() if last == 0 else None

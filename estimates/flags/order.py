@@ -1,7 +1,7 @@
 """Flags about trials that did not run as interleaved or as planned."""
 
 from estimates.disagreements import disagreeing
-from estimates.flags.catalogue import Seen, seen
+from estimates.flags.catalogue import Observation, observation
 from estimates.flags.evidence import FlagEvidence
 from estimates.flags.missing_parts import missing_prompts
 from estimates.repeatability import blocks_run
@@ -9,15 +9,15 @@ from estimates.running_order import plan_digest, running_order
 from schemas.submission import Submission
 
 
-def not_interleaved(evidence: FlagEvidence) -> Seen | None:
+def not_interleaved(evidence: FlagEvidence) -> Observation | None:
     """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
     design = evidence.submission.design
     if design.order in ("sequential", "unknown") and design.interleaved is None:
-        return seen(case=design.order)
+        return observation(case=design.order)
     return None
 
 
-def order_not_planned(evidence: FlagEvidence) -> Seen | None:
+def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that seed, prompts and arms give.
 
     Campaigns with concurrent requests, with arms that move layers, or in several runs have orders
@@ -47,10 +47,10 @@ def order_not_planned(evidence: FlagEvidence) -> Seen | None:
             expected = expected[: len(found)]
         if found == expected:
             return None
-    return seen()
+    return observation()
 
 
-def plan_changed(evidence: FlagEvidence) -> Seen | None:
+def plan_changed(evidence: FlagEvidence) -> Observation | None:
     """Arms, prompts or trials of the plan are not in the file, though the campaign was completed.
 
     Not repeated if another flag shows it.
@@ -63,9 +63,9 @@ def plan_changed(evidence: FlagEvidence) -> Seen | None:
         return None
     prompts = (prompt.id for prompt in submission.suite.prompts)
     if design.plan_sha256 not in (None, plan_digest((arm.id for arm in arms), prompts, design)):
-        return seen(case="other")
+        return observation(case="other")
     missing = _missing_trials(submission)
-    return seen(case="missing", missing=missing) if missing else None
+    return observation(case="missing", missing=missing) if missing else None
 
 
 def _missing_trials(submission: Submission) -> int:

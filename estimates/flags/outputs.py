@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.verdicts import classify
 from schemas.submission import Trial
@@ -16,7 +16,7 @@ EARLY = bounds("diverged")
 NEAR = bounds("near-ties")
 
 
-def never_drafted(evidence: FlagEvidence) -> Seen | None:
+def never_drafted(evidence: FlagEvidence) -> Observation | None:
     """A speculative arm drafted not a single token: it measured the baseline again."""
     finished = [trial for trial in evidence.submission.trials if trial.outcome == "ok"]
     silent = [
@@ -25,10 +25,10 @@ def never_drafted(evidence: FlagEvidence) -> Seen | None:
         if arm.role == "speculation" and can_draft(arm.method)
         if drafted_nothing([trial for trial in finished if trial.arm == arm.id])
     ]
-    return seen(arms=silent, arm=only(silent)) if silent else None
+    return observation(arms=silent, arm=only(silent)) if silent else None
 
 
-def diverged(evidence: FlagEvidence) -> Seen | None:
+def diverged(evidence: FlagEvidence) -> Observation | None:
     """An output differs from the baseline's where the baseline was not undecided."""
     others = _concurrent(evidence) | {
         arm.id for arm in evidence.submission.arms if METHODS[arm.method.type].instrument
@@ -46,7 +46,9 @@ def diverged(evidence: FlagEvidence) -> Seen | None:
         case = "other-text" if _part_early(evidence, forked) else "text"
     prompts = list(dict.fromkeys(trial.prompt for trial in by_tokens or forked))
     arms = list(dict.fromkeys(trial.arm for trial in by_tokens or forked))
-    return seen(case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0])
+    return observation(
+        case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0]
+    )
 
 
 def _part_early(evidence: FlagEvidence, forked: Sequence[Trial]) -> bool:
@@ -57,7 +59,7 @@ def _part_early(evidence: FlagEvidence, forked: Sequence[Trial]) -> bool:
     return any(parted[arm] > EARLY["share"] * all_of_them[arm] for arm in parted)
 
 
-def near_ties(evidence: FlagEvidence) -> Seen | None:
+def near_ties(evidence: FlagEvidence) -> Observation | None:
     """Near-ties are claimed on more prompts than chance brings to answers of this length."""
     tokens = evidence.submission.settings.max_output_tokens or 0
     tied: Counter[str] = Counter()
@@ -68,10 +70,10 @@ def near_ties(evidence: FlagEvidence) -> Seen | None:
             compared[each.arm] += each.prompts - found.not_compared
     share = max(NEAR["share"], 1 - math.exp(-tokens / NEAR["tokens"]))
     many = {arm for arm in tied if tied[arm] > share * compared[arm]} - _concurrent(evidence)
-    return seen(arms=sorted(many), arm=only(many)) if many else None
+    return observation(arms=sorted(many), arm=only(many)) if many else None
 
 
-def invalid_answers(evidence: FlagEvidence) -> Seen | None:
+def invalid_answers(evidence: FlagEvidence) -> Observation | None:
     """An arm's answers do not parse, do not match or loop where its baseline's do not."""
     submission = evidence.submission
     tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
@@ -86,10 +88,10 @@ def invalid_answers(evidence: FlagEvidence) -> Seen | None:
                 f"{found.faulty} of {found.answers} with {arm.id}, "
                 f"{found.base_faulty} of {found.base_answers} with {arm.baseline}"
             )
-    return seen(counts=[*counts.values()], arm=only(counts)) if counts else None
+    return observation(counts=[*counts.values()], arm=only(counts)) if counts else None
 
 
-def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
+def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
     """The baseline writes another text in another block."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
     baselines -= _concurrent(evidence)
@@ -101,10 +103,12 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
     if not unstable:
         return None
     prompts = list(dict.fromkeys(prompt for _, prompt in unstable))
-    return seen(prompts=len(prompts), arm=only(arm for arm, _ in unstable), prompt=prompts[0])
+    return observation(
+        prompts=len(prompts), arm=only(arm for arm, _ in unstable), prompt=prompts[0]
+    )
 
 
-def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
+def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
     """With several requests at once, an output differs from the one that was written alone."""
     concurrent = _concurrent(evidence)
     forked = [
@@ -115,7 +119,9 @@ def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
     if not forked:
         return None
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
-    return seen(prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0])
+    return observation(
+        prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0]
+    )
 
 
 def _concurrent(evidence: FlagEvidence) -> set[str]:

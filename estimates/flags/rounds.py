@@ -7,7 +7,7 @@ from statistics import fmean, linear_regression, median
 
 from estimates.decomposition import can_draft, yielded
 from estimates.flags.baseline import uneven_groups
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.intervals import ratio_interval, t_reach
 from estimates.pairing import PromptPairs
@@ -32,7 +32,7 @@ class RoundFloor:
     least: float
 
 
-def cheap_rounds(evidence: FlagEvidence) -> Seen | None:
+def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
     """The rounds of an arm surely cost less than a plain token and the reading of its draft.
 
     A round reads the weights of the target once, however wide its step, as a plain token does; a
@@ -47,7 +47,9 @@ def cheap_rounds(evidence: FlagEvidence) -> Seen | None:
     if not found:
         return None
     worst = min(found, key=lambda arm: found[arm][0] / found[arm][1])
-    return seen(worst_arm=worst, cost=found[worst][0], least=found[worst][1], arm=only(found))
+    return observation(
+        worst_arm=worst, cost=found[worst][0], least=found[worst][1], arm=only(found)
+    )
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
@@ -23,14 +23,14 @@ CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class Outliers:
     """The groups of repeated trials that are beyond a limit; there is at least one."""
 
     groups: tuple[Repeats, ...]
     worst: Repeats
     value: float
 
-    def seen(self, evidence: FlagEvidence) -> Seen:
+    def observation(self, evidence: FlagEvidence) -> Observation:
         """One flag over all of them, with counts and the worst."""
         prompts = {group.prompt for group in self.groups}
         arms = {group.arm for group in self.groups}
@@ -38,7 +38,7 @@ class Beyond:
         place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
         if len(arms) > 1:
             place += f" in {len(arms)} arms"
-        return seen(
+        return observation(
             value=self.value,
             place=place,
             worst_arm=self.worst.arm,
@@ -48,25 +48,25 @@ class Beyond:
         )
 
 
-def block_spread(evidence: FlagEvidence) -> Seen | None:
+def block_spread(evidence: FlagEvidence) -> Observation | None:
     """The same trial takes different times in different blocks."""
     spread = _unsteady(evidence)
-    return None if spread is None else spread.seen(evidence)
+    return None if spread is None else spread.observation(evidence)
 
 
-def block_outlier(evidence: FlagEvidence) -> Seen | None:
+def block_outlier(evidence: FlagEvidence) -> Observation | None:
     """Single blocks are far from the mean of their blocks."""
-    outliers = _exceptions(evidence)
-    return None if outliers is None else outliers.seen(evidence)
+    outliers = _few_outliers(evidence)
+    return None if outliers is None else outliers.observation(evidence)
 
 
-def clocks_disagree(evidence: FlagEvidence) -> Seen | None:
+def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
-    flagged = (_unsteady(evidence), _exceptions(evidence))
+    flagged = (_unsteady(evidence), _few_outliers(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
-    stalled = _beyond(rest, _clock_factor, CLOCK_FACTOR)
-    return None if stalled is None else stalled.seen(evidence)
+    stalled = _outliers(rest, _clock_factor, CLOCK_FACTOR)
+    return None if stalled is None else stalled.observation(evidence)
 
 
 @once
@@ -78,17 +78,17 @@ def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
 
 
 @once
-def _unsteady(evidence: FlagEvidence) -> Beyond | None:
+def _unsteady(evidence: FlagEvidence) -> Outliers | None:
     """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
-    outliers = _exceptions(evidence)
+    outliers = _few_outliers(evidence)
     named = outliers.groups if outliers else ()
-    return _beyond([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
+    return _outliers([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
 
 
 @once
-def _exceptions(evidence: FlagEvidence) -> Beyond | None:
+def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
     """Groups with an outlier, if they are few."""
-    outliers = _beyond(_unexplained(evidence), _farthest, OUTLIER["distance"])
+    outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
         return None
     return outliers
@@ -100,14 +100,14 @@ def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
     return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
 
 
-def _beyond(
+def _outliers(
     groups: Sequence[Repeats], measure: Callable[[Repeats], float], limit: float
-) -> Beyond | None:
+) -> Outliers | None:
     values = [(value, group) for group in groups if (value := measure(group)) > limit]
     if not values:
         return None
     value, worst = max(values, key=lambda pair: pair[0])
-    return Beyond(groups=tuple(group for _, group in values), worst=worst, value=value)
+    return Outliers(groups=tuple(group for _, group in values), worst=worst, value=value)
 
 
 def _cv(group: Repeats) -> float:

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from estimates.flags.catalogue import Seen, seen
+from estimates.flags.catalogue import Observation, observation
 from estimates.flags.evidence import FlagEvidence
 from schemas import private
 
@@ -11,7 +11,7 @@ _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 _STYLED = ("FULLWIDTH", "MATHEMATICAL")
 
 
-def private_data(evidence: FlagEvidence) -> Seen | None:
+def private_data(evidence: FlagEvidence) -> Observation | None:
     """A text may identify a person or a machine."""
     found = {
         kind: path
@@ -19,13 +19,13 @@ def private_data(evidence: FlagEvidence) -> Seen | None:
         if (kind := private.personal(text, path))
     }
     places = [f"{kind} at {path}" for kind, path in found.items()]
-    return seen(places=places) if places else None
+    return observation(places=places) if places else None
 
 
-def confusable_letters(evidence: FlagEvidence) -> Seen | None:
+def confusable_letters(evidence: FlagEvidence) -> Observation | None:
     """A name is written with letters that look like those of another alphabet."""
     odd = [path for path, text in private.texts(evidence.submission) if _is_confusable(path, text)]
-    return seen(places=odd) if odd else None
+    return observation(places=odd) if odd else None
 
 
 def _is_confusable(path: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from estimates.flags.evidence import FlagEvidence, Repeats, only, steady_length
 from estimates.intervals import t_interval
 from estimates.memo import once
@@ -21,7 +21,7 @@ FIRST_BLOCK = bounds("first-block")["least"]
 COLD = bounds("cold-start")
 
 
-def drift(evidence: FlagEvidence) -> Seen | None:
+def drift(evidence: FlagEvidence) -> Observation | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
     Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
@@ -32,23 +32,23 @@ def drift(evidence: FlagEvidence) -> Seen | None:
     change = math.expm1(slope * span)
     if abs(change) <= DRIFT["least"]:
         return None
-    return seen(case="slower" if slope > 0 else "faster", change=abs(change))
+    return observation(case="slower" if slope > 0 else "faster", change=abs(change))
 
 
-def first_block(evidence: FlagEvidence) -> Seen | None:
+def first_block(evidence: FlagEvidence) -> Observation | None:
     """The first block is slower or faster than the others, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
-    return None if ratio is None else seen(ratio=ratio)
+    return None if ratio is None else observation(ratio=ratio)
 
 
-def cold_start(evidence: FlagEvidence) -> Seen | None:
+def cold_start(evidence: FlagEvidence) -> Observation | None:
     """The first trial of an arm was much slower than the same work later."""
     cold = _cold(evidence)
     if not cold:
         return None
     factor, first = max(cold, key=lambda pair: pair[0])
     arms = f"{len(cold)} arms, most of all {first.arm}," if len(cold) > 1 else first.arm
-    return seen(
+    return observation(
         arms=arms, factor=factor, arm=only(group.arm for _, group in cold), prompt=first.prompt
     )
 

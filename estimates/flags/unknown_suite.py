@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from estimates.flags.catalogue import Seen, seen
+from estimates.flags.catalogue import Observation, observation
 from estimates.flags.evidence import FlagEvidence
 
 
-def unknown_suite(evidence: FlagEvidence) -> Seen | None:
+def unknown_suite(evidence: FlagEvidence) -> Observation | None:
     """The prompts are not those of a suite that was released."""
     submission = evidence.submission
     suite = submission.suite
@@ -17,8 +17,10 @@ def unknown_suite(evidence: FlagEvidence) -> Seen | None:
         return None
     released = suites().get(suite.id)
     if released is None:
-        return seen(case="own", suite=suite.id)
-    return None if suite.sha256 in released.values() else seen(case="changed", suite=suite.id)
+        return observation(case="own", suite=suite.id)
+    return (
+        None if suite.sha256 in released.values() else observation(case="changed", suite=suite.id)
+    )
 
 
 @cache

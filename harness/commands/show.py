@@ -13,7 +13,7 @@ from harness.files import result_bytes
 from harness.machine.engines import server_program
 from harness.report import brief
 from harness.report.terminal import show as show_report
-from harness.report.use import Here
+from harness.report.use import LocalFiles
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
@@ -39,7 +39,9 @@ def show(
         console.print_json(encode(summary))
         return
     screen = console.result_console()
-    brief.show(submission, summary, screen, path=file, here=Here(server=server_program()))
+    brief.show(
+        submission, summary, screen, path=file, local_files=LocalFiles(server=server_program())
+    )
     if details:
         screen.print()
         show_report(submission, summary, screen)

@@ -61,19 +61,19 @@ def run(
 
     kinds = (Options, EngineOptions, ResultOptions)
     known = {name.removeprefix("--") for kind in kinds for name in option_names(kind)}
-    cells = matrix.read(path, known)
-    missing = [cell for cell in cells if not (options.output / f"{cell.id}.json").exists()]
+    runs = matrix.read(path, known)
+    missing = [run for run in runs if not (options.output / f"{run.id}.json").exists()]
     alone = options.listen.startswith(_HERE)
     devices = owned_device.owned_devices(options.devices, alone=alone)
     if alone:
         owned_device.require_able(devices, missing)
     if options.dry_run:
-        expected = {cell.id: worker.expected_s(cell) for cell in missing}
+        expected = {run.id: worker.expected_s(run) for run in missing}
         if options.json:
             console.print_json({"expected_s": {**expected}})
             return
-        for cell_id, takes_s in expected.items():
-            typer.echo(f"{cell_id}  {'unknown' if takes_s is None else duration(takes_s)}")
+        for run_id, takes_s in expected.items():
+            typer.echo(f"{run_id}  {'unknown' if takes_s is None else duration(takes_s)}")
         return
     require_writable(options.output)
     connections.make_key(options.tls)
@@ -83,9 +83,9 @@ def run(
     fleet = scheduler.Fleet(options.listen, key, options.output, console.say)
     failed = asyncio.run(fleet.measure(missing, devices)) if missing else {}
     if options.json:
-        console.print_json({"cells": {cell.id: failed.get(cell.id, "done") for cell in cells}})
+        console.print_json({"cells": {run.id: failed.get(run.id, "done") for run in runs}})
     else:
-        typer.echo(f"{len(cells) - len(failed)} of {count(len(cells), 'cell')} done.")
+        typer.echo(f"{len(runs) - len(failed)} of {count(len(runs), 'cell')} done.")
     if failed:
         raise typer.Exit(MachineError.exit_code)
 

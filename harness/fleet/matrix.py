@@ -34,7 +34,7 @@ class MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class MatrixRun:
     """One combination of the matrix: one `run`, and the resources that its worker must offer."""
 
     id: str
@@ -43,7 +43,7 @@ class Cell:
     attempts: int
 
 
-def read(path: Path, known: Collection[str]) -> tuple[Cell, ...]:
+def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
     """The cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), MatrixFile)
@@ -53,7 +53,7 @@ def read(path: Path, known: Collection[str]) -> tuple[Cell, ...]:
     except (ValueError, BadInputError) as error:
         message = f"{path}: {error}"
         raise BadInputError(message) from error
-    return tuple(_cells(file))
+    return tuple(_runs(file))
 
 
 def _check(file: MatrixFile, known: Collection[str]) -> None:
@@ -67,7 +67,7 @@ def _check(file: MatrixFile, known: Collection[str]) -> None:
             raise BadInputError(message)
 
 
-def _cells(file: MatrixFile) -> Iterator[Cell]:
+def _runs(file: MatrixFile) -> Iterator[MatrixRun]:
     for target, entry, backend, rig in itertools.product(
         file.targets, file.methods or ([],), file.backends or (None,), file.rigs or (None,)
     ):
@@ -82,8 +82,8 @@ def _cells(file: MatrixFile) -> Iterator[Cell]:
         needs |= {f"rig-{rig}": 1.0} if rig else {}
         needs |= {f"backend-{backend}": 1.0} if backend else {}
         needs |= {_MEMORY: msgspec.convert(memory_gib, float)} if memory_gib else {}
-        cell_id = f"{slug[:80]}-{digest.hexdigest()[:8]}"
-        yield Cell(id=cell_id, arguments=arguments, needs=needs, attempts=file.attempts)
+        run_id = f"{slug[:80]}-{digest.hexdigest()[:8]}"
+        yield MatrixRun(id=run_id, arguments=arguments, needs=needs, attempts=file.attempts)
 
 
 def _words(flag: str, value: object) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness import __version__
 from harness.errors import BadInputError
-from harness.fleet.matrix import Cell
+from harness.fleet.matrix import MatrixRun
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 
@@ -64,17 +64,17 @@ def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
     return [owned_device(name) for name in names or (found if alone else ())]
 
 
-def require_able(devices: Sequence[OwnedDevice], cells: Sequence[Cell]) -> None:
-    """Raise `BadInputError` for a cell that would wait for ever for a device to measure it."""
-    for cell in cells:
+def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> None:
+    """Raise `BadInputError` for a run that would wait for ever for a device to measure it."""
+    for run in runs:
         lacking = [
-            [name for name, need in cell.needs.items() if device.resources.get(name, 0) < need]
+            [name for name, need in run.needs.items() if device.resources.get(name, 0) < need]
             for device in devices
         ]
         if all(lacking):
             missing = min(lacking, key=len)
             message = (
-                f"{cell.id} needs {', '.join(missing)}, which no device of this machine offers; "
+                f"{run.id} needs {', '.join(missing)}, which no device of this machine offers; "
                 "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
             )
             raise BadInputError(message)

@@ -1,4 +1,4 @@
-"""Measure the cells of a matrix on the workers that connect; dask.distributed decides where."""
+"""Measure the runs of a matrix on the workers that connect; dask.distributed decides where."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from distributed.security import Security
 from harness import files
 from harness.errors import MachineError
 from harness.fleet import worker
-from harness.fleet.matrix import Cell
+from harness.fleet.matrix import MatrixRun
 from harness.fleet.owned_device import OwnedDevice
 
 
@@ -25,9 +25,9 @@ class Fleet:
     say: Callable[[str], None]
 
     async def measure(
-        self, cells: Sequence[Cell], devices: Sequence[OwnedDevice]
+        self, runs: Sequence[MatrixRun], devices: Sequence[OwnedDevice]
     ) -> dict[str, str]:
-        """Measure cells on these devices and on workers that connect; why some of them failed.
+        """Measure runs on these devices and on workers that connect; why some of them failed.
 
         Raises `MachineError` where nothing can listen at the address.
         """
@@ -45,12 +45,12 @@ class Fleet:
             futures = [
                 client.submit(
                     worker.measure,
-                    cell,
-                    key=("cell", cell.id),
-                    resources=cell.needs,
-                    retries=cell.attempts - 1,
+                    run,
+                    key=("run", run.id),
+                    resources=run.needs,
+                    retries=run.attempts - 1,
                 )
-                for cell in cells
+                for run in runs
             ]
             async for future in as_completed(futures):
                 name = future.key[1]
@@ -76,7 +76,7 @@ class Fleet:
         )
 
     async def _report_waiting(self, scheduler: Scheduler) -> None:
-        """Name from time to time what cells need and no worker offers."""
+        """Name from time to time what runs need and no worker offers."""
         while True:
             await asyncio.sleep(30)
             for task in scheduler.unrunnable:

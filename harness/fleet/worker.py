@@ -1,4 +1,4 @@
-"""A worker of dask.distributed: it owns one device and runs one cell at a time on it."""
+"""A worker of dask.distributed: it owns one device and measures one run of a matrix at a time."""
 
 import logging
 import os
@@ -13,17 +13,17 @@ from distributed.security import Security
 
 from harness import files
 from harness.errors import INTERRUPTED, MachineError
-from harness.fleet.matrix import Cell
+from harness.fleet.matrix import MatrixRun
 from harness.fleet.owned_device import OwnedDevice
 from harness.machine.command import own_module
 from harness.runners.http.guard import NEW_GROUP, Guard
 
 PROGRESS = "draftmap-progress"
 CONFIG = {
-    # A worker that dies is blamed for every cell that waits on it. A run that fails is an error
+    # A worker that dies is blamed for every run that waits on it. One that fails is an error
     # instead, of which `attempts` are allowed.
     "distributed.scheduler.allowed-failures": 100,
-    # Cells take long enough for a new worker to take some over from the others.
+    # Runs take long enough for a new worker to take some over from the others.
     "distributed.scheduler.unknown-task-duration": "10 minutes",
     "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of what is measured
     "distributed.scheduler.http.routes": [],
@@ -58,29 +58,29 @@ def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) ->
     )
 
 
-def measure(cell: Cell) -> str:
-    """The result file of a cell; the scheduler calls it on a worker. Raises `MachineError`."""
+def measure(run: MatrixRun) -> str:
+    """The result file of a run; the scheduler calls it on a worker. Raises `MachineError`."""
     text, last_line = None, ""
-    if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe of this cell
-        text, last_line = _run(cell, "--resume")
+    if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe this one
+        text, last_line = _result_of(run, "--resume")
     if text is None:
-        text, last_line = _run(cell)
+        text, last_line = _result_of(run)
     if text is None:
         raise MachineError(last_line)
     backend = f"backend-{orjson.loads(text)['engine']['backend']}"
-    if asked := {name for name in cell.needs if name.startswith("backend-")} - {backend}:
+    if asked := {name for name in run.needs if name.startswith("backend-")} - {backend}:
         message = f"asked for {min(asked)}, measured with {backend}"
         raise MachineError(message)
     return text
 
 
-def _run(cell: Cell, *more: str) -> tuple[str | None, str]:
+def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, str]:
     """The result file of a run, and the last line that it printed."""
     worker, last_line = get_worker(), "no reason was given"
     with TemporaryDirectory(prefix="draftmap-cell-") as folder:
         result = Path(folder) / "result.json"
         child = subprocess.Popen(  # noqa: S603 - this program, with the words of the matrix
-            [*_RUN, *cell.arguments, *more, "--output", str(result)],
+            [*_RUN, *run.arguments, *more, "--output", str(result)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -93,15 +93,15 @@ def _run(cell: Cell, *more: str) -> tuple[str | None, str]:
         guard = Guard(child.pid, folder=folder)  # ends the run when this worker is killed
         for line in child.stderr or ():
             last_line = line.strip().removeprefix("Error: ") or last_line
-            worker.log_event(PROGRESS, f"{cell.id} on {worker.name}: {line.strip()}")
+            worker.log_event(PROGRESS, f"{run.id} on {worker.name}: {line.strip()}")
         interrupted = child.wait() == INTERRUPTED
         guard.dismiss()
         complete = result.exists() and not interrupted
         return result.read_text("utf-8") if complete else None, last_line
 
 
-def expected_s(cell: Cell) -> float | None:
-    """How long a cell would take on this machine; `None` where that is unknown beforehand."""
-    command = [*_RUN, *cell.arguments, "--dry-run", "--json"]
+def expected_s(run: MatrixRun) -> float | None:
+    """How long a run would take on this machine; `None` where that is unknown beforehand."""
+    command = [*_RUN, *run.arguments, "--dry-run", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - see above
     return orjson.loads(done.stdout)["expected_s"] if done.returncode == 0 else None

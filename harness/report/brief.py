@@ -32,9 +32,9 @@ def show(
     console: Console,
     *,
     path: Path,
-    here: use.Here | None = None,
+    local_files: use.LocalFiles | None = None,
 ) -> None:
-    """Print the verdict. `path` is the result's file, `here` what it was measured with."""
+    """Print the verdict. `path` is the result's file, `local_files` what it was measured with."""
     found = settings(submission, summary)
     if not found:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
@@ -44,7 +44,7 @@ def show(
         parts = [
             folded(short_answer.sentences(found[0], summary)),
             [],
-            _command(found[0], submission, here or use.Here()),
+            _command(found[0], submission, local_files or use.LocalFiles()),
             [legend, *_closing(submission, summary.flags, path)],
         ]
         room = LINES - len([line for part in parts for line in part]) - 3
@@ -113,7 +113,9 @@ def _cells(cells: Sequence[str]) -> str:
     return f"{plain:>6}  {own:>7}  {speed:>6}  {request:>12}  {verdict}"
 
 
-def _command(best: SettingFigures, submission: Submission, here: use.Here) -> list[str]:
+def _command(
+    best: SettingFigures, submission: Submission, local_files: use.LocalFiles
+) -> list[str]:
     """What to start: the best arm where it gains, else the target alone."""
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
@@ -130,7 +132,7 @@ def _command(best: SettingFigures, submission: Submission, here: use.Here) -> li
     server = submission.engine.name
     if server not in use.ENGINES:
         return [heading, *use.elsewhere(chosen, server)]
-    return [heading, *use.command(submission, chosen, here)]
+    return [heading, *use.command(submission, chosen, local_files)]
 
 
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:

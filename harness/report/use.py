@@ -18,28 +18,28 @@ ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # those whose command lines a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
+class LocalFiles:
     """What this machine has: the files of the models by id, and the llama-server to start."""
 
     files: Mapping[str, Path] = field(default_factory=dict)
     server: str | None = None
 
 
-def command(submission: Submission, arm: Arm | None, here: Here) -> list[str]:
+def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
     """The line that serves the target with an arm's way of drafting, or alone without one."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     found = serve_nearest(
         engine,
-        _named(submission.target, submission, here.files),
-        _draft_file(submission, arm, here.files) if arm else None,
+        _named(submission.target, submission, local_files.files),
+        _draft_file(submission, arm, local_files.files) if arm else None,
         arm.method if arm else NO_SPECULATION,
         known=(arm.argv or ()) if arm else (),
     )
     if found is None:
         return elsewhere(arm, "the server that was measured")
     program = found.words[0]
-    if program == SERVER_PROGRAM and here.server:
-        program = here.server
+    if program == SERVER_PROGRAM and local_files.server:
+        program = local_files.server
     return [*_broken((program, *found.words[1:])), *folded(found.note or "")]
 
 

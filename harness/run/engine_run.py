@@ -14,7 +14,7 @@ from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.plan.run_check import failed_allocation
 from harness.report.progress import ProgressDisplay
-from harness.report.use import Here
+from harness.report.use import LocalFiles
 from harness.run import execute, journal
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.interleave import EngineRun
@@ -30,7 +30,7 @@ class MeasuredEngine:
     submission: Submission
     summary: Summary
     path: Path
-    here: Here
+    local_files: LocalFiles
     memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -82,7 +82,7 @@ class RunOnEngine:
             submission=submission,
             summary=summarize(submission),
             path=path,
-            here=Here(files=self.campaign.files(), server=self.engine.server()),
+            local_files=LocalFiles(files=self.campaign.files(), server=self.engine.server()),
             memory={
                 each.id: lines
                 for each in submission.arms

@@ -18,7 +18,7 @@ from harness.campaign.trial_order import passes
 from harness.errors import MachineError
 from harness.report import events
 from harness.run import journal, new_facts, one_token_requests, salvage, warm_until_steady
-from harness.run.passes import Answered, answers
+from harness.run.passes import TrialOutcome, answers
 from harness.run.record import assemble, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners import base
@@ -160,12 +160,12 @@ class _Run:
                 if early:
                     return early
             before = block
-            for answered in answers(
+            for outcome in answers(
                 turn, self._campaign, session, skip=self._is_skipped, observe=self._observe
             ):
-                self._record(answered)
-                following = answered.trial.order + 1
-                if self._pauses_after(answered.trial.arm) and following <= turn[-1].order:
+                self._record(outcome)
+                following = outcome.trial.order + 1
+                if self._pauses_after(outcome.trial.arm) and following <= turn[-1].order:
                     yield following
         return None
 
@@ -279,14 +279,14 @@ class _Run:
             token_s = fact.warmup.decode_ms / 1000 / max(1, fact.warmup.output_tokens - 1)
             self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
 
-    def _record(self, answered: Answered) -> None:
-        item, result = answered.trial, answered.result
+    def _record(self, outcome: TrialOutcome) -> None:
+        item, result = outcome.trial, outcome.result
         order = sum(1 for fact in self._journal.facts if isinstance(fact, journal.TrialFact))
         if isinstance(result, base.Failure):
             self._record_failure(item, result, order)
             return
         prompts = self._campaign.suite.prompts
-        fact = new_facts.of_trial(result, item, prompts, order, started_ms=answered.started_ms)
+        fact = new_facts.of_trial(result, item, prompts, order, started_ms=outcome.started_ms)
         broken = salvage.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
             failure = base.Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
@@ -297,7 +297,7 @@ class _Run:
         ms = decode_ms_per_token(fact.trial)
         # In this process the state of a prompt is cached; a server processes it every time.
         again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
-        again_s = again_ms / 1000 if answered.started_ms is None else None
+        again_s = again_ms / 1000 if outcome.started_ms is None else None
         tps = 1000 / ms if ms else None
         self._observe(events.TrialEnded(trial=item, tps=tps, again_s=again_s))
 

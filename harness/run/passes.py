@@ -11,7 +11,7 @@ from harness.runners.base import ConcurrentSession, Failure, Generation, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class TrialOutcome:
     """A planned trial and its result. `started_ms` is set if others were in flight."""
 
     trial: PlannedTrial
@@ -26,7 +26,7 @@ def answers(
     *,
     skip: Callable[[str], bool],
     observe: events.Observer,
-) -> Iterator[Answered]:
+) -> Iterator[TrialOutcome]:
     """Every trial with its result, as soon as it is there; `skip(arm)` is asked before each.
 
     Raises `BadInputError` when several requests at once are planned and the session answers one
@@ -43,7 +43,7 @@ def answers(
             for request, trial in asked.items():
                 if not skip(arm):
                     observe(events.TrialStarted(trial=trial))
-                    yield Answered(trial=trial, result=session.generate(request))
+                    yield TrialOutcome(trial=trial, result=session.generate(request))
         elif not isinstance(session, ConcurrentSession):
             message = f"{arm}: this runner answers one request at a time; leave out --concurrency"
             raise BadInputError(message)
@@ -51,4 +51,4 @@ def answers(
             observe(events.TrialStarted(trial=next(iter(asked.values()))))
             for done in session.generate_concurrently(tuple(asked), levels[arm]):
                 trial, started_ms = asked[done.request], done.started_ms
-                yield Answered(trial=trial, result=done.result, started_ms=started_ms)
+                yield TrialOutcome(trial=trial, result=done.result, started_ms=started_ms)

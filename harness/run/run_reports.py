@@ -27,7 +27,9 @@ def print_results(
         for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
-            brief.show(each.submission, each.summary, screen, path=each.path, here=each.here)
+            brief.show(
+                each.submission, each.summary, screen, path=each.path, local_files=each.local_files
+            )
             print_memory(each.memory, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()

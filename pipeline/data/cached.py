@@ -12,7 +12,7 @@ import numpy as np
 from estimates.summary import summarize
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
-from pipeline.collection.plausibility.corpus import Member
+from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validate import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
@@ -23,29 +23,29 @@ FILES_AT_ONCE = 16  # by each process
 class CachedSubmission:
     """An accepted file: what comparisons need of it, and its summary as JSON."""
 
-    member: Member
+    entry: CorpusEntry
     summary: bytes
 
 
-def members_of(
+def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
-) -> tuple[dict[Source, Member], dict[Source, Found]]:
+) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
     """What comparisons need of each accepted submission, cached, and what is wrong with others."""
     keys = {source: key_of(source) for source in sources}
-    found = {s: _decoded(data).member for s, key in keys.items() if (data := cache.get(key))}
+    found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}
     missing = [source for source in keys if source not in found]
     for source, result in zip(missing, _computed(missing, jobs), strict=True):
         if isinstance(result, bytes):
             cache.put(keys[source], result)
-            found[source] = _decoded(result).member
+            found[source] = _decoded(result).entry
         else:
             refused[source] = result
     return found, refused
 
 
 def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
-    """What the cache holds about a submission that `members_of` has returned."""
+    """What the cache holds about a submission that `entries_of` has returned."""
     data = cache.get(key_of(source))
     if data is None:
         raise FileNotFoundError(source.path)
@@ -81,7 +81,7 @@ def _compute(source: Source) -> bytes | Found:
         environment=None,
     )
     found = CachedSubmission(
-        member=replace(Member.of(submission), submission=outline, digest=accepted.digest),
+        entry=replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest),
         summary=msgspec.json.encode(summarize(submission)),
     )
     return msgspec.msgpack.encode(found, enc_hook=np.ndarray.tolist)

@@ -19,9 +19,9 @@ from pipeline.collection import validate
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.plausibility.corpus import Corpus, Member
+from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.data.aggregate import aggregate
-from pipeline.data.cached import CachedSubmission, cached_submission, members_of
+from pipeline.data.cached import CachedSubmission, cached_submission, entries_of
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.data.same_weights import names_of, renamed, renamed_text
 from pipeline.errors import RejectedError
@@ -43,12 +43,12 @@ def open_database(
     """
     with TemporaryDirectory() as folder:
         known = cache if cache and cache.folder else Cache(Path(folder))
-        members, files = _read(known, discover(results, extra), jobs)
+        entries, files = _read(known, discover(results, extra), jobs)
         names = names_of(each.submission for each in files.submissions)
-        members = {source: renamed(member, names) for source, member in members.items()}
-        flags = _corpus_flags(members, files)
+        entries = {source: renamed(entry, names) for source, entry in entries.items()}
+        flags = _corpus_flags(entries, files)
         connection = load(
-            _with_flags(known, files.submissions, members, flags),
+            _with_flags(known, files.submissions, entries, flags),
             files.published,
             files.lifecycle,
             _sources(results / "sources.toml"),
@@ -59,36 +59,36 @@ def open_database(
 
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
-) -> tuple[Mapping[Source, Member], validate.Validated]:
+) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
     """What comparisons need of each submission, and the files that can be shown together."""
     submissions = [source for source in sources if source.kind == "submission"]
-    members, refused = members_of(cache, submissions, jobs=jobs)
+    entries, refused = entries_of(cache, submissions, jobs=jobs)
 
     def result(source: Source) -> validate.Accepted | validate.AcceptedText | validate.Found:
         if source.kind != "submission":
             return validate.checked(source)
         if source in refused:
             return refused[source]
-        each = members[source]
+        each = entries[source]
         return validate.Accepted(
             source=source, submission=each.submission, digest=each.digest or ""
         )
 
-    return members, _compatible(validate.combined((source, result(source)) for source in sources))
+    return entries, _compatible(validate.combined((source, result(source)) for source in sources))
 
 
 def _with_flags(
     cache: Cache,
     submissions: Iterable[validate.Accepted],
-    members: Mapping[Source, Member],
+    entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
     """Each submission as the loader takes it, with names and flags that the corpus gives it."""
     for each in submissions:
         source = each.source
-        known, named = cached_submission(cache, source), members[source]
+        known, named = cached_submission(cache, source), entries[source]
         text = validate.current_text(source.path.read_bytes())
-        if named.submission != known.member.submission:
+        if named.submission != known.entry.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
         preview = source.place == "preview"
@@ -106,7 +106,7 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
     """The summary with these flags, and the verdicts that they make uncertain."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
-    estimates = after_flags(summary.estimates, flags, known.member.submission.arms)
+    estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
     return msgspec.json.encode(replace(summary, flags=flags, estimates=estimates))
 
 
@@ -125,7 +125,7 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 
 
 def _corpus_flags(
-    members: Mapping[Source, Member], files: validate.Validated
+    entries: Mapping[Source, CorpusEntry], files: validate.Validated
 ) -> dict[Source, tuple[Flag, ...]]:
     """The flags from the others that count; a correction and its original are no copies."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
@@ -144,7 +144,7 @@ def _corpus_flags(
             and (each.submission.contributor or "").lower() not in banned
         )
     ]
-    raised = flags_within(Corpus(tuple(members[source] for source in counting)))
+    raised = flags_within(Corpus(tuple(entries[source] for source in counting)))
     return dict(zip(counting, raised, strict=True))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 
 from estimates.identity import identify
-from pipeline.collection.plausibility.corpus import Member
+from pipeline.collection.plausibility.corpus import CorpusEntry
 from schemas.submission import Model, Submission
 from schemas.vocabulary import WEIGHTS
 
@@ -26,25 +26,25 @@ def names_of(submissions: Iterable[Submission]) -> dict[str, tuple[str, str]]:
     return most | {each.id: (each.name, each.quantisation) for each in WEIGHTS.values()}
 
 
-def renamed(member: Member, names: Mapping[str, tuple[str, str]]) -> Member:
+def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
     """The submission with the names of its digests."""
-    own = member.submission
+    own = entry.submission
     drafts = tuple(_named(each, names) for each in own.drafts)
     submission = replace(own, target=_named(own.target, names), drafts=drafts)
     if submission == own:
-        return member
+        return entry
     identity = identify(submission)
-    # The depths come from the trials, which a member no longer has.
+    # The depths come from the trials, which an entry no longer has.
     settings = tuple(
         replace(new, depths=old.depths)
-        for new, old in zip(identity.settings, member.identity.settings, strict=True)
+        for new, old in zip(identity.settings, entry.identity.settings, strict=True)
     )
     target = identity.target, identity.quantisation
     return replace(
-        member,
+        entry,
         submission=submission,
         identity=replace(identity, settings=settings),
-        speed=member.speed and replace(member.speed, target=target),
+        speed=entry.speed and replace(entry.speed, target=target),
     )
 
 

@@ -11,7 +11,7 @@ import vl_convert
 from pipeline.cache import Cache
 from pipeline.collection.discover import discover
 from pipeline.data.aggregate import view_queries
-from pipeline.data.cached import members_of
+from pipeline.data.cached import entries_of
 from pipeline.data.database import open_database
 from pipeline.site.charts import draw
 from tests.pipeline.tables import RESULTS
@@ -60,7 +60,7 @@ def test_several_processes_cache_the_bytes_of_one(tmp_path: Path) -> None:
     sources = [each for each in discover(RESULTS) if each.kind == "submission"]
 
     for jobs in (1, 2):
-        members_of(Cache(tmp_path / str(jobs)), sources, jobs=jobs)
+        entries_of(Cache(tmp_path / str(jobs)), sources, jobs=jobs)
 
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in "12")
     assert len(sources) > 16  # or one process would do

@@ -19,7 +19,7 @@ _SHARE_OF_MEMORY = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompted:
+class PromptState:
     """A context at the end of a prompt: its greedy choice with margin and logits, and the time.
 
     `prompt_ms` is `None` when no prompt had to be processed.
@@ -43,20 +43,20 @@ class PromptStates:
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
         # The end of each prompt, and a copy of its state where there was room for one.
-        self._states: dict[tuple[str, tuple[int, ...]], tuple[Prompted, bytes | None]] = {}
+        self._states: dict[tuple[str, tuple[int, ...]], tuple[PromptState, bytes | None]] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 
-    def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> Prompted:
+    def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> PromptState:
         """Make the context hold exactly the prompt: restore its state, or process it."""
         key = (context.name, tuple(prompt))
-        prompted, state = self._states.get(key, (None, None))
-        if prompted is None or not self._restored(context, key[1], state):
+        prompt_state, saved = self._states.get(key, (None, None))
+        if prompt_state is None or not self._restored(context, key[1], saved):
             began = time.perf_counter()
             first = context.prefill(prompt)
             prompt_ms = (time.perf_counter() - began) * 1000
-            prompted = replace(self._cache(context, key, first), prompt_ms=prompt_ms)
+            prompt_state = replace(self._cache(context, key, first), prompt_ms=prompt_ms)
         self._current[context.name] = key[1]
-        return prompted
+        return prompt_state
 
     def forget(self, context: Context) -> None:
         """Note that the context holds something else now, and clear it."""
@@ -65,25 +65,25 @@ class PromptStates:
 
     def clear(self) -> None:
         """Drop every state, so that each prompt is processed again."""
-        self._left_bytes += sum(len(state or b"") for _, state in self._states.values())
+        self._left_bytes += sum(len(saved or b"") for _, saved in self._states.values())
         self._states.clear()
 
     def closed(self, context: Context) -> None:
         """Note that the context was closed; a later one of the same name can use its states."""
         self._current.pop(context.name, None)
 
-    def _restored(self, context: Context, prompt: tuple[int, ...], state: bytes | None) -> bool:
+    def _restored(self, context: Context, prompt: tuple[int, ...], saved: bytes | None) -> bool:
         if self._current.get(context.name) == prompt and context.try_truncate(len(prompt)):
             return True
-        return state is not None and context.restore(state, tokens=len(prompt))
+        return saved is not None and context.restore(saved, tokens=len(prompt))
 
-    def _cache(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> Prompted:
-        state = None
+    def _cache(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> PromptState:
+        saved = None
         size_bytes = context.state_bytes()
         if size_bytes <= self._left_bytes:
-            state = context.state()
-            self._left_bytes -= len(state)
+            saved = context.state()
+            self._left_bytes -= len(saved)
         logits = context.logits(1)[0].copy()
-        prompted = Prompted(first=first, margin=context.margins(1)[0], logits=logits)
-        self._states[key] = (prompted, state)
-        return prompted
+        prompt_state = PromptState(first=first, margin=context.margins(1)[0], logits=logits)
+        self._states[key] = (prompt_state, saved)
+        return prompt_state

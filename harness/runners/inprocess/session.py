@@ -20,7 +20,7 @@ from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
-from harness.runners.inprocess.targets import Draws, SampledTarget
+from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
 from schemas.submission import Probes
 
@@ -178,16 +178,16 @@ class LlamaSession:
         began = time.perf_counter()
         # The draft's work on the prompt belongs to the request: a user waits for it too.
         drafter = loaded.drafter(arm, prompt, truth or ())
-        prompted = self._states.ensure_prompt_state(target, prompt)
-        draws = self._draws(request, prompt)
-        drawn = SampledTarget(target, draws, held=len(prompt)) if draws else None
-        first = draws.draw(prompted.logits, len(prompt)) if draws else prompted.first
+        state = self._states.ensure_prompt_state(target, prompt)
+        sampler = self._sampler(request, prompt)
+        drawn = SampledTarget(target, sampler, held=len(prompt)) if sampler else None
+        first = sampler.draw(state.logits, len(prompt)) if sampler else state.first
         decoded = decode(
             target=drawn or target,
             drafter=drafter,
             prompt=prompt,
             first=first,
-            first_margin=prompted.margin if arm.role == "baseline" and not draws else None,
+            first_margin=state.margin if arm.role == "baseline" and not sampler else None,
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
@@ -199,21 +199,21 @@ class LlamaSession:
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
-            prompt_ms=prompted.prompt_ms,
+            prompt_ms=state.prompt_ms,
             draft_prompt_ms=drafter.prompt_ms if isinstance(drafter, ModelDrafter) else None,
-            ttft_ms=_waited_ms(prompted.prompt_ms, drafter),
+            ttft_ms=_waited_ms(state.prompt_ms, drafter),
             wall_ms=wall_ms,
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
         )
 
-    def _draws(self, request: TrialRequest, prompt: list[int]) -> Draws | None:
+    def _sampler(self, request: TrialRequest, prompt: list[int]) -> Sampler | None:
         """What draws the tokens of a request: every block another text, all arms the same one."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
         key = f"{settings.sampling_seed + request.block} {token_digest(prompt)}"
-        return Draws(temperature=settings.temperature, key=key)
+        return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
         """Prompt and plain answer, where an arm needs them; empty where not.

@@ -20,7 +20,7 @@ class Rows(Target, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draws:
+class Sampler:
     """Tokens drawn at a temperature. `key` and position decide each: speculation changes none.
 
     So a draft token is accepted where it is the one that is drawn, and the text has the
@@ -40,9 +40,9 @@ class Draws:
 class SampledTarget:
     """A target whose choices are drawn; `held` are the tokens of the text that it holds."""
 
-    def __init__(self, target: Rows, draws: Draws, *, held: int) -> None:
+    def __init__(self, target: Rows, sampler: Sampler, *, held: int) -> None:
         self._target = target
-        self._draws = draws
+        self._sampler = sampler
         self._held = held
 
     def step(self, tokens: Sequence[int]) -> list[int]:
@@ -50,7 +50,7 @@ class SampledTarget:
         self._target.step(tokens)
         first, self._held = self._held + 1, self._held + len(tokens)
         rows = self._target.logits(len(tokens))
-        return [self._draws.draw(row, first + at) for at, row in enumerate(rows)]
+        return [self._sampler.draw(row, first + at) for at, row in enumerate(rows)]
 
     def truncate(self, length: int) -> None:
         self._target.truncate(length)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from estimates.flags import in_order
-from estimates.flags.catalogue import Seen, flag
+from estimates.flags.catalogue import Observation, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
-from pipeline.collection.plausibility.corpus import Corpus, CorpusComparison, Member
+from pipeline.collection.plausibility.corpus import Corpus, CorpusComparison, CorpusEntry
 from schemas.submission import Submission
 
-Check = Callable[[CorpusComparison], Seen | None]
+Check = Callable[[CorpusComparison], Observation | None]
 
 CORPUS_FLAGS: dict[str, Check] = {
     "copied-times": checks.copied_times,
@@ -21,12 +21,12 @@ CORPUS_FLAGS: dict[str, Check] = {
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
     """The flags of a submission compared with a corpus without it; a `Corpus` has its indices."""
     known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
-    return _raised(CorpusComparison(own=Member.of(new), corpus=known, position=None))
+    return _raised(CorpusComparison(own=CorpusEntry.of(new), corpus=known, position=None))
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
     """The flags of each submission of a corpus compared with all the others, in their order."""
-    for position, own in enumerate(corpus.members):
+    for position, own in enumerate(corpus.entries):
         yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
 
 

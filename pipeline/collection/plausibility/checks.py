@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.catalogue import Observation, bounds, observation
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison, Shape
 from pipeline.collection.plausibility.fingerprint import MarkIndex
@@ -16,7 +16,7 @@ COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
 
 
-def copied_times(candidate: CorpusComparison) -> Seen | None:
+def copied_times(candidate: CorpusComparison) -> Observation | None:
     """Times with many digits, or ratios of times in a row, are in another submission too.
 
     Of several submissions the one with the most marks in common is named.
@@ -25,11 +25,11 @@ def copied_times(candidate: CorpusComparison) -> Seen | None:
         most = max(_shared_marks(candidate, kind), default=None)
         if most is not None:
             shared, position, total = most[0], -most[1], most[2]
-            return seen(
+            return observation(
                 severity=_severity(candidate, position),
                 case=kind,
                 counts=f"{shared} of {total}",
-                other=candidate.corpus.members[position].name,
+                other=candidate.corpus.entries[position].name,
             )
     return None
 
@@ -42,7 +42,7 @@ def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int,
     marks = getattr(candidate.own.fingerprint, kind)
     index: MarkIndex = getattr(candidate.corpus, kind)
     for position, shared in index.shared(marks).items():
-        others = getattr(candidate.corpus.members[position].fingerprint, kind)
+        others = getattr(candidate.corpus.entries[position].fingerprint, kind)
         total = min(len(marks), len(others))
         enough = shared >= max(COPIED["fewest"], COPIED["share"] * total)
         if enough and candidate.is_apart(position):
@@ -53,12 +53,12 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
     """Of two with the same times the one that was measured later is the copy."""
     if candidate.position is None:
         return "serious"
-    own, other = candidate.own.submission, candidate.corpus.members[position].submission
+    own, other = candidate.own.submission, candidate.corpus.entries[position].submission
     is_first = (own.measured_from, candidate.position) < (other.measured_from, position)
     return "caution" if is_first else "serious"
 
 
-def far_from_peers(candidate: CorpusComparison) -> Seen | None:
+def far_from_peers(candidate: CorpusComparison) -> Observation | None:
     """The baseline is far from what others measured on the same device."""
     own = candidate.own.speed
     if own is None:
@@ -75,11 +75,13 @@ def far_from_peers(candidate: CorpusComparison) -> Seen | None:
     return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
 
 
-def _if_far(value: float, others: NDArray[np.float64], shown: str, scope: str) -> Seen | None:
+def _if_far(
+    value: float, others: NDArray[np.float64], shown: str, scope: str
+) -> Observation | None:
     distance, score = peers.distance(value, others)
     if abs(score) <= PEERS["score"] or abs(distance) <= math.log(PEERS["factor"]):
         return None
-    return seen(
+    return observation(
         speed=shown,
         factor=math.exp(abs(distance)),
         direction="faster" if distance > 0 else "slower",
@@ -88,7 +90,7 @@ def _if_far(value: float, others: NDArray[np.float64], shown: str, scope: str) -
     )
 
 
-def another_model(candidate: CorpusComparison) -> Seen | None:
+def another_model(candidate: CorpusComparison) -> Observation | None:
     """Others measured a model of another architecture under this target's name.
 
     Quantisers make many files of one model, so that digests of weights differ among honest results.
@@ -105,13 +107,13 @@ def another_model(candidate: CorpusComparison) -> Seen | None:
     if alike >= len(differing):
         return None
     position = min(differing)
-    fact, other_member = differing[position], candidate.corpus.members[position]
-    here, there = candidate.own.submission.target, other_member.submission.target
-    return seen(
+    fact, other_entry = differing[position], candidate.corpus.entries[position]
+    here, there = candidate.own.submission.target, other_entry.submission.target
+    return observation(
         severity=_severity(candidate, position),
         fact=fact.replace("_", " "),
         own=getattr(here, fact),
-        other=other_member.name,
+        other=other_entry.name,
         others=getattr(there, fact),
     )
 

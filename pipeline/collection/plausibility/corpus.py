@@ -17,7 +17,7 @@ Shape: TypeAlias = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class CorpusEntry:
     """A submission with what comparisons need of it, so that it needs no trials."""
 
     submission: Submission
@@ -55,25 +55,25 @@ class Member:
 class Corpus:
     """Submissions with the indices that the checks use."""
 
-    members: tuple[Member, ...]
+    entries: tuple[CorpusEntry, ...]
 
     @classmethod
     def of(cls, submissions: Sequence[Submission]) -> Self:
-        return cls(tuple(map(Member.of, submissions)))
+        return cls(tuple(map(CorpusEntry.of, submissions)))
 
     @cached_property
     def times(self) -> MarkIndex:
-        return MarkIndex.of([each.fingerprint.times for each in self.members])
+        return MarkIndex.of([each.fingerprint.times for each in self.entries])
 
     @cached_property
     def ratios(self) -> MarkIndex:
-        return MarkIndex.of([each.fingerprint.ratios for each in self.members])
+        return MarkIndex.of([each.fingerprint.ratios for each in self.entries])
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
         """By target and shape: each voter with the position of their first submission."""
         found: dict[str, dict[Shape, dict[str, int]]] = {}
-        for position, each in enumerate(self.members):
+        for position, each in enumerate(self.entries):
             voters = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
             voters.setdefault(each.identity.voter, position)
         return found
@@ -81,19 +81,19 @@ class Corpus:
     @cached_property
     def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
         """What was measured on each device with each target, and with any."""
-        return peers.peer_speeds(each.speed for each in self.members)
+        return peers.peer_speeds(each.speed for each in self.entries)
 
     @cached_property
     def chains(self) -> SupersedeChains:
-        submissions = [each.submission for each in self.members]
-        return SupersedeChains(submissions, [each.digest for each in self.members])
+        submissions = [each.submission for each in self.entries]
+        return SupersedeChains(submissions, [each.digest for each in self.entries])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
     """A submission that is compared with a corpus; `position` is its own there, if it has one."""
 
-    own: Member
+    own: CorpusEntry
     corpus: Corpus
     position: int | None
 
@@ -104,4 +104,4 @@ class CorpusComparison:
         chains = self.corpus.chains
         if position in chains.replaced_by(self.own.submission):
             return False
-        return self.position not in chains.replaced_by(self.corpus.members[position].submission)
+        return self.position not in chains.replaced_by(self.corpus.entries[position].submission)

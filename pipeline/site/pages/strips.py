@@ -128,18 +128,20 @@ def spread(rows: Sequence[Row], noun: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Middle:
+class PublishedMedian:
     """The median over the published rows of several devices."""
 
     speedup: float
     spread: str
 
 
-def median_over_people(rows: Iterable[Row]) -> Middle | None:
+def median_over_people(rows: Iterable[Row]) -> PublishedMedian | None:
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
-    return Middle(speedup=median(row.speedup for row in bare), spread=spread(bare, "device"))
+    return PublishedMedian(
+        speedup=median(row.speedup for row in bare), spread=spread(bare, "device")
+    )
 
 
 def typical(rows: Iterable[Row]) -> Row | None:

@@ -33,7 +33,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ArmEstimates:
     """One arm with its estimates: `overall` is over all tasks, `tasks` one by one."""
 
     arm: Row
@@ -87,7 +87,7 @@ def _shown(each: Evidence) -> dict[str, object]:
     """What the page of a submission and its short form show."""
     return {
         "it": each,
-        "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
+        "judged_arms": tuple(arm_estimates(each.parts["arms"], each.parts["estimates"])),
         "facts": tuple(machine_facts(each.submission, each.parts["gpus"])),
         "engine_facts": tuple(engine_facts(each.submission)),
         **each.parts,
@@ -95,7 +95,10 @@ def _shown(each: Evidence) -> dict[str, object]:
 
 
 def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence) -> Page:
-    name, judged = each.submission.submission, judge(each.parts["arms"], each.parts["estimates"])
+    name, judged = (
+        each.submission.submission,
+        arm_estimates(each.parts["arms"], each.parts["estimates"]),
+    )
     return render(
         "submission.md.jinja",
         path=path_of(submission_address(name)),
@@ -126,12 +129,12 @@ def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Ite
             )
 
 
-def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]:
+def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[ArmEstimates]:
     """Each arm that is compared with a baseline, with its estimates."""
     for arm in arms:
         own = [row for row in estimates if row.arm == arm.arm]
         if own:
-            yield Judged(
+            yield ArmEstimates(
                 arm=arm,
                 overall=next((row for row in own if row.task is None), None),
                 tasks=tuple(row for task in TASKS for row in own if row.task == task),
@@ -139,8 +142,8 @@ def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]
 
 
 def settings(
-    it: Evidence, judged_arms: Iterable[Judged]
-) -> Iterator[tuple[Judged, shown_commands.NamedSetting]]:
+    it: Evidence, judged_arms: Iterable[ArmEstimates]
+) -> Iterator[tuple[ArmEstimates, shown_commands.NamedSetting]]:
     """The arms that speculate, each with what it takes to run it again."""
     row = it.submission
     for judged in judged_arms:

@@ -22,7 +22,7 @@ from harness.errors import BadInputError, HarnessError
 from harness.run.check_runner_options import require_suited
 from harness.run.chosen_engine import ChosenEngine, at_depths
 from harness.runners.inprocess.loop import decode
-from harness.runners.inprocess.targets import Draws, SampledTarget
+from harness.runners.inprocess.targets import SampledTarget, Sampler
 from harness.runners.options import ConnectionOptions
 from schemas.axes import Axes
 from schemas.codec import canonical_bytes, encode
@@ -243,12 +243,12 @@ def logits_at(position: int) -> NDArray[np.float32]:
 
 
 def text_with(draft: list[int], *, key: str, temperature: float = 1.0) -> tuple[int, ...]:
-    draws = Draws(temperature=temperature, key=key)
+    sampler = Sampler(temperature=temperature, key=key)
     decoded = decode(
-        target=SampledTarget(Model(), draws, held=len(PROMPT)),
+        target=SampledTarget(Model(), sampler, held=len(PROMPT)),
         drafter=ScriptedDrafter(lambda _text: draft),
         prompt=PROMPT,
-        first=draws.draw(logits_at(len(PROMPT)), len(PROMPT)),
+        first=sampler.draw(logits_at(len(PROMPT)), len(PROMPT)),
         first_margin=None,
         max_output_tokens=40,
     )
@@ -265,9 +265,9 @@ def test_speculation_draws_the_same_text_as_plain_sampling() -> None:
 
 def test_draws_follow_the_probabilities() -> None:
     logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
-    draws = Draws(temperature=1.0, key="seed")
+    sampler = Sampler(temperature=1.0, key="seed")
 
-    counts = np.bincount([draws.draw(logits, position) for position in range(4000)], minlength=3)
+    counts = np.bincount([sampler.draw(logits, position) for position in range(4000)], minlength=3)
 
     # Three standard errors of a share near a half in 4000 draws are 0.024.
     assert counts / 4000 == pytest.approx([0.5, 0.3, 0.2], abs=0.024)
@@ -275,6 +275,6 @@ def test_draws_follow_the_probabilities() -> None:
 
 def test_a_low_temperature_takes_the_likeliest() -> None:
     logits = np.array([1.0, 3.0, 2.5], np.float32)
-    draws = Draws(temperature=0.01, key="seed")
+    sampler = Sampler(temperature=0.01, key="seed")
 
-    assert {draws.draw(logits, position) for position in range(50)} == {1}
+    assert {sampler.draw(logits, position) for position in range(50)} == {1}

@@ -24,7 +24,7 @@ from distributed.security import Security
 from harness.cli import app
 from harness.errors import BadInputError
 from harness.fleet.connections import make_key, security
-from harness.fleet.matrix import Cell, read
+from harness.fleet.matrix import MatrixRun, read
 from harness.fleet.owned_device import owned_device, owned_devices
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
@@ -47,22 +47,22 @@ backend.cuda = { runner = "llama-server", server-binary = "/opt/llama server" }
 """
 
 
-def parsed(folder: Path, text: str) -> tuple[Cell, ...]:
+def parsed(folder: Path, text: str) -> tuple[MatrixRun, ...]:
     path = folder / "matrix.toml"
     path.write_text(text, "utf-8")
     return read(path, KNOWN)
 
 
 def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
-    cells = parsed(tmp_path, MATRIX)
+    runs = parsed(tmp_path, MATRIX)
 
-    assert len(cells) == len({cell.id for cell in cells}) == 8
-    assert ["backend-cuda" in cell.needs for cell in cells] == [False, True] * 4
-    assert " ".join(cells[3].arguments) == (
+    assert len(runs) == len({run.id for run in runs}) == 8
+    assert ["backend-cuda" in run.needs for run in runs] == [False, True] * 4
+    assert " ".join(runs[3].arguments) == (
         "--target big --method draft-model:n_max=3 --method draft-model:n_max=6 --blocks 3 --quick "
         "--draft small --runner llama-server --server-binary /opt/llama server"
     )
-    needs = dict(cells[3].needs)
+    needs = dict(runs[3].needs)
     assert needs.pop("backend-cuda") == needs.pop("device") == 1
     assert needs.pop("memory-gib") == 20
     assert [name.partition("-")[0] for name in needs] == ["draftmap"]  # of the same version

@@ -13,7 +13,7 @@ from rich.console import Console
 from estimates.model import AnswerLength, Interval, Summary
 from estimates.summary import summarize
 from harness.report import brief
-from harness.report.use import Here
+from harness.report.use import LocalFiles
 from schemas.contract import read
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Submission
@@ -29,7 +29,9 @@ def brief_of(submission: Submission, summary: Summary, **known: Path) -> list[st
     out = io.StringIO()
     console = Console(file=out, width=80, no_color=True, highlight=False)
     files = {name.replace("_", "-"): path for name, path in known.items()}
-    brief.show(submission, summary, console, path=Path("result.json"), here=Here(files=files))
+    brief.show(
+        submission, summary, console, path=Path("result.json"), local_files=LocalFiles(files=files)
+    )
     return out.getvalue().splitlines()
 
 
@@ -307,14 +309,14 @@ def test_a_long_path_is_whole_and_on_one_line() -> None:
 def test_the_server_that_was_measured_is_the_one_to_start() -> None:
     out = io.StringIO()
     console = Console(file=out, width=80, no_color=True, highlight=False)
-    here = Here(server="/opt/llama-server-vulkan")
+    local_files = LocalFiles(server="/opt/llama-server-vulkan")
 
     brief.show(
         MEASURED,
         only(estimate("draft-model-n4", None, **HURTS)),
         console,
         path=Path("r"),
-        here=here,
+        local_files=local_files,
     )
 
     assert "  /opt/llama-server-vulkan -m " in out.getvalue()

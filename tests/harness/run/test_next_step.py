@@ -10,7 +10,7 @@ from estimates.model import Summary
 from harness import PROGRAM
 from harness.campaign.method_parser import as_text, parse
 from harness.campaign.options import Options
-from harness.report.use import Here
+from harness.report.use import LocalFiles
 from harness.run import next_step
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.engine_run import MeasuredEngine
@@ -48,7 +48,9 @@ def request(tmp_path: Path, *, quick: bool = False) -> RunRequest:
 def measured(submission: Submission, **figures: object) -> MeasuredEngine:
     found = estimate("draft-model-n4", None, **figures)
     summary = Summary(estimates=(found,), prompts=(), flags=())
-    return MeasuredEngine(submission=submission, summary=summary, path=Path("r"), here=Here())
+    return MeasuredEngine(
+        submission=submission, summary=summary, path=Path("r"), local_files=LocalFiles()
+    )
 
 
 def ended(how: str) -> Submission:
