@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import get_args
 
 from bench import bursts
-from bench.aa_campaign import Outcome, Part, outcome, plan
+from bench.aa_campaign import AaOutcome, Part, outcome, plan
 from bench.aa_table import document, rows, table
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, default=KEPT, help="where the result files stay")
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
     chosen = parser.parse_args(arguments)
-    measured: list[tuple[Submission, Outcome]] = []
+    measured: list[tuple[Submission, AaOutcome]] = []
     try:
         for each in _campaigns(chosen.campaigns, chosen.keep):
             measured.append(each)
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(min(covered) < PROMISE)
 
 
-def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, Outcome]]:
+def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, AaOutcome]]:
     """Quiet and loaded in turns, so that both kinds see the same hours of the machine."""
     for seed in range(count):
         for part in get_args(Part):
@@ -99,7 +99,7 @@ def measured(campaign: Campaign, work_file: Path) -> Submission:
     return submission
 
 
-def _line(found: Outcome) -> str:
+def _line(found: AaOutcome) -> str:
     interval = f"[{found.low:.3f}, {found.high:.3f}]"
     misses = "" if found.low <= 1 <= found.high else " MISSES 1"
     return f"{found.part:7}{found.seed:3}  {found.ratio:.3f} {interval}{misses}"

@@ -30,7 +30,7 @@ BLOCKS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AaOutcome:
     """One campaign. Estimates of a ratio that is 1, all from the same trials.
 
     `ratio` with `low` and `high` is the project's own: paired, interleaved, medians of rounds.
@@ -63,7 +63,7 @@ def plan(seed: int) -> Campaign:
     return campaign_from(options, say=lambda _: None)
 
 
-def outcome(submission: Submission, part: Part, seed: int) -> Outcome:
+def outcome(submission: Submission, part: Part, seed: int) -> AaOutcome:
     """What the submission of an A/A campaign says. Raises `ValueError` if it has no interval."""
     overall = _overall(summarize(submission).estimates)
     processor = _by_processor_time(submission)
@@ -72,7 +72,7 @@ def outcome(submission: Submission, part: Part, seed: int) -> Outcome:
         raise ValueError(message)
     arms = [[t for t in submission.trials if t.arm == arm.id] for arm in submission.arms]
     half = len(submission.trials) // 2
-    return Outcome(
+    return AaOutcome(
         part=part,
         seed=seed,
         ratio=overall.speedup,

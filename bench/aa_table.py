@@ -9,17 +9,17 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Literal, get_args
 
-from bench.aa_campaign import SUITE, Outcome, Part
+from bench.aa_campaign import SUITE, AaOutcome, Part
 from schemas.codec import encode
 from schemas.submission import Submission
 
-# What each is, `Outcome` says.
+# What each is, `AaOutcome` says.
 Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
 DECIMALS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AaRow:
     """One estimator over the campaigns of one part; its truth is 1.
 
     `error_median` and `error_worst` are factors minus 1: 0.05 stands for 1.05 and for 1 / 1.05.
@@ -37,7 +37,7 @@ class Row:
     half_width_median: float | None = None
 
 
-def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+def rows(outcomes: Sequence[AaOutcome]) -> list[AaRow]:
     """The parts that were measured, each with every estimator."""
     return [
         _row(part, estimator, [each for each in outcomes if each.part == part])
@@ -47,7 +47,7 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
     ]
 
 
-def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def table(outcomes: Sequence[AaOutcome]) -> Iterator[str]:
     """The lines of the table."""
     heads = ("lowest", "highest", "error", "worst", "covered", "half-width")
     yield f"{'':25}" + "".join(f"{head:>11}" for head in heads)
@@ -57,7 +57,7 @@ def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{row.part:7}{row.estimator:18}{row.lowest:>11.3f}{row.highest:>11.3f}{shown}"
 
 
-def document(outcomes: Sequence[Outcome], last: Submission, command: str) -> str:
+def document(outcomes: Sequence[AaOutcome], last: Submission, command: str) -> str:
     """The figures with what they were measured with, as JSON. `last` is the newest campaign."""
     about = {
         "command": command,
@@ -80,11 +80,11 @@ def document(outcomes: Sequence[Outcome], last: Submission, command: str) -> str
     return json.dumps({**about, "rows": summary, "campaigns": listed}, indent=2) + "\n"
 
 
-def _row(part: Part, estimator: Estimator, group: Sequence[Outcome]) -> Row:
+def _row(part: Part, estimator: Estimator, group: Sequence[AaOutcome]) -> AaRow:
     values: list[float] = [getattr(each, estimator) for each in group]
     intervals = [each for each in (_interval(one, estimator) for one in group) if each]
     errors = [math.expm1(abs(math.log(value))) for value in values]
-    return Row(
+    return AaRow(
         part=part,
         estimator=estimator,
         campaigns=len(group),
@@ -97,7 +97,7 @@ def _row(part: Part, estimator: Estimator, group: Sequence[Outcome]) -> Row:
     )
 
 
-def _interval(outcome: Outcome, estimator: Estimator) -> tuple[float, float] | None:
+def _interval(outcome: AaOutcome, estimator: Estimator) -> tuple[float, float] | None:
     match estimator:
         case "ratio":
             return outcome.low, outcome.high

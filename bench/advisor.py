@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from bench.advisor_world import Observation, World
+from bench.advisor_world import AdvisorWorld, Observation
 from pipeline.data.aggregate import make, prepare, view_queries
 from pipeline.site.advice import Knowledge, KnownModel, key
 from pipeline.site.pages.knowledge import knowledge
@@ -88,7 +88,7 @@ def _unmeasured(each: Observation) -> KnownModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AdvisorRow:
     """One corpus: what the page states, and what new contributors find."""
 
     held_stated: float
@@ -100,15 +100,15 @@ class Row:
     answered: float
 
 
-def judge(contributors: int, seed: int) -> Row:
+def judge(contributors: int, seed: int) -> AdvisorRow:
     """One world: fit to so many contributors, then ask for others."""
-    world = World(seed)
+    world = AdvisorWorld(seed)
     known = knowledge(fitted(world.observations("c", contributors, unseen=False)))
     stated = known.errors[""]
     asked = world.observations("new", FRESH, unseen=False)
     fresh = list(predictions(known, asked))
     unseen = list(predictions(known, world.observations("odd", FRESH, unseen=True)))
-    return Row(
+    return AdvisorRow(
         held_stated=stated.held or math.nan,
         held_fresh=_share(fresh),
         held_unseen=_share(unseen),
@@ -137,18 +137,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = [judge(contributors, seed) for seed in range(chosen.worlds)]
         for at, row in enumerate(rows):
             sys.stdout.write(_line(f"{contributors}, world {at}", row))
-        mean = Row(*(float(np.mean([getattr(r, name) for r in rows])) for name in Row.__slots__))
+        mean = AdvisorRow(
+            *(float(np.mean([getattr(r, name) for r in rows])) for name in AdvisorRow.__slots__)
+        )
         sys.stdout.write(_line(f"{contributors}, mean", mean))
         sys.stdout.flush()
         missed |= contributors >= LEAST_JUDGED and not _keeps(mean)
     return 1 if missed else 0
 
 
-def _line(name: str, row: Row) -> str:
-    return f"{name:14}" + "".join(f"{getattr(row, each):>15.3f}" for each in Row.__slots__) + "\n"
+def _line(name: str, row: AdvisorRow) -> str:
+    return (
+        f"{name:14}"
+        + "".join(f"{getattr(row, each):>15.3f}" for each in AdvisorRow.__slots__)
+        + "\n"
+    )
 
 
-def _keeps(row: Row) -> bool:
+def _keeps(row: AdvisorRow) -> bool:
     held = min(row.held_stated, row.held_fresh) >= PROMISE and row.held_unseen >= UNSEEN_PROMISE
     return held and 1 / FACTOR <= row.error_fresh / row.error_stated <= FACTOR
 

@@ -30,7 +30,7 @@ SHARPNESS = 3  # of the corner between bandwidth and arithmetic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class WorldModel:
     """A target in any quantisation."""
 
     name: str
@@ -43,7 +43,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
+class WorldDevice:
     """Bytes and operations per second, and what a step costs whatever it computes."""
 
     name: str
@@ -62,7 +62,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class WorldArm:
     """A method at a depth, with the size of its draft model if it has one."""
 
     method: str
@@ -70,7 +70,7 @@ class Arm:
     draft_billions: float | None = None
 
 
-class World:
+class AdvisorWorld:
     """Devices, models and what drafts are worth; contributors are drawn from it."""
 
     def __init__(self, seed: int) -> None:
@@ -108,8 +108,8 @@ class World:
     def _campaign(
         self,
         voter: str,
-        device: Device,
-        model: Model,
+        device: WorldDevice,
+        model: WorldModel,
         quantisation: str,
         offset: float,
         noise: float,
@@ -117,10 +117,10 @@ class World:
         rng = self.rng
         small = max(0.1, round(model.billions / (8 if model.family % 2 else 16), 1))
         arms = (
-            Arm(method="prompt-lookup", depth=8),
-            Arm(method="draft-model", depth=4, draft_billions=small),
-            Arm(method="draft-model", depth=int(rng.choice((2, 8))), draft_billions=small),
-            Arm(method="mtp", depth=2),
+            WorldArm(method="prompt-lookup", depth=8),
+            WorldArm(method="draft-model", depth=4, draft_billions=small),
+            WorldArm(method="draft-model", depth=int(rng.choice((2, 8))), draft_billions=small),
+            WorldArm(method="mtp", depth=2),
         )
         for arm in arms[: 4 if model.family == 0 else 3]:
             for task in FIXED_TASKS:
@@ -130,7 +130,7 @@ class World:
                 cost *= math.exp(offset + noise * float(rng.standard_t(3)))
                 yield _observation(voter, device, model, quantisation, arm, task, tokens, cost)
 
-    def _yield(self, model: Model, arm: Arm, task: str) -> tuple[float, float]:
+    def _yield(self, model: WorldModel, arm: WorldArm, task: str) -> tuple[float, float]:
         """Tokens a round, and the share of rounds that draft."""
         at = FIXED_TASKS.index(task)
         if arm.method == "prompt-lookup":
@@ -142,10 +142,10 @@ class World:
         return sum(chance**position for position in range(arm.depth + 1)), 1.0
 
 
-def _device(rng: np.random.Generator, number: int) -> Device:
+def _device(rng: np.random.Generator, number: int) -> WorldDevice:
     backend = list(BACKENDS)[number % len(BACKENDS)]
     scale = float(rng.pareto(1.6) + 1) * (30e9 if backend == "cpu" else 150e9)
-    return Device(
+    return WorldDevice(
         name=f"{backend}-{number}",
         backend=backend,
         bandwidth=min(scale, 3e12) * BACKENDS[backend],
@@ -155,16 +155,18 @@ def _device(rng: np.random.Generator, number: int) -> Device:
     )
 
 
-def _model(rng: np.random.Generator, number: int) -> Model:
+def _model(rng: np.random.Generator, number: int) -> WorldModel:
     billions = float(SIZES_B[number % len(SIZES_B)])
     family = int(rng.integers(FAMILIES))
     known = tuple(str(each) for each in rng.choice(list(BITS), size=3, replace=False))
-    return Model(
+    return WorldModel(
         name=f"m{family}-{number}-{billions:g}b", family=family, billions=billions, known=known
     )
 
 
-def _cost(device: Device, model: Model, quantisation: str, arm: Arm, share: float) -> float:
+def _cost(
+    device: WorldDevice, model: WorldModel, quantisation: str, arm: WorldArm, share: float
+) -> float:
     """R: what a round costs in plain steps."""
     plain = device.step_s(model.billions, quantisation, 1)
     drafting = 0.0
@@ -177,8 +179,8 @@ def _cost(device: Device, model: Model, quantisation: str, arm: Arm, share: floa
 
 
 def _observation(  # noqa: PLR0913, PLR0917 - the words of one row
-    voter: str, device: Device, model: Model, quantisation: str,
-    arm: Arm, task: str, tokens: float, cost: float,
+    voter: str, device: WorldDevice, model: WorldModel, quantisation: str,
+    arm: WorldArm, task: str, tokens: float, cost: float,
 ) -> Observation:  # fmt: skip
     order = next(
         at

@@ -31,7 +31,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class BuildMachine:
     """Noise of log times: standard deviations, and what moves slowly.
 
     `a_pass` is common to all trials of a server's life, `trial` is each one's own; `walk` is what
@@ -47,15 +47,15 @@ class Machine:
 
 
 MACHINES = {
-    "quiet server": Machine(a_pass=0.003, trial=0.005, walk=0.001),
-    "laptop that heats up": Machine(a_pass=0.008, trial=0.02, walk=0.003, trend=0.15),
-    "desktop in use": Machine(a_pass=0.01, trial=0.03, walk=0.01, stalls=0.03),
-    "shared runner": Machine(a_pass=0.015, trial=0.04, walk=0.015, trend=0.05, stalls=0.05),
+    "quiet server": BuildMachine(a_pass=0.003, trial=0.005, walk=0.001),
+    "laptop that heats up": BuildMachine(a_pass=0.008, trial=0.02, walk=0.003, trend=0.15),
+    "desktop in use": BuildMachine(a_pass=0.01, trial=0.03, walk=0.01, stalls=0.03),
+    "shared runner": BuildMachine(a_pass=0.015, trial=0.04, walk=0.015, trend=0.05, stalls=0.05),
 }
 
 
 def verdicts(
-    machine: Machine, *, slowdown: float, comparisons: int, seed: int = 1
+    machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
     """The share of the comparisons with each verdict; every arm of head is slower so much."""
     rng = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
 
 
 def _log_ratios(
-    machine: Machine, rng: np.random.Generator, comparisons: int
+    machine: BuildMachine, rng: np.random.Generator, comparisons: int
 ) -> NDArray[np.float64]:
     """Comparisons x arms x prompts x blocks: log of head's speed over base's, without a change."""
     passes = BLOCKS * ARMS * len(ENGINES)

@@ -60,7 +60,7 @@ MANY_PROMPTS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CampaignRow:
     """Shares of campaigns or of their tasks, and median half-widths over all tasks."""
 
     campaigns: int
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if [*broken(name, row)]:
             row = simulate(SCENARIOS[name], AGAIN * chosen.campaigns)
         rows[name] = row
-        cells = "".join(f"{getattr(row, each):>13.5g}" for each in Row.__slots__)
+        cells = "".join(f"{getattr(row, each):>13.5g}" for each in CampaignRow.__slots__)
         sys.stdout.write(f"{name:42}{cells}\n")
         sys.stdout.flush()
         missed += [f"{name}: {each}" for each in broken(name, row)]
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if missed else 0
 
 
-def broken(name: str, row: Row) -> Iterator[str]:
+def broken(name: str, row: CampaignRow) -> Iterator[str]:
     """The promises that a row does not keep."""
     scenario = SCENARIOS[name]
     if row.false_helps > FALSE_SIGNS_SELDOM:
@@ -134,12 +134,12 @@ def broken(name: str, row: Row) -> Iterator[str]:
         yield "wider than before"
 
 
-def simulate(scenario: Scenario, campaigns: int) -> Row:
+def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
     """So many campaigns of a scenario by both estimators."""
     rng = np.random.default_rng(SEED)
     base = bare(scenario)
     found = [_judged(base, scenario, measured(rng, scenario)) for _ in range(campaigns)]
-    return Row(
+    return CampaignRow(
         campaigns,
         _mean(each.before for each in found),
         _mean(each.covered for each in found),
@@ -154,7 +154,7 @@ def simulate(scenario: Scenario, campaigns: int) -> Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class CampaignJudgement:
     """What the product's own code says of one campaign's first arm; `None`: no interval."""
 
     before: bool | None
@@ -168,7 +168,7 @@ class Judged:
     wide: float | None
 
 
-def _judged(base: Submission, scenario: Scenario, times: Times) -> Judged:
+def _judged(base: Submission, scenario: Scenario, times: Times) -> CampaignJudgement:
     submission = replace(base, trials=tuple(trials_of(base, scenario, times)))
     arm = submission.arms[1]
     # A file of other tasks than the fixed ones is an imported one: its own tasks are all.
@@ -183,7 +183,7 @@ def _judged(base: Submission, scenario: Scenario, times: Times) -> Judged:
     plain, own = request_times(scenario, times.truths)
     truth = -math.log(np.exp(-times.truths).mean())
     overall, tasks = found[-1], list(zip(found, times.truths, strict=False))[: scenario.tasks]
-    return Judged(
+    return CampaignJudgement(
         before=_holds(old, float(times.geometric.mean())),
         covered=_holds(overall.interval, truth),
         request=_holds(overall.whole_request_interval, math.log(plain / own)),
@@ -280,7 +280,7 @@ def _wide(logs: Iterable[float | None]) -> float:
     return math.expm1(float(np.median(found))) if found else math.nan
 
 
-def _json(rows: dict[str, Row], campaigns: int, date: str | None) -> str:
+def _json(rows: dict[str, CampaignRow], campaigns: int, date: str | None) -> str:
     groups = {"disturbed": DISTURBED, "strata": STRATA, "failing": FAILING}
     listed = {
         group: [_figures(name, rows[name]) for name in names if name in rows]
@@ -290,7 +290,7 @@ def _json(rows: dict[str, Row], campaigns: int, date: str | None) -> str:
     return json.dumps({**about, **listed}, indent=2) + "\n"
 
 
-def _figures(name: str, row: Row) -> dict[str, object]:
+def _figures(name: str, row: CampaignRow) -> dict[str, object]:
     known = {key: round(each, 4) for key, each in asdict(row).items() if not math.isnan(each)}
     return {"scenario": name, **known}
 

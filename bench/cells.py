@@ -34,7 +34,7 @@ SEED = 20261121
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class CellWorld:
     """Standard deviations, as logarithms; `shared` is how alike a contributor is in all cells."""
 
     between: float
@@ -45,9 +45,9 @@ class World:
 
 
 WORLDS = {
-    "spread 2 %": World(between=0.02, machine=0.01, run=0.01),
-    "spread 6 %": World(between=0.06),
-    "spread 6 %, alike in all cells": World(between=0.06, shared=1.0),
+    "spread 2 %": CellWorld(between=0.02, machine=0.01, run=0.01),
+    "spread 6 %": CellWorld(between=0.06),
+    "spread 6 %, alike in all cells": CellWorld(between=0.06, shared=1.0),
 }
 
 
@@ -109,7 +109,9 @@ def coverage(repetitions: int) -> Iterator[str]:
         yield f"{name}: {contributors} x {machines}".ljust(44) + shown
 
 
-def _votes(rng: np.random.Generator, world: World, contributors: int, machines: int) -> list[Vote]:
+def _votes(
+    rng: np.random.Generator, world: CellWorld, contributors: int, machines: int
+) -> list[Vote]:
     """The votes of all configurations of a square, of each of which the truth is 1."""
     shape = (CONFIGURATIONS, contributors)
     everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)

@@ -21,7 +21,7 @@ _ANSWER_LIMIT_S = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PeerAnswer:
     """What the server says of one completion; `tps` is over the tokens after the first."""
 
     tokens: tuple[int, ...]
@@ -53,7 +53,7 @@ class Peer:
         self._process.terminate()
         self._process.communicate()
 
-    def complete(self, prompt: Sequence[int], tokens: int) -> Answer:
+    def complete(self, prompt: Sequence[int], tokens: int) -> PeerAnswer:
         """A greedy completion of a prompt that is processed again."""
         body = {
             "prompt": list(prompt),
@@ -72,7 +72,7 @@ class Peer:
         with urlopen(request, timeout=_ANSWER_LIMIT_S) as response:  # noqa: S310 - as above
             answer = json.load(response)
         timings = answer["timings"]
-        return Answer(
+        return PeerAnswer(
             tokens=tuple(answer["tokens"]),
             tps=(timings["predicted_n"] - 1) / timings["predicted_ms"] * 1000,
         )

@@ -32,7 +32,7 @@ Level = Literal["all-tasks", "one-task"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundInterval:
     """One figure of one campaign beside its truths.
 
     `truth` is that of the prompts that were run, `population_truth` that of all prompts. The
@@ -52,7 +52,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class SimulatedCampaign:
     """Some prompts of the population, run on one rig."""
 
     known: Population
@@ -61,10 +61,10 @@ class Campaign:
     prompts: tuple[SuitePrompt, ...]
 
 
-def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[Found]:
+def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInterval]:
     """All figures of one campaign, by every method."""
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
-    it = Campaign(known, trouble, seed, prompts)
+    it = SimulatedCampaign(known, trouble, seed, prompts)
     fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
     yield from _published(it, fixed, "paired", "over-blocks")
     yield from _published(it, adaptive, "adaptive", "adaptive-over-blocks")
@@ -74,8 +74,8 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[Found]:
 
 
 def _published(
-    it: Campaign, submission: Submission, over_prompts: Method, over_blocks: Method
-) -> Iterator[Found]:
+    it: SimulatedCampaign, submission: Submission, over_prompts: Method, over_blocks: Method
+) -> Iterator[FoundInterval]:
     """What the project says of the campaign, with both of its intervals."""
     blocks = 1 + max(trial.block for trial in submission.trials)
     for each in summarize(submission).estimates:
@@ -94,7 +94,7 @@ def _repeated(found: Estimate) -> Interval | None:
     return Interval(low=found.speedup / reach, high=found.speedup * reach)
 
 
-def _geometric(it: Campaign, submission: Submission) -> Iterator[Found]:
+def _geometric(it: SimulatedCampaign, submission: Submission) -> Iterator[FoundInterval]:
     """The estimator that was given up, which is judged by what a clock shows like all others."""
     for arm in submission.arms[1:]:
         for scope in scopes(submission, arm, pair(submission, arm)):
@@ -103,15 +103,15 @@ def _geometric(it: Campaign, submission: Submission) -> Iterator[Found]:
 
 
 def _found(
-    it: Campaign,
+    it: SimulatedCampaign,
     method: Method,
     arm: str,
     task: str | None,
     value: float,
     interval: Interval | None,
-) -> Found:
+) -> FoundInterval:
     is_control = arm == CONTROL.id
-    return Found(
+    return FoundInterval(
         method=method,
         arm="control" if is_control else "draft",
         level="all-tasks" if task is None else "one-task",

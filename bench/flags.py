@@ -45,7 +45,7 @@ RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FlagRow:
     """On how many files a flag fires; `bound` is the less flattering end of the interval."""
 
     files: str
@@ -78,13 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(kept) else 1
 
 
-def honest(world: str, count: int) -> list[Row]:
+def honest(world: str, count: int) -> list[FlagRow]:
     """On how many of these honest files each flag fires."""
     found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
     return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
 
 
-def cheated(cheat: str, count: int) -> Row:
+def cheated(cheat: str, count: int) -> FlagRow:
     """On how many files with this cheat its flag fires, whether or not others do."""
     flag, change = KINDS[cheat]
     found: list[bool] = []
@@ -102,11 +102,13 @@ def fired(submission: Submission) -> frozenset[str]:
     return frozenset(flag.name for flag in summarize(submission).flags)
 
 
-def _row(files: str, flag: str, found: Sequence[bool]) -> Row:
+def _row(files: str, flag: str, found: Sequence[bool]) -> FlagRow:
     interval = scipy.stats.binomtest(sum(found), len(found)).proportion_ci()
     share = sum(found) / len(found)
     bound = float(interval.low if files in KINDS else interval.high)
-    return Row(files=files, flag=flag, made=len(found), fired=sum(found), share=share, bound=bound)
+    return FlagRow(
+        files=files, flag=flag, made=len(found), fired=sum(found), share=share, bound=bound
+    )
 
 
 @cache

@@ -30,7 +30,7 @@ EXACT, PROMISE = 1e-9, 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedFile:
     """One file. `known`: estimates with a speedup; `differs`: the largest relative difference.
 
     `missing` counts figures that only one side has. `timed` are intervals beside a ratio by the
@@ -45,7 +45,7 @@ class Compared:
     flags: tuple[Flag, ...]
 
 
-def compare(data: bytes) -> Compared:
+def compare(data: bytes) -> ComparedFile:
     """What the page gives beside what the product says. Raises `ValueError` for an invalid file."""
     found = contract.read(data, file="file")
     if not isinstance(found, Submission):
@@ -56,7 +56,7 @@ def compare(data: bytes) -> Compared:
     pairs = [pair for key in ours.keys() & pages.keys() for pair in _figures(ours[key], pages[key])]
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     timed = [each for each in ours.values() if each.interval and each.wall_speedup]
-    return Compared(
+    return ComparedFile(
         known=len(ours),
         missing=len(ours.keys() ^ pages.keys()) + sum((a is None) != (b is None) for a, b in pairs),
         differs=max((abs(a / b - 1) for a, b in both), default=0.0),
@@ -66,7 +66,9 @@ def compare(data: bytes) -> Compared:
     )
 
 
-def _figures(ours: Estimate, page: recompute.Figure) -> Iterator[tuple[float | None, float | None]]:
+def _figures(
+    ours: Estimate, page: recompute.RecomputedFigure
+) -> Iterator[tuple[float | None, float | None]]:
     yield ours.speedup, page.speedup
     yield ours.wall_speedup, page.wall
     yield (ours.interval.low if ours.interval else None), page.low

@@ -16,14 +16,14 @@ from typing import Any
 
 import scipy
 
-from bench.recompute_trials import Prompt, Times, prompts_of
+from bench.recompute_trials import PairedPrompt, Times, prompts_of
 
 FIXED = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
 FULL = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class RecomputedFigure:
     """What the page says of an arm and task: steps 3 to 5 with the intervals of steps 6 to 11."""
 
     arm: str
@@ -49,7 +49,7 @@ def main(paths: list[str]) -> None:
             sys.stdout.write(f"{path}: {each}\n")
 
 
-def figures(document: dict[str, Any]) -> Iterator[Figure]:
+def figures(document: dict[str, Any]) -> Iterator[RecomputedFigure]:
     """Arm by arm: every task with a paired prompt, then all tasks, or the suite's own."""
     suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
     own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
@@ -69,9 +69,9 @@ def _figure(
     document: dict[str, Any],
     arm: str,
     task: str | None,
-    groups: list[list[Prompt]],
-    prompts: list[Prompt],
-) -> Figure:
+    groups: list[list[PairedPrompt]],
+    prompts: list[PairedPrompt],
+) -> RecomputedFigure:
     times = [[each.times for each in group] for group in groups]
     walls = [[each.walls for each in group] for group in groups]
     plain, own = _means(times)
@@ -83,7 +83,7 @@ def _figure(
     if whole:
         by_wall = _ratio(_request(groups, "walls", None))
         bounds = _interval(document, whole, by_wall, groups, prompts)
-    return Figure(
+    return RecomputedFigure(
         arm=arm,
         task=task,
         speedup=plain / own,
@@ -112,7 +112,9 @@ def _ratio(groups: list[list[Times]]) -> float:
     return plain / own
 
 
-def _request(groups: list[list[Prompt]], clock: str, answer: float | None) -> list[list[Times]]:
+def _request(
+    groups: list[list[PairedPrompt]], clock: str, answer: float | None
+) -> list[list[Times]]:
     """Both times of each whole request, with the measured answer or another; empty if unknown."""
     found = []
     for group in groups:
@@ -130,7 +132,7 @@ def _request(groups: list[list[Prompt]], clock: str, answer: float | None) -> li
     return found
 
 
-def _pays_from(groups: list[list[Prompt]], plain: float, own: float) -> float | None:
+def _pays_from(groups: list[list[PairedPrompt]], plain: float, own: float) -> float | None:
     """N* of the page: one more than extra reading over what a token saves."""
     reading = [[each.reading for each in group if each.reading] for group in groups]
     if [len(each) for each in reading] != [len(each) for each in groups]:
@@ -143,8 +145,8 @@ def _interval(
     document: dict[str, Any],
     times: list[list[Times]],
     by_wall: float,
-    groups: list[list[Prompt]],
-    prompts: list[Prompt],
+    groups: list[list[PairedPrompt]],
+    prompts: list[PairedPrompt],
 ) -> tuple[float | None, float | None]:
     """Steps 6 to 11 of the page, around the ratio of these times."""
     half_width = _linearised(times)
@@ -197,7 +199,7 @@ def _linearised(groups: list[list[Times]]) -> float | None:
     return float(scipy.stats.t.ppf(0.975, freedom)) * math.sqrt(total) / len(groups)
 
 
-def _repeats(document: dict[str, Any], prompts: list[Prompt]) -> float:
+def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
     """How far one block may lie from its prompt: no task is known better than by its repeats."""
     spreads = [
         variance([math.log(plain / own) for plain, own in each.blocks.values()])
@@ -225,7 +227,7 @@ def _load(document: dict[str, Any]) -> float:
     return min(0.25, max(0.0, 0.12 * (max(strains) - 0.15)))
 
 
-def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
+def _passes(document: dict[str, Any], prompts: list[PairedPrompt]) -> float | None:
     """What disturbs whole passes: Student's t over the blocks' own time ratios."""
     blocks = sorted({block for each in prompts for block in each.blocks})
     tasks = list(dict.fromkeys(each.task for each in prompts))

@@ -21,7 +21,7 @@ LOOK_UP = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class PairedPrompt:
     """One prompt: both times per token by the steady clock, or the wall clock where it has none.
 
     `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm
@@ -41,7 +41,7 @@ class Prompt:
     order: int
 
 
-def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
+def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[PairedPrompt]:
     """The prompts that the arm and its baseline share, in the order of the suite."""
     done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
     excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
@@ -68,7 +68,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt
 
         beyond = [limits[block] / paces[block] for block in given_up]
         first = base[(ended or given_up)[0]]
-        yield Prompt(
+        yield PairedPrompt(
             task=prompt["task"],
             times=(
                 median(time(base[block]) for block in ended + given_up),

@@ -19,7 +19,7 @@ from typing import get_args
 import numpy as np
 
 from bench.aa_table import rounded
-from bench.estimators import Arm, Found, Level, Method, figures
+from bench.estimators import Arm, FoundInterval, Level, Method, figures
 from bench.population import population
 from bench.rigs import SCENARIOS
 
@@ -28,7 +28,7 @@ COMMAND = "python -m bench.simulation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SimulationRow:
     """What all campaigns of a scenario say about one figure.
 
     `bias` is the geometric mean of found over true for the prompts that were run, minus 1;
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--date", help="the day of the run, for the JSON")
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
     chosen = parser.parse_args(arguments)
-    rows: list[Row] = []
+    rows: list[SimulationRow] = []
     for scenario in chosen.scenario or SCENARIOS:
         fresh = simulate(scenario, chosen.campaigns)
         rows += fresh
@@ -69,10 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         chosen.output.write_text(_json(rows, chosen.campaigns, chosen.date), "utf-8")
 
 
-def simulate(scenario: str, campaigns: int) -> list[Row]:
+def simulate(scenario: str, campaigns: int) -> list[SimulationRow]:
     """All figures of one scenario. The same number of campaigns gives the same figures."""
     known = population()
-    found: dict[tuple[Arm, Level, Method], list[Found]] = defaultdict(list)
+    found: dict[tuple[Arm, Level, Method], list[FoundInterval]] = defaultdict(list)
     for seed in range(campaigns):
         for each in figures(known, SCENARIOS[scenario], seed):
             found[each.arm, each.level, each.method].append(each)
@@ -85,7 +85,7 @@ def simulate(scenario: str, campaigns: int) -> list[Row]:
     ]
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
+def table(rows: Sequence[SimulationRow]) -> Iterator[str]:
     """The lines of one scenario."""
     heads = ("bias", "error 95", "covered", "prompts", "half-width", "blocks")
     yield f"{rows[0].scenario:44}" + "".join(f"{head:>11}" for head in heads)
@@ -96,10 +96,10 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"  {row.arm:9}{row.level:11}{row.method:22}{row.bias:>+11.2%}{shown}{blocks}"
 
 
-def _row(scenario: str, group: Sequence[Found]) -> Row:
+def _row(scenario: str, group: Sequence[FoundInterval]) -> SimulationRow:
     first = group[0]
     errors = np.array([each.value - each.truth for each in group])
-    row = Row(
+    row = SimulationRow(
         scenario=scenario,
         arm=first.arm,
         level=first.level,
@@ -119,7 +119,7 @@ def _row(scenario: str, group: Sequence[Found]) -> Row:
     )
 
 
-def _covered(group: Sequence[Found], truth: Callable[[Found], float]) -> float:
+def _covered(group: Sequence[FoundInterval], truth: Callable[[FoundInterval], float]) -> float:
     inside = [
         each.low <= truth(each) <= each.high
         for each in group
@@ -128,11 +128,11 @@ def _covered(group: Sequence[Found], truth: Callable[[Found], float]) -> float:
     return sum(inside) / len(group)
 
 
-def _half_width(each: Found) -> float:
+def _half_width(each: FoundInterval) -> float:
     return math.inf if each.low is None or each.high is None else (each.high - each.low) / 2
 
 
-def _json(rows: Sequence[Row], campaigns: int, date: str | None) -> str:
+def _json(rows: Sequence[SimulationRow], campaigns: int, date: str | None) -> str:
     about = {"command": COMMAND, "date": date, "campaigns_per_scenario": campaigns}
     listed = [rounded(asdict(row)) for row in rows]
     return json.dumps({**about, "rows": listed}, indent=2) + "\n"

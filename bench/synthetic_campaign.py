@@ -13,8 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bench.synthetic_rigs import BYTES_PER_MIB, Rig, Visit, models
-from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, ModelSpec, all_prompts, rounds
+from bench.synthetic_rigs import BYTES_PER_MIB, SyntheticRig, Visit, models
+from bench.synthetic_truth import (
+    OUTPUT_TOKENS,
+    PLAIN,
+    ModelSpec,
+    SyntheticDrafter,
+    all_prompts,
+    rounds,
+)
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import (
     Arm,
@@ -51,7 +58,7 @@ class ArmTruth:
     """An arm with the drafter behind it; `reason` says why it cannot run."""
 
     id: str
-    drafter: Drafter
+    drafter: SyntheticDrafter
     reason: Reason | None = None
 
 
@@ -60,17 +67,21 @@ def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
     rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)
-    found = [ArmTruth(id="prompt-lookup-n4", drafter=Drafter(kind="prompt-lookup", depth=4))]
+    found = [
+        ArmTruth(id="prompt-lookup-n4", drafter=SyntheticDrafter(kind="prompt-lookup", depth=4))
+    ]
     if rng.random() < 0.25:
-        found.append(ArmTruth(id="ngram-simple-n8", drafter=Drafter(kind="ngram-simple", depth=8)))
+        found.append(
+            ArmTruth(id="ngram-simple-n8", drafter=SyntheticDrafter(kind="ngram-simple", depth=8))
+        )
     if drafts:
         for draft, depth in ((drafts[0], 2), (drafts[0], rng.choice((4, 6))), (drafts[-1], 4)):
             found.append(_draft_arm(visit.rig, target, draft, depth))
     if target.has_head:
-        found.append(ArmTruth(id="mtp-n2", drafter=Drafter(kind="mtp", depth=2)))
+        found.append(ArmTruth(id="mtp-n2", drafter=SyntheticDrafter(kind="mtp", depth=2)))
     if rng.random() < MISMATCHES:
         stranger = next(each for each in models() if each.family != target.family)
-        drafter = Drafter(kind="draft-model", depth=4, draft=stranger)
+        drafter = SyntheticDrafter(kind="draft-model", depth=4, draft=stranger)
         found.append(ArmTruth(id="stranger-n4", drafter=drafter, reason="vocabulary-mismatch"))
     return tuple({each.drafter: each for each in found}.values())
 
@@ -112,11 +123,11 @@ def submission_of(visit: Visit) -> Submission:
     )
 
 
-def _draft_arm(rig: Rig, target: ModelSpec, draft: ModelSpec, depth: int) -> ArmTruth:
+def _draft_arm(rig: SyntheticRig, target: ModelSpec, draft: ModelSpec, depth: int) -> ArmTruth:
     fits = target.file_bytes + draft.file_bytes < rig.room_bytes
     return ArmTruth(
         id=f"{draft.id}-n{depth}",
-        drafter=Drafter(kind="draft-model", depth=depth, draft=draft),
+        drafter=SyntheticDrafter(kind="draft-model", depth=depth, draft=draft),
         reason=None if fits else "out-of-memory",
     )
 
@@ -145,7 +156,7 @@ def _arm(arm: ArmTruth) -> Arm:
     )
 
 
-def _method(drafter: Drafter) -> Method:
+def _method(drafter: SyntheticDrafter) -> Method:
     match drafter.kind:
         case "draft-model" if drafter.draft:
             return Method(type="draft-model", draft=drafter.draft.id, n_max=drafter.depth)
@@ -217,7 +228,7 @@ def _histogram(lengths: Iterator[int]) -> tuple[int, ...]:
     return tuple(counted[length] for length in range(max(counted) + 1))
 
 
-def _machine(rig: Rig) -> Machine:
+def _machine(rig: SyntheticRig) -> Machine:
     cores = rig.processor["cores"]
     apple = bool(rig.gpu) and rig.backend == "metal"
     cpu = Cpu(
@@ -240,7 +251,7 @@ def _machine(rig: Rig) -> Machine:
     )
 
 
-def _engine(rig: Rig) -> Engine:
+def _engine(rig: SyntheticRig) -> Engine:
     return Engine(
         runner="openai",
         name="llama.cpp",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bench.synthetic_truth import Costs, ModelSpec, world
+from bench.synthetic_truth import ModelSpec, SyntheticCosts, world
 
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 BUILDS = (6100, 6350, 6600, 6850)
@@ -23,7 +23,7 @@ ROOM_SHARE = 0.9  # of the memory; the rest holds the context and the desktop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rig:
+class SyntheticRig:
     """A synthetic machine with one backend and engine build; `gpu` and `processor` as listed."""
 
     key: str
@@ -32,7 +32,7 @@ class Rig:
     processor: dict[str, Any]
     backend: str
     build_number: int
-    costs: Costs
+    costs: SyntheticCosts
     owner: str
     step: float | None = None
 
@@ -51,7 +51,7 @@ class Rig:
 class Visit:
     """One campaign that will become one submission."""
 
-    rig: Rig
+    rig: SyntheticRig
     target: ModelSpec
     contributor: str | None
     began: datetime
@@ -74,7 +74,7 @@ def visits(rigs: int, seed: int) -> Iterator[Visit]:
         number += 1
 
 
-def _machine(rng: random.Random, number: int) -> Iterator[Rig]:
+def _machine(rng: random.Random, number: int) -> Iterator[SyntheticRig]:
     """The rigs of one machine: its backends, or one backend over several builds."""
     processor = world()["processor"][number % len(world()["processor"])]
     gpus = world()["gpu"]
@@ -90,7 +90,7 @@ def _machine(rng: random.Random, number: int) -> Iterator[Rig]:
     for backend in backends[:1] if over_builds else backends:
         for build in builds:
             after_step = step if step and build >= STEP_BUILD else 1.0
-            yield Rig(
+            yield SyntheticRig(
                 key=f"machine-{number:03}-{backend}-b{build}",
                 machine=number,
                 gpu=gpu,
@@ -103,16 +103,18 @@ def _machine(rng: random.Random, number: int) -> Iterator[Rig]:
             )
 
 
-def _costs(device: dict[str, Any], backend: str, own: dict[str, float], step: float) -> Costs:
+def _costs(
+    device: dict[str, Any], backend: str, own: dict[str, float], step: float
+) -> SyntheticCosts:
     known = world()["backend"][backend]
-    return Costs(
+    return SyntheticCosts(
         bytes_per_ms=device["bandwidth_gbs"] * 1e6 * known["efficiency"] * own["efficiency"],
         overhead_ms=known["overhead_ms"],
         slope=known["slope"] / device["compute"] * own["slope"] * step,
     )
 
 
-def _targets(rng: random.Random, rig: Rig) -> tuple[ModelSpec, ...]:
+def _targets(rng: random.Random, rig: SyntheticRig) -> tuple[ModelSpec, ...]:
     """One to three targets that fit the memory; larger ones are likelier."""
     fitting = [each for each in models() if each.file_bytes < rig.room_bytes and _is_target(each)]
     if rig.gpu is None:  # nobody waits for a large model on a processor
@@ -142,7 +144,9 @@ def _is_target(model: ModelSpec) -> bool:
     return model.parameters >= 3e9
 
 
-def _visits_of(rng: random.Random, rig: Rig, targets: tuple[ModelSpec, ...]) -> Iterator[Visit]:
+def _visits_of(
+    rng: random.Random, rig: SyntheticRig, targets: tuple[ModelSpec, ...]
+) -> Iterator[Visit]:
     """A campaign per target; sometimes the owner measures again, or somebody else does."""
     age = (rig.build_number - BUILDS[0]) / DAILY_BUILDS
     for target in targets:

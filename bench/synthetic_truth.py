@@ -77,7 +77,7 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class SyntheticCosts:
     """What steps cost on one rig."""
 
     bytes_per_ms: float
@@ -94,25 +94,25 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drafter:
+class SyntheticDrafter:
     """How one arm makes drafts: a kind of method, its depth, and the draft model if it has one."""
 
     kind: str
     depth: int
     draft: ModelSpec | None = None
 
-    def token_ms(self, costs: Costs, target: ModelSpec) -> float:
+    def token_ms(self, costs: SyntheticCosts, target: ModelSpec) -> float:
         """What one drafted token costs."""
         if self.draft is not None:
             return costs.step_ms(self.draft)
         return HEAD_STEP_SHARE * costs.step_ms(target) if self.kind == "mtp" else 0.0
 
-    def round_ms(self, costs: Costs, target: ModelSpec, length: Length) -> float:
+    def round_ms(self, costs: SyntheticCosts, target: ModelSpec, length: Length) -> float:
         """A round that drafts and verifies `length` tokens."""
         return length * self.token_ms(costs, target) + costs.step_ms(target, length + 1)
 
 
-PLAIN = Drafter(kind="none", depth=0)
+PLAIN = SyntheticDrafter(kind="none", depth=0)
 
 
 def prompt_ids(task: str) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def prompt_ids(task: str) -> tuple[str, ...]:
 
 
 def position_acceptance(
-    drafter: Drafter, target: ModelSpec, task: str, *, shift: float = 0.0
+    drafter: SyntheticDrafter, target: ModelSpec, task: str, *, shift: float = 0.0
 ) -> tuple[float, ...]:
     """The chance that drafted token j is accepted once token j - 1 was, for j = 1 to depth."""
     known = world()["task"][task]
@@ -140,7 +140,7 @@ def position_acceptance(
 
 
 @cache
-def rounds(drafter: Drafter, target: ModelSpec, task: str, prompt: str) -> Rounds:
+def rounds(drafter: SyntheticDrafter, target: ModelSpec, task: str, prompt: str) -> Rounds:
     """Every round of one generation: the same on all rigs and in all blocks."""
     pair = f"{target.name} {drafter.draft.name if drafter.draft else ''} {drafter.kind}"
     rng = random.Random(f"{pair} {drafter.depth} {prompt}")  # noqa: S311 - synthetic data
@@ -159,7 +159,10 @@ def rounds(drafter: Drafter, target: ModelSpec, task: str, prompt: str) -> Round
 
 
 def true_decomposition(
-    costs: Costs, target: ModelSpec, drafter: Drafter, prompts: Sequence[tuple[str, str]]
+    costs: SyntheticCosts,
+    target: ModelSpec,
+    drafter: SyntheticDrafter,
+    prompts: Sequence[tuple[str, str]],
 ) -> tuple[float, float]:
     """Tokens per round and R without noise, over (task, prompt) as time and tokens are."""
     counts, spent = [], []
@@ -176,7 +179,7 @@ def all_prompts() -> tuple[tuple[str, str], ...]:
     return tuple((task, prompt) for task in FIXED_TASKS for prompt in prompt_ids(task))
 
 
-def _fire_rate(drafter: Drafter, task: str) -> float:
+def _fire_rate(drafter: SyntheticDrafter, task: str) -> float:
     looks_up = drafter.kind in ("prompt-lookup", "ngram-simple")
     rate: float = world()["task"][task]["lookup_fires"] if looks_up else 1.0
     return rate if drafter.depth else 0.0

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from bench.tune_rigs import (
     KINDS,
     TASKS,
-    Answers,
-    Rig,
+    TuneAnswers,
+    TuneRig,
     answers,
     known,
     log_times,
@@ -47,7 +47,7 @@ NEAR = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TuneRow:
     """One kind of rig: shares of simulations, and trials as a share of the sweep's."""
 
     rigs: str
@@ -64,7 +64,7 @@ class Row:
 class Tune:
     """One tune of a rig; `trials` counts what it ran."""
 
-    def __init__(self, truth: Rig, rng: np.random.Generator) -> None:
+    def __init__(self, truth: TuneRig, rng: np.random.Generator) -> None:
         self._truth, self._rng = truth, rng
         self.trials = 0
 
@@ -115,7 +115,7 @@ class Tune:
             self._block(times, [BASELINE, arm], log_times(self._truth, fresh), block, "c")
         return decisions.speed_ratio(times, arm, BASELINE)
 
-    def _forecast(self, found: Answers) -> dict[int, float]:
+    def _forecast(self, found: TuneAnswers) -> dict[int, float]:
         """Depths by forecast, from the deep run over the race's prompts."""
         prompts = found.accepted.shape[0]
         deepest = self._truth.deepest
@@ -129,7 +129,7 @@ class Tune:
         ]
         return dict(enumerate(forecasts.over_prompts(drafts, costs), start=1))
 
-    def _scouted(self, found: Answers) -> tuple[float, ...]:
+    def _scouted(self, found: TuneAnswers) -> tuple[float, ...]:
         """Costs of rounds by what a few depths cost, as of a server without probes."""
         noise = self._truth.noise / math.sqrt(found.accepted.shape[0])
         measured = {}
@@ -139,7 +139,7 @@ class Tune:
             measured[depth] = mean * math.exp(self._rng.normal(0, noise))
         return forecasts.costs_from_rounds(measured, self._truth.deepest)
 
-    def _probed(self, found: Answers) -> tuple[float, ...]:
+    def _probed(self, found: TuneAnswers) -> tuple[float, ...]:
         """Costs of rounds by noisy probes of single steps, and of the deep run as a whole."""
         prompts, deepest = found.accepted.shape[0], self._truth.deepest
         lengths = found.lengths[deepest].sum(axis=0)
@@ -174,7 +174,7 @@ class Tune:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundTune:
     """One tune against the truth; `None` where the question does not arise."""
 
     near: bool
@@ -185,7 +185,7 @@ class Found:
     trials: float
 
 
-def tuned(kind: str, number: int, seed: int) -> Found:
+def tuned(kind: str, number: int, seed: int) -> FoundTune:
     """One tune of a rig of a kind."""
     rng = np.random.default_rng([seed, KINDS.index(kind), number])
     truth, speedups = known(kind, rng)
@@ -205,7 +205,7 @@ def tuned(kind: str, number: int, seed: int) -> Found:
             None if found is None else interval.low <= found.estimate <= interval.high
             for found in ratios
         ]
-    return Found(
+    return FoundTune(
         near=near,
         said=near or bool(math.log(speedups.max() / speedups[pick]) <= margin),
         off=pick == 0 if speedups[1:].max() <= 1 else None,
@@ -215,10 +215,10 @@ def tuned(kind: str, number: int, seed: int) -> Found:
     )
 
 
-def simulate(kind: str, simulations: int, seed: int) -> Row:
+def simulate(kind: str, simulations: int, seed: int) -> TuneRow:
     """So many tunes of rigs of one kind."""
     found = [tuned(kind, number, seed) for number in range(simulations)]
-    return Row(
+    return TuneRow(
         rigs=kind,
         simulations=simulations,
         near_best=_share([each.near for each in found]),

@@ -19,7 +19,7 @@ TRUTH_PROMPTS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rig:
+class TuneRig:
     """The truth: costs in tokens of the baseline, chances by task, noise as log deviations."""
 
     costs: Array  # of a round by drafted length
@@ -34,7 +34,7 @@ class Rig:
     scouts: tuple[int, ...] = ()  # depths that are run where no probe times a step
 
 
-def rig(kind: str, rng: np.random.Generator) -> Rig:
+def rig(kind: str, rng: np.random.Generator) -> TuneRig:
     """A rig of a kind, drawn at random."""
     width_cost = rng.uniform(0.02, 0.18)
     draft = rng.uniform(0.0, 0.22)
@@ -52,7 +52,7 @@ def rig(kind: str, rng: np.random.Generator) -> Rig:
         steps = 1 + rng.uniform(0.15, 0.4) * np.arange(DEEPEST + 1)
     # What the probes of single steps do not see: they time a step, and not the loop around it.
     overhead = rng.uniform(0.05, 0.4) if kind == "overhead in every round" else 0.0
-    return Rig(
+    return TuneRig(
         overhead=overhead,
         costs=overhead + steps + draft * np.arange(DEEPEST + 1),
         chances=np.clip(middle + rng.normal(0, rng.uniform(0.02, 0.15), TASKS), 0.05, 0.97),
@@ -84,7 +84,7 @@ BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class TuneAnswers:
     """What every depth does on some prompts: rounds by drafted length, and accepted ones deepest.
 
     A draft agrees with the text at a place or not, whatever the depth: depths differ by where their
@@ -95,7 +95,7 @@ class Answers:
     accepted: Counts  # of the largest depth: prompt, accepted length
 
 
-def answers(truth: Rig, tasks: Sequence[int], rng: np.random.Generator) -> Answers:
+def answers(truth: TuneRig, tasks: Sequence[int], rng: np.random.Generator) -> TuneAnswers:
     """Answers to prompts of these tasks."""
     prompts, tokens = len(tasks), truth.tokens
     chance = truth.chances[list(tasks)][:, None]
@@ -116,10 +116,10 @@ def answers(truth: Rig, tasks: Sequence[int], rng: np.random.Generator) -> Answe
             if depth == truth.deepest:
                 accepted[live, right] += 1
             at[live] += right + 1
-    return Answers(lengths=lengths, accepted=accepted)
+    return TuneAnswers(lengths=lengths, accepted=accepted)
 
 
-def log_times(truth: Rig, found: Answers) -> Array:
+def log_times(truth: TuneRig, found: TuneAnswers) -> Array:
     """Log time per token, by depth (0 is the baseline) and prompt, on a quiet machine."""
     spent = found.lengths @ truth.costs[: truth.deepest + 1]
     spent[0] = truth.tokens - 1
@@ -127,7 +127,7 @@ def log_times(truth: Rig, found: Answers) -> Array:
     return logs
 
 
-def known(kind: str, rng: np.random.Generator) -> tuple[Rig, Array]:
+def known(kind: str, rng: np.random.Generator) -> tuple[TuneRig, Array]:
     """A rig of a kind, and the speedup of every depth over many prompts of each task.
 
     Where the kind sets the best speedup, what a drafted token adds to a round is scaled to it.
@@ -145,6 +145,6 @@ def known(kind: str, rng: np.random.Generator) -> tuple[Rig, Array]:
     return scaled, _speedups(scaled, found)
 
 
-def _speedups(truth: Rig, found: Answers) -> Array:
+def _speedups(truth: TuneRig, found: TuneAnswers) -> Array:
     speedups: Array = np.exp(-log_times(truth, found).mean(axis=1))
     return speedups

@@ -82,7 +82,7 @@ class Weight:
 
 
 @dataclass  # no slots: Playwright sets attributes of its own on a listening method
-class Asked:
+class RequestedPaths:
     """The files of a site that a page has asked for, also those that the browser had already."""
 
     site: Path
@@ -158,12 +158,12 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
                 with browser.new_context(viewport=size) as context:
                     context.add_init_script(WATCH_SHIFTS)
                     page = context.new_page()
-                    asked = Asked(site, base)
+                    asked = RequestedPaths(site, base)
                     page.on("request", asked.hear)
                     yield weighed(page, asked, address)
 
 
-def weighed(page: Page, asked: Asked, address: str) -> Weight:
+def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
     """Open a page at the size that the screen has, scroll to its end, and weigh it."""
     page.goto("about:blank")  # what the page before still asks for is none of this one
     asked.paths.clear()
@@ -185,7 +185,7 @@ def weighed(page: Page, asked: Asked, address: str) -> Weight:
     )
 
 
-def _wait_until_idle(page: Page, asked: Asked) -> None:
+def _wait_until_idle(page: Page, asked: RequestedPaths) -> None:
     """Wait until the page has asked for nothing more for a while."""
     seen = -1
     while seen != len(asked.paths):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from schemas.submission import Trial
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 
 if TYPE_CHECKING:
     from schemas.submission import Arm, Submission
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Articles about the card are among the published figures.
 DEPTH = 8
 FIRST = 7000
-STEADY = Costs(step_ms=15.0, extra_width_ms=1.0)
-SLOWER = Costs(step_ms=15.0, extra_width_ms=4.0)
+STEADY = SampleCosts(step_ms=15.0, extra_width_ms=1.0)
+SLOWER = SampleCosts(step_ms=15.0, extra_width_ms=4.0)
 
 
 def over_builds() -> tuple[Submission, ...]:
@@ -37,7 +37,7 @@ def over_builds() -> tuple[Submission, ...]:
     )
 
 
-def _under(build: int, day: str, costs: Costs) -> Submission:
+def _under(build: int, day: str, costs: SampleCosts) -> Submission:
     one = sample(
         seed=build, gpu="NVIDIA GeForce RTX 3090", vram_mib=24576, parameters=32_000_000_000,
         costs=costs, day=day, contributor="cleo", prompts_per_task=2, blocks=4,

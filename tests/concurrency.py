@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ def concurrent(*levels: int, prompts_per_task: int = 1, blocks: int = 2) -> Subm
 
 
 def _part(level: int, prompts_per_task: int, blocks: int) -> Submission:
-    costs = Costs(step_ms=18 + 2 * level, extra_width_ms=2 * level, noise=0.001)
+    costs = SampleCosts(step_ms=18 + 2 * level, extra_width_ms=2 * level, noise=0.001)
     part = sample(costs=costs, prompts_per_task=prompts_per_task, blocks=blocks)
     if level == 1:
         return part

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas import contract, validator
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Device, Origin, Submission, Variable
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 from tests.schema_tree import resolved
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _filled(number: int, text: str) -> Submission:
 def _complete(number: int) -> Submission:
     """A small valid campaign in which every optional text is given; every third is an import."""
     backend = ("cuda", "vulkan", "cpu")[number % 3]
-    costs = Costs(step_ms=10.0 + number, draft_token_ms=1.0 + number)
+    costs = SampleCosts(step_ms=10.0 + number, draft_token_ms=1.0 + number)
     bare = sample(
         seed=number, backend=backend, prompts_per_task=1, blocks=1, costs=costs,
         contributor=f"c{number}",

@@ -12,7 +12,7 @@ DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class SampleCosts:
     """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
 
     step_ms: float = 20.0
@@ -23,7 +23,7 @@ class Costs:
 
 def trials_of(
     rng: random.Random,
-    costs: Costs,
+    costs: SampleCosts,
     prompts: tuple[Prompt, ...],
     arms: tuple[Arm, ...],
     blocks: int,
@@ -65,7 +65,7 @@ def in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:
     return tuple(replace(by_place[place], order=order) for order, place in enumerate(planned))
 
 
-def _trial(rng: random.Random, costs: Costs, arm: Arm, number: int) -> Trial:
+def _trial(rng: random.Random, costs: SampleCosts, arm: Arm, number: int) -> Trial:
     """One generation; task-dependent acceptance: prompt `number` decides how much is accepted."""
     depth = {"none": 0, "prompt-lookup": DEPTH if number % 3 == 0 else 0, "draft-model": DEPTH}[
         arm.method.type

@@ -34,7 +34,7 @@ from schemas.submission import (
     VerificationProbe,
     Warmup,
 )
-from tests.sample_trials import DEPTH, OUTPUT_TOKENS, Costs, in_order, trials_of
+from tests.sample_trials import DEPTH, OUTPUT_TOKENS, SampleCosts, in_order, trials_of
 
 TASKS = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
 
@@ -83,12 +83,12 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
     tasks: tuple[str, ...] = TASKS,
     prompts_per_task: int = 3,
     blocks: int = 2,
-    costs: Costs | None = None,
+    costs: SampleCosts | None = None,
     contributor: str = "ada",
     day: str = "2026-11-21",
 ) -> Submission:
     """A valid submission with a baseline, a prompt-lookup arm and a draft-model arm."""
-    costs = costs or Costs()
+    costs = costs or SampleCosts()
     prompts = tuple(_prompts(tasks, prompts_per_task))
     arms = _arms()
     return Submission(
@@ -184,7 +184,7 @@ def _machine(gpu: str | None, vram_mib: int) -> Machine:
     )
 
 
-def _probes(costs: Costs) -> Probes:
+def _probes(costs: SampleCosts) -> Probes:
     return Probes(
         verification=VerificationProbe(
             context_tokens=256,

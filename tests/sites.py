@@ -22,7 +22,7 @@ from tests.builds import over_builds
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
 from tests.hostile_site import TRICKS, file_stem, submissions
-from tests.samples import Costs, sample, sample_bytes
+from tests.samples import SampleCosts, sample, sample_bytes
 
 if TYPE_CHECKING:
     from schemas.submission import Submission
@@ -40,7 +40,7 @@ HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom(
 
 def corpus() -> tuple[Submission, ...]:
     """Four cards, a processor, three sizes, two engines, three builds, two depths; 3 is Eve's."""
-    slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
+    slow = SampleCosts(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
     hostile = sample(
         seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1, contributor="eve"
     )

@@ -26,7 +26,7 @@ from pipeline.intake.submission_digest import understand
 from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
-from tests.pipeline.page_tables import Table, tables
+from tests.pipeline.page_tables import PageTable, tables
 from tools.links import unresolved
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def test_the_site(tmp_path: Path) -> None:
     assert unresolved(site, promised.split()) == []
 
 
-def _of_table(table: Table) -> Iterator[Quotient]:
+def _of_table(table: PageTable) -> Iterator[Quotient]:
     """The quotients that a row of a table holds, by the headings of its columns."""
     heading = next((each for each in table.headings if SPEEDUP.match(each)), None)
     for row in table.rows:
@@ -242,7 +242,7 @@ def _of_table(table: Table) -> Iterator[Quotient]:
             yield Quotient(table.page, first, second, row["First over second"])
 
 
-def _of_submissions(pages: Mapping[tuple[str, str], Table]) -> Iterator[Quotient]:
+def _of_submissions(pages: Mapping[tuple[str, str], PageTable]) -> Iterator[Quotient]:
     """The page of a submission has speedups and rates of an arm in two tables."""
     for (page, name), table in pages.items():
         arm = name.removeprefix("Further figures of arm ")

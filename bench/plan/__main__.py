@@ -16,7 +16,7 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from bench.plan.comparison import Compared, compared, memory_error
+from bench.plan.comparison import ComparedPlan, compared, memory_error
 from bench.plan.points import POINTS, UnknownShapeError, listed_points
 
 WIDTH = 150
@@ -52,7 +52,7 @@ def errors_file() -> bytes:
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _list(found: Compared, table: Table) -> None:
+def _list(found: ComparedPlan, table: Table) -> None:
     if found.layers:
         table.add_row(found.point.id, "LAYERS", *map(str, found.layers), "")
     rows = {**found.kinds, **({"TOTAL": found.total} if found.total else {})}

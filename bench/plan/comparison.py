@@ -14,7 +14,7 @@ from estimates.plan.placement import Case, Projection, allowance_mib, fit, proje
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedPlan:
     """A point with its prediction: (fact, plan) in MiB by kind, over all and in layers.
 
     `missed` is by how much a device held more than planned, over what "fits" allows for.
@@ -29,7 +29,7 @@ class Compared:
     missed: float | None
 
 
-def compared(point: Point) -> Compared:
+def compared(point: Point) -> ComparedPlan:
     """A point against its plan."""
     case, found = projected(point)
     facts = case.target
@@ -50,7 +50,7 @@ def compared(point: Point) -> Compared:
         if everywhere:
             caches[kind] = (everywhere, planned[kind] + getattr(found.host, kind))
     chosen = point.chosen_layers
-    return Compared(
+    return ComparedPlan(
         point=point,
         planned=planned,
         kinds=kinds,
@@ -90,7 +90,7 @@ def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
     return wrong
 
 
-def memory_error(points: Sequence[Compared]) -> LoggedMemoryError:
+def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
     """The errors over held-out points if there are any, and of "fits" over all."""
     judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
     layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]

@@ -43,7 +43,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
     return _WORDS.vformat(text, (), values)
 
 
-class _Words(Formatter):
+class _FlagWords(Formatter):
     """Python's format with our words for figures: `{share:percent 1}`, `{trials:count trial}`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any value
@@ -59,5 +59,5 @@ class _Words(Formatter):
         return str(super().format_field(value, format_spec))
 
 
-_WORDS = _Words()
+_WORDS = _FlagWords()
 FLAGS = entries(FlagEntry, "flags", document("flags"))

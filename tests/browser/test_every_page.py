@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from bench.weights import Asked, weighed
+from bench.weights import RequestedPaths, weighed
 from tests.browser.pages import (
     EXCESS,
     MIDDLE,
@@ -107,7 +107,7 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
     """Wide, and narrower with charts alive, in both themes; `test_hostile.py` has a phone."""
-    asked = Asked(site, base)
+    asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     drawn, looks = set(), set[str]()
     for address in one_of_each_kind(addresses(site)):
@@ -130,7 +130,7 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     assert CHARTS - drawn == set()
 
 
-def _searched(asked: Asked) -> Iterator[str]:
+def _searched(asked: RequestedPaths) -> Iterator[str]:
     """The parts of the search that were loaded before anybody searched."""
     return (f"asked for {path}" for path in asked.paths if "search" in path)
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
-from bench.weights import Asked, weighed
+from bench.weights import RequestedPaths, weighed
 from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
 from tests.sites import addresses, hostile_addresses
@@ -57,7 +57,7 @@ def test_no_page_runs_asks_spreads_or_weighs_too_much(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
     """Charts of a page of each kind are alive in `test_every_page.py`; of tricks, they are here."""
-    asked = Asked(site, base)
+    asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     tricks = of_tricks(site)
     for address in (*one_of_each_kind(addresses(site)), *tricks):

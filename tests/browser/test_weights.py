@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
+from bench.weights import MOST_INDEX_KB, RequestedPaths, Weight, index_kb
 from pipeline.site.build import beginning
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def asked(page: Page, site: Path, base: str) -> Asked:
+def asked(page: Page, site: Path, base: str) -> RequestedPaths:
     """What the page asks for from now on."""
-    asked = Asked(site, base)
+    asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     return asked
 
@@ -46,7 +46,7 @@ def test_what_a_page_asks_for_is_weighed_once_and_as_it_is_sent(tmp_path: Path) 
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "index.html").write_text("word " * 1000)
     (tmp_path / "picture.png").write_bytes(b"x" * 500)
-    asked = Asked(tmp_path, "http://here/")
+    asked = RequestedPaths(tmp_path, "http://here/")
 
     for url in ("a/", "a/?b=c#d", "picture.png", "gone.js"):
         asked.note(f"http://here/{url}")
@@ -56,7 +56,7 @@ def test_what_a_page_asks_for_is_weighed_once_and_as_it_is_sent(tmp_path: Path) 
 
 
 def test_the_index_of_the_search_is_small_and_waits_for_the_search(
-    page: Page, base: str, site: Path, asked: Asked
+    page: Page, base: str, site: Path, asked: RequestedPaths
 ) -> None:
     page.goto(base + "how-it-works/", wait_until="networkidle")
     assert not [path for path in asked.paths if "search" in path]

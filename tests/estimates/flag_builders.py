@@ -19,7 +19,7 @@ from tests.estimates.campaigns import (
 )
 from tests.estimates.flag_machines import CLEAN
 from tests.sample_trials import slowed
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 
 RELEASED = suites()["core"]["1.0.0"]
 PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
@@ -102,7 +102,7 @@ def single_step(ms: float) -> Submission:
 
 def mispredicted(factor: float) -> Submission:
     """A clean campaign whose arms measured so many times slower than the probes say."""
-    clean = sample(costs=Costs(noise=0.001))
+    clean = sample(costs=SampleCosts(noise=0.001))
     return slowed(clean, lambda each: factor if each.arm == "draft-model-n4" else 1.0)
 
 

@@ -11,7 +11,7 @@ from estimates.model import Estimate, ExactnessCounts
 from estimates.summary import summarize
 from schemas.submission import Submission
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
-from tests.samples import TASKS, Costs, sample
+from tests.samples import TASKS, SampleCosts, sample
 
 
 def of(submission: Submission, arm: str = "spec", task: str | None = "code") -> Estimate:
@@ -192,7 +192,7 @@ def test_the_task_other_has_its_own_estimate_and_no_part_in_the_overall_one() ->
 
 
 def test_without_noise_measured_and_predicted_speedup_agree() -> None:
-    summary = summarize(sample(costs=Costs(noise=0.0)))
+    summary = summarize(sample(costs=SampleCosts(noise=0.0)))
 
     for each in summary.estimates:
         assert each.unexplained == pytest.approx(0.0, abs=0.01)

@@ -58,7 +58,7 @@ def sha256(content: bytes) -> str:
 @contextmanager
 def serving(hub: FakeHub) -> Iterator[FakeHub]:
     """Serve the hub on a free loopback port."""
-    server = _Server(("127.0.0.1", 0), _Handler)
+    server = _Server(("127.0.0.1", 0), _HubHandler)
     server.hub = hub
     hub.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -76,7 +76,7 @@ class _Server(ThreadingHTTPServer):
     hub: FakeHub
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _HubHandler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self._answer(body=False)
 

@@ -34,7 +34,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Rig:
+class EngineRig:
     """The texts of one machine."""
 
     nvidia: str = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 
 if TYPE_CHECKING:
     from schemas.submission import Submission, Trial
@@ -39,7 +39,7 @@ def _times(each: Trial, factor: float) -> Trial:
 
 def _step(ms: float) -> Submission:
     """A submission of somebody else on the same device whose plain step takes so long."""
-    return sample(seed=60, contributor="zoe", costs=Costs(step_ms=ms))
+    return sample(seed=60, contributor="zoe", costs=SampleCosts(step_ms=ms))
 
 
 def _layers(count: int | None) -> Submission:

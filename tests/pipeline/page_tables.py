@@ -20,7 +20,7 @@ ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PageTable:
     """One table of one page."""
 
     page: str
@@ -34,9 +34,9 @@ def text_of(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", INLINE.sub("", html))).split())
 
 
-def tables(site: Path) -> dict[tuple[str, str], Table]:
+def tables(site: Path) -> dict[tuple[str, str], PageTable]:
     """Every table of a site; two of one name on one page become one."""
-    found: dict[tuple[str, str], Table] = {}
+    found: dict[tuple[str, str], PageTable] = {}
     for path in sorted(site.rglob("index.html")):
         page = path.relative_to(site).as_posix().removesuffix("index.html")
         for match in TABLE.finditer(path.read_text("utf-8")):
@@ -44,13 +44,13 @@ def tables(site: Path) -> dict[tuple[str, str], Table]:
             table = _table(page, name, match["table"])
             same = found.get((page, name))
             rows = (*same.rows, *table.rows) if same else table.rows
-            found[page, name] = Table(page=page, name=name, headings=table.headings, rows=rows)
+            found[page, name] = PageTable(page=page, name=name, headings=table.headings, rows=rows)
     return found
 
 
-def _table(page: str, name: str, html: str) -> Table:
+def _table(page: str, name: str, html: str) -> PageTable:
     head, _, body = html.partition("</thead>")
     headings = tuple(text_of(inner) for inner in CELL.findall(head))
     rows = [[text_of(inner) for inner in CELL.findall(row)] for row in ROW.findall(body)]
     shown = tuple(dict(zip(headings, row, strict=True)) for row in rows)
-    return Table(page=page, name=name, headings=headings, rows=shown)
+    return PageTable(page=page, name=name, headings=headings, rows=shown)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tests.pipeline.tables import Example
 
-    Answered = list[tuple["Machine", tuple[str, str], dict[str, Any]]]
+    Answered = list[tuple["TypedMachine", tuple[str, str], dict[str, Any]]]
 
 WORLDS, MACHINES = 5, 40
 SIZES = (3, 7, 14, 32)
@@ -79,7 +79,7 @@ PRINTED = """
 
 
 @dataclass(kw_only=True)
-class Machine:
+class TypedMachine:
     """A card with one model: what was measured through each engine, and what people printed."""
 
     label: str
@@ -118,9 +118,11 @@ class Machine:
             )
 
 
-def machine(rng: random.Random, number: int) -> Machine:
+def machine(rng: random.Random, number: int) -> TypedMachine:
     memory = rng.choice((6, 8, 12, 24))
-    made = Machine(label=f"RTX 9{number:03} {memory} GB", memory=memory, size=rng.choice(SIZES))
+    made = TypedMachine(
+        label=f"RTX 9{number:03} {memory} GB", memory=memory, size=rng.choice(SIZES)
+    )
     for runner in rng.sample(sorted(RUNNERS), rng.choice((0, 0, 1, 2))):
         speedup = rng.lognormvariate(0.1, 0.4)
         low = speedup / rng.choice((1.02, 1.1, 1.6))
@@ -138,7 +140,7 @@ def machine(rng: random.Random, number: int) -> Machine:
     return made
 
 
-def tables(machines: list[Machine]) -> duckdb.DuckDBPyConnection:
+def tables(machines: list[TypedMachine]) -> duckdb.DuckDBPyConnection:
     connection = database(*(each for one in machines for each in one.campaigns()))
     rows = [(one, figure) for one in machines for figure in one.printed]
     for number, (one, figure) in enumerate(rows):

@@ -9,7 +9,7 @@ from pipeline.intake.reply import Reply, Result
 from pipeline.intake.submission_digest import understand
 from schemas.submission import Device, Gpu, Submission
 from tests.pipeline.tables import database, entry, one
-from tests.samples import Costs, sample
+from tests.samples import SampleCosts, sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
 
@@ -65,7 +65,7 @@ def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
 
 def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
     """A result of a contributor of its own on these cards, whose plain step takes so long."""
-    plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=Costs(step_ms=step_ms))
+    plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=SampleCosts(step_ms=step_ms))
     cards = tuple(Device(name=f"CUDA{number}", kind="gpu") for number, _ in enumerate(gpus))
     return replace(
         plain,

@@ -14,7 +14,7 @@ from tests.samples import sample, sample_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class GitSetting:
     """What is set: in the clone, for the user, in its attributes, or in the environment."""
 
     clone: tuple[str, ...] = ()
@@ -49,26 +49,26 @@ CLONE = {
     "a broken value": ("diff.renames=nonsense",),
     "a file that is no configuration": ("include.path=/dev/zero/none",),
 }
-SETTINGS: dict[str, Setting] = {
-    **{name: Setting(clone=values) for name, values in CLONE.items()},
-    "a user's colours": Setting(user="[color]\n\tui = always\n[grep]\n\tlineNumber = true\n"),
-    "a user's broken file": Setting(user="[color\nui = \x01"),
-    "all files binary": Setting(attributes="* binary\n"),
-    "all files filtered": Setting(attributes="* filter=x diff=json text eol=crlf ident\n"),
-    "another encoding": Setting(attributes="* working-tree-encoding=UTF-16\n"),
-    "a directory of git elsewhere": Setting(variables={"GIT_DIR": "/nowhere"}),
-    "a work tree elsewhere": Setting(variables={"GIT_WORK_TREE": "/", "GIT_PREFIX": "x/"}),
-    "objects elsewhere": Setting(variables={"GIT_OBJECT_DIRECTORY": "/nowhere"}),
-    "settings in variables": Setting(
+SETTINGS: dict[str, GitSetting] = {
+    **{name: GitSetting(clone=values) for name, values in CLONE.items()},
+    "a user's colours": GitSetting(user="[color]\n\tui = always\n[grep]\n\tlineNumber = true\n"),
+    "a user's broken file": GitSetting(user="[color\nui = \x01"),
+    "all files binary": GitSetting(attributes="* binary\n"),
+    "all files filtered": GitSetting(attributes="* filter=x diff=json text eol=crlf ident\n"),
+    "another encoding": GitSetting(attributes="* working-tree-encoding=UTF-16\n"),
+    "a directory of git elsewhere": GitSetting(variables={"GIT_DIR": "/nowhere"}),
+    "a work tree elsewhere": GitSetting(variables={"GIT_WORK_TREE": "/", "GIT_PREFIX": "x/"}),
+    "objects elsewhere": GitSetting(variables={"GIT_OBJECT_DIRECTORY": "/nowhere"}),
+    "settings in variables": GitSetting(
         variables={
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "diff.ignoreSubmodules",
             "GIT_CONFIG_VALUE_0": "all",
         }
     ),
-    "an external diff in a variable": Setting(variables={"GIT_EXTERNAL_DIFF": "false"}),
-    "globs": Setting(variables={"GIT_ICASE_PATHSPECS": "1", "GIT_LITERAL_PATHSPECS": "1"}),
-    "traces": Setting(variables={"GIT_TRACE": "1", "GIT_TRACE2": "1", "GIT_TRACE_SETUP": "1"}),
+    "an external diff in a variable": GitSetting(variables={"GIT_EXTERNAL_DIFF": "false"}),
+    "globs": GitSetting(variables={"GIT_ICASE_PATHSPECS": "1", "GIT_LITERAL_PATHSPECS": "1"}),
+    "traces": GitSetting(variables={"GIT_TRACE": "1", "GIT_TRACE2": "1", "GIT_TRACE_SETUP": "1"}),
 }
 
 

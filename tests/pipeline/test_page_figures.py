@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemas.vocabulary import ALL_TASKS, OWN_TASKS, TASKS
-from tests.pipeline.page_tables import Table, tables
+from tests.pipeline.page_tables import PageTable, tables
 from tests.sites import built_site
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Row = Mapping[str, Any]
-    Tables = Mapping[tuple[str, str], Table]
+    Tables = Mapping[tuple[str, str], PageTable]
 
 NUMBER = re.compile(r"[<>]?[0-9][0-9,.]*")
 # Heading to the columns of the data file, in the order in which a page prints them.

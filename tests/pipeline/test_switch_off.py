@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA = Path(__file__).parents[2] / "schemas" / "switch_off.v1.schema.json"
 
 
-class Case(NamedTuple):
+class SwitchOffCase(NamedTuple):
     concurrency: int
     context_depth: int | None
     effect: str
@@ -54,16 +54,32 @@ def test_without_a_clear_verdict_the_file_is_empty() -> None:
 @pytest.mark.parametrize(
     ("cases", "streams", "context"),
     [
-        ([Case(1, None, "gains"), Case(4, None, "loses"), Case(8, None, "loses")], 4, None),
+        (
+            [
+                SwitchOffCase(1, None, "gains"),
+                SwitchOffCase(4, None, "loses"),
+                SwitchOffCase(8, None, "loses"),
+            ],
+            4,
+            None,
+        ),
         # A gain at eight streams: the loss at four is no threshold.
-        ([Case(4, None, "loses"), Case(8, None, "gains"), Case(16, None, "loses")], 16, None),
+        (
+            [
+                SwitchOffCase(4, None, "loses"),
+                SwitchOffCase(8, None, "gains"),
+                SwitchOffCase(16, None, "loses"),
+            ],
+            16,
+            None,
+        ),
         # One stream is the usual case, and no threshold.
-        ([Case(1, None, "loses")], None, None),
-        ([Case(1, None, "gains"), Case(1, 4096, "loses")], None, 4096),
+        ([SwitchOffCase(1, None, "loses")], None, None),
+        ([SwitchOffCase(1, None, "gains"), SwitchOffCase(1, 4096, "loses")], None, 4096),
     ],
 )
 def test_a_threshold_has_losses_and_no_gain_above_it(
-    cases: list[Case], streams: int | None, context: int | None
+    cases: list[SwitchOffCase], streams: int | None, context: int | None
 ) -> None:
     assert (streams_from(cases), context_from(cases)) == (streams, context)
 

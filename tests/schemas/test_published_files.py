@@ -29,50 +29,50 @@ PRINTED_OTHERWISE = {
 }
 
 
-class Figure(TypedDict):
+class PublishedFigure(TypedDict):
     quantity: str
     value: float
     high: NotRequired[float]
     as_printed: str
 
 
-class Row(TypedDict):
+class PublishedRow(TypedDict):
     id: str
     kind: str
     rig: NotRequired[str]
     target: NotRequired[dict[str, object]]
     baseline_row: NotRequired[str]
     n_max: NotRequired[int]
-    figures: list[Figure]
+    figures: list[PublishedFigure]
     note: NotRequired[str]
 
 
 class Document(TypedDict):
     source: dict[str, str]
     rigs: list[dict[str, object]]
-    rows: list[Row]
+    rows: list[PublishedRow]
 
 
 def read(path: Path) -> Document:
     return cast("Document", json.loads(path.read_text(encoding="utf-8")))
 
 
-def figure_values(row: Row) -> dict[str, float]:
+def figure_values(row: PublishedRow) -> dict[str, float]:
     return {figure["quantity"]: figure["value"] for figure in row["figures"]}
 
 
-def rows_by_id(document: Document) -> dict[str, Row]:
+def rows_by_id(document: Document) -> dict[str, PublishedRow]:
     return {row["id"]: row for row in document["rows"]}
 
 
-def rows_with_baseline(document: Document) -> Iterator[tuple[Row, Row]]:
+def rows_with_baseline(document: Document) -> Iterator[tuple[PublishedRow, PublishedRow]]:
     rows = rows_by_id(document)
     for row in document["rows"]:
         if "baseline_row" in row:
             yield row, rows[row["baseline_row"]]
 
 
-def printed_values(figure: Figure) -> list[float]:
+def printed_values(figure: PublishedFigure) -> list[float]:
     """Return the numbers of `as_printed` in the unit of the figure's quantity."""
     text = figure["as_printed"]
     if (text, figure["quantity"]) in PRINTED_OTHERWISE:

@@ -30,7 +30,7 @@ KOREAN = "The prompt is in Korean."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class SourceArm:
     """What an arm's name means; `words` say what the fields of a row cannot."""
 
     temperature: float = 0.0
@@ -42,20 +42,20 @@ class Arm:
 
 def _mtp(
     n_max: int, temperature: float = 0.0, p_min: float | None = None, words: str | None = None
-) -> Arm:
-    return Arm(method="mtp", n_max=n_max, temperature=temperature, p_min=p_min, words=words)
+) -> SourceArm:
+    return SourceArm(method="mtp", n_max=n_max, temperature=temperature, p_min=p_min, words=words)
 
 
-def _dspark(temperature: float = 0.0, words: str = "DSpark, blocks of 8.") -> Arm:
-    return Arm(method="other", temperature=temperature, words=words)
+def _dspark(temperature: float = 0.0, words: str = "DSpark, blocks of 8.") -> SourceArm:
+    return SourceArm(method="other", temperature=temperature, words=words)
 
 
 COOLER = "Drafted at temperature 0.6."
 RERUN = "DSpark, blocks of 8, the accepted part computed again after a rejection."
 ARMS = {
-    **dict.fromkeys(("plain_t0", "plain_g"), Arm()),
-    "plain_t06": Arm(temperature=0.6),
-    "plain_t1": Arm(temperature=1.0),
+    **dict.fromkeys(("plain_t0", "plain_g"), SourceArm()),
+    "plain_t06": SourceArm(temperature=0.6),
+    "plain_t1": SourceArm(temperature=1.0),
     **{f"g{depth}": _mtp(depth) for depth in (2, 3, 4)},
     **{f"r{depth}": _mtp(depth, 0.6) for depth in (2, 3, 4)},
     "g4p": _mtp(4, p_min=0.6),
@@ -130,7 +130,7 @@ def _rows(name: str, report: Json, seen: set[object]) -> Iterator[Json]:
             other
             for other in cells
             if other.endswith(f"|{prompt}")
-            and ARMS[other.split("|")[0]] == Arm(temperature=ARMS[arm].temperature)
+            and ARMS[other.split("|")[0]] == SourceArm(temperature=ARMS[arm].temperature)
         )
         if plain not in baselines:
             baselines.add(plain)

@@ -213,7 +213,7 @@ def test_a_run_at_a_depth_with_a_temperature_is_recorded_and_compares_no_texts(
 VOCABULARY = 8
 
 
-class Model:
+class FixedModel:
     """Logits that depend on the position only; the last token never ends the text."""
 
     def __init__(self) -> None:
@@ -245,7 +245,7 @@ def logits_at(position: int) -> NDArray[np.float32]:
 def text_with(draft: list[int], *, key: str, temperature: float = 1.0) -> tuple[int, ...]:
     sampler = Sampler(temperature=temperature, key=key)
     decoded = decode(
-        target=SampledTarget(Model(), sampler, held=len(PROMPT)),
+        target=SampledTarget(FixedModel(), sampler, held=len(PROMPT)),
         drafter=ScriptedDrafter(lambda _text: draft),
         prompt=PROMPT,
         first=sampler.draw(logits_at(len(PROMPT)), len(PROMPT)),

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 SMALL = "--tasks code --prompts 2 --max-tokens 9 --blocks 6"
 
 
-class Runner:
+class ActionRunner:
     """A machine of CI: it has git, a CMake that makes stand-ins, and a small model."""
 
     def __init__(self, folder: Path) -> None:
@@ -81,7 +81,7 @@ def jobs_of_the_page() -> dict[str, Any]:
 
 @pytest.mark.usefixtures("cache_dir")
 def test_the_first_run_writes_the_reference_and_the_next_ones_fit(tmp_path: Path) -> None:
-    runner, jobs = Runner(tmp_path), jobs_of_the_page()
+    runner, jobs = ActionRunner(tmp_path), jobs_of_the_page()
 
     verdicts = [
         runner.run(step)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from io import BufferedIOBase
 
-    from tests.harness.openai.fake_answers import Answer, Json, State
+    from tests.harness.openai.fake_answers import FakeAnswer, Json, State
 
 Piece = tuple[float, tuple[int, ...]]
 
@@ -60,7 +60,7 @@ class Delivery:
         return math.ceil(at_ms / self.every_ms) * self.every_ms if self.every_ms else at_ms
 
 
-def deliver(state: State, body: Json, made: Answer, out: BufferedIOBase) -> None:
+def deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) -> None:
     """Stream an answer as its server's delivery says."""
     behaviour, delivery = state.behaviour, state.behaviour.delivery
     assert delivery is not None

@@ -142,7 +142,7 @@ class State:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class FakeAnswer:
     """A made-up generation: ids by round, and what was drafted. The text never depends on it."""
 
     rounds: tuple[tuple[int, ...], ...]
@@ -154,7 +154,7 @@ class Answer:
         return tuple(token for part in self.rounds for token in part)
 
 
-def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Answer:
+def answer(text: str, limit: int, depth: int, yields: int | None = None) -> FakeAnswer:
     """The prompt's first token, then rounds that accept as chance has it; cut at the limit."""
     chance = random.Random(f"{text} {depth}")  # noqa: S311 - made-up data
     ids = random.Random(text)  # noqa: S311 - made-up data
@@ -164,7 +164,7 @@ def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Answ
         length = min(accepted[-1] + 1, left)
         rounds.append(tuple(ids.randrange(5, 40_000) for _ in range(length)))
     drafted = (depth,) * len(accepted)
-    return Answer(rounds=tuple(rounds), accepted=tuple(accepted), drafted=drafted)
+    return FakeAnswer(rounds=tuple(rounds), accepted=tuple(accepted), drafted=drafted)
 
 
 def depth_of(state: State, body: Json) -> int:
@@ -175,7 +175,7 @@ def depth_of(state: State, body: Json) -> int:
 
 
 def stream(
-    state: State, body: Json, made: Answer, rounds: Sequence[tuple[int, ...]]
+    state: State, body: Json, made: FakeAnswer, rounds: Sequence[tuple[int, ...]]
 ) -> Iterator[Json]:
     """The chunks of an answer, usually one for each round, and the last one with the counts."""
     ids = body.get("return_token_ids") and state.behaviour.style == "vllm"
@@ -216,7 +216,7 @@ def _words(start: int, count: int, state: State) -> str:
     return "".join(words)
 
 
-def whole(state: State, body: Json, made: Answer) -> Json:
+def whole(state: State, body: Json, made: FakeAnswer) -> Json:
     """An answer in one piece."""
     choice: Json = {"index": 0, "finish_reason": "length", "message": {"content": "words"}}
     if body.get("return_token_ids"):
@@ -240,7 +240,7 @@ def prompt_tokens(state: State) -> int:
     return words if words > _SHORT_WORDS else PROMPT_TOKENS
 
 
-def usage(state: State, made: Answer) -> Json:
+def usage(state: State, made: FakeAnswer) -> Json:
     """Tokens as a server counts them."""
     said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
     said = round(said * state.behaviour.counts)
@@ -252,7 +252,7 @@ def usage(state: State, made: Answer) -> Json:
     }
 
 
-def beside(state: State, body: Json, made: Answer) -> Json:
+def beside(state: State, body: Json, made: FakeAnswer) -> Json:
     """What each engine adds to the counts."""
     depth, style = depth_of(state, body), state.behaviour.style
     if style == "llama-server":
@@ -309,7 +309,7 @@ def page(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _timings(made: Answer, stated_ms: float) -> Json:
+def _timings(made: FakeAnswer, stated_ms: float) -> Json:
     drafted = sum(made.drafted)
     drafts = {"draft_n": drafted, "draft_n_accepted": len(made.ids) - 1 - len(made.drafted)}
     return {

@@ -31,14 +31,14 @@ from tests.harness.openai.fake_answers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.harness.openai.fake_answers import Answer, Json
+    from tests.harness.openai.fake_answers import FakeAnswer, Json
 
 
-class Handler(BaseHTTPRequestHandler):
+class FakeHandler(BaseHTTPRequestHandler):
     """Answers as the behaviour of its server says."""
 
     protocol_version = "HTTP/1.1"
-    server: Server
+    server: FakeServer
 
     def do_GET(self) -> None:
         behaviour = self.server.state.behaviour
@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, whole(state, body, made))
 
-    def _stream(self, body: Json, made: Answer) -> None:
+    def _stream(self, body: Json, made: FakeAnswer) -> None:
         fault = self.server.state.behaviour.fault
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -141,13 +141,13 @@ _ANSWERS: dict[str | None, tuple[int, Json]] = {
 }
 
 
-class Server(ThreadingHTTPServer):
+class FakeServer(ThreadingHTTPServer):
     """A stand-in on a free loopback port."""
 
     daemon_threads = True
 
     def __init__(self, behaviour: Behaviour, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+        super().__init__(("127.0.0.1", port), FakeHandler)
         self.state = State(behaviour=behaviour)
 
     @property
@@ -159,9 +159,9 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(port: int = 0, **behaviour: Any) -> Iterator[Server]:  # noqa: ANN401 - fields of `Behaviour`
+def serving(port: int = 0, **behaviour: Any) -> Iterator[FakeServer]:  # noqa: ANN401 - fields of `Behaviour`
     """A stand-in that runs until the block ends."""
-    server = Server(Behaviour(**behaviour), port)
+    server = FakeServer(Behaviour(**behaviour), port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -186,7 +186,7 @@ def main() -> None:
     told = {"style": options.style, "depth": options.depth}
     if options.pickled:
         told = pickle.loads(options.pickled)  # noqa: S301 - the test that starts it wrote it
-    Server(Behaviour(**told), options.port).serve_forever()
+    FakeServer(Behaviour(**told), options.port).serve_forever()
 
 
 if __name__ == "__main__":

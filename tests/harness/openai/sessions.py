@@ -14,7 +14,7 @@ from harness.runners.base import Failure, Generation, Totals, TrialRequest
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
-from tests.harness.openai.fake_server import Server, serving
+from tests.harness.openai.fake_server import FakeServer, serving
 
 LIMIT = 24
 METHOD = Method(type="draft-model", draft="draft", n_max=3)
@@ -37,7 +37,7 @@ def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN4
 def on_fakes(
     spec: dict[str, Any] | None = None,
     **behaviour: Any,  # noqa: ANN401 - fields of `Behaviour`
-) -> Iterator[tuple[OpenAiSession, Server, Server]]:
+) -> Iterator[tuple[OpenAiSession, FakeServer, FakeServer]]:
     """A session with a plain and a drafting stand-in of one style, both prepared."""
     drafting = {"depth": 3, **behaviour, **(spec or {})}
     with serving(**behaviour) as base, serving(**drafting) as other:
@@ -69,7 +69,7 @@ def refused(session: OpenAiSession, arm: str = "draft-model-n3") -> Failure:
     return failure
 
 
-def baseline_alone(server: Server, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
+def baseline_alone(server: FakeServer, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
     """A session on a server for the baseline; nobody is at the other address."""
     nobody = ("http://127.0.0.1:9",)
     return open_session(plan(), base_url=server.url, spec_base_urls=nobody, **options)

@@ -16,7 +16,7 @@ from harness.runners.device_placement import backend_named
 from harness.runners.llama_server.binary import read_devices
 from harness.runners.options import ConnectionOptions
 from schemas.submission import DeviceMemory, Engine, Submission
-from tests.harness.rigs import LOST, Rig, Slot, capture
+from tests.harness.rigs import LOST, EngineRig, Slot, capture
 from tests.processes import needs_colons
 from tests.samples import sample
 
@@ -35,24 +35,26 @@ RTX_4070_LAPTOP = "NVIDIA GeForce RTX 4070 Laptop GPU, 8188, 581.29, 4, 8, [N/A]
 MIG = "| MIG devices:                                                            |"
 
 RIGS = {
-    "DESKTOP": Rig(slots=(UHD, XTX)),
-    "RAPHAELS": Rig(slots=(XTX, RAPHAEL)),
-    "LAPTOP": Rig(nvidia=capture("nvidia_cards_rtx4060_laptop.txt"), slots=(IRIS,)),
-    "PAIR": Rig(nvidia=capture("nvidia_cards_two_gpus.txt")),
-    "APU": Rig(slots=(Slot("0000:c4:00.0", "amd", "Phoenix1", 512),)),
-    "SLICED": Rig(nvidia=A100, banner=MIG),
-    "SLICED WITHOUT TABLE": Rig(nvidia=A100),
-    "CONTAINER": Rig(),
-    "MIXED": Rig(nvidia=RTX_4090, slots=(XTX,)),
-    "NAVI 33": Rig(slots=(NAVI_33,)),
-    "ARC": Rig(slots=(UHD, A770)),
-    "IRIS": Rig(slots=(IRIS,)),
-    "MAC": Rig(mac=capture("system_profiler_m3.json")),
-    "INTEL_MAC": Rig(mac=capture("system_profiler_intel_mac.json")),
-    "WINDOWS": Rig(nvidia=RTX_4070_LAPTOP, windows=capture("windows_cim.json")),
+    "DESKTOP": EngineRig(slots=(UHD, XTX)),
+    "RAPHAELS": EngineRig(slots=(XTX, RAPHAEL)),
+    "LAPTOP": EngineRig(nvidia=capture("nvidia_cards_rtx4060_laptop.txt"), slots=(IRIS,)),
+    "PAIR": EngineRig(nvidia=capture("nvidia_cards_two_gpus.txt")),
+    "APU": EngineRig(slots=(Slot("0000:c4:00.0", "amd", "Phoenix1", 512),)),
+    "SLICED": EngineRig(nvidia=A100, banner=MIG),
+    "SLICED WITHOUT TABLE": EngineRig(nvidia=A100),
+    "CONTAINER": EngineRig(),
+    "MIXED": EngineRig(nvidia=RTX_4090, slots=(XTX,)),
+    "NAVI 33": EngineRig(slots=(NAVI_33,)),
+    "ARC": EngineRig(slots=(UHD, A770)),
+    "IRIS": EngineRig(slots=(IRIS,)),
+    "MAC": EngineRig(mac=capture("system_profiler_m3.json")),
+    "INTEL_MAC": EngineRig(mac=capture("system_profiler_intel_mac.json")),
+    "WINDOWS": EngineRig(nvidia=RTX_4070_LAPTOP, windows=capture("windows_cim.json")),
     # One card has fallen off the bus; the other one goes on.
-    "LOST_ONE": Rig(nvidia=f"{LOST}\n{RTX_4090}"),
-    "LOST_ALL": Rig(nvidia=f"NVIDIA GeForce RTX 3090, {LOST.removeprefix('[GPU is lost], ')}"),
+    "LOST_ONE": EngineRig(nvidia=f"{LOST}\n{RTX_4090}"),
+    "LOST_ALL": EngineRig(
+        nvidia=f"NVIDIA GeForce RTX 3090, {LOST.removeprefix('[GPU is lost], ')}"
+    ),
 }
 
 
@@ -68,7 +70,7 @@ class Listed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedServer:
     """A server that lists nothing. `name` is the card's, or `None` where it asks.
 
     `shows` are words of the question. Without a `version` the server does not state one.
@@ -88,10 +90,10 @@ class Asked:
 
 ROWS = tomllib.loads(Path("tests/data/device_names.toml").read_text("utf-8"))
 LISTED = msgspec.convert(ROWS["listed"], list[Listed])
-ASKED = msgspec.convert(ROWS["asked"], list[Asked])
+ASKED = msgspec.convert(ROWS["asked"], list[AskedServer])
 
 
-def filed(rig: Rig, engine: Engine, folder: Path) -> Submission:
+def filed(rig: EngineRig, engine: Engine, folder: Path) -> Submission:
     """A result of an engine on a machine."""
     plain = sample(tasks=("code",), prompts_per_task=1, blocks=1, backend=engine.backend)
     return replace(plain, machine=rig.machine(folder, {}), engine=engine)
@@ -110,7 +112,7 @@ def test_a_listed_device_has_a_persons_name(row: Listed, tmp_path: Path) -> None
     assert identify(replace(result, arms=arms)).device_label == row.name
 
 
-def where(row: Asked, folder: Path) -> Engine:
+def where(row: AskedServer, folder: Path) -> Engine:
     """The engine of a row as it is recorded. Raises `BadInputError` where it asks."""
     endpoint: Endpoint = parse("http://127.0.0.1:1", option="--base-url")
     if row.command is not None:
@@ -131,7 +133,7 @@ def where(row: Asked, folder: Path) -> Engine:
     "row", [row for row in ASKED if row.name is not None], ids=lambda row: row.title
 )
 def test_a_server_that_lists_nothing_has_the_card_that_must_have_run(
-    row: Asked, tmp_path: Path
+    row: AskedServer, tmp_path: Path
 ) -> None:
     assert identify(filed(RIGS[row.rig], where(row, tmp_path), tmp_path)).device_label == row.name
 
@@ -139,7 +141,7 @@ def test_a_server_that_lists_nothing_has_the_card_that_must_have_run(
 @pytest.mark.parametrize(
     "row", [row for row in ASKED if row.name is None], ids=lambda row: row.title
 )
-def test_where_several_may_have_run_the_person_is_asked(row: Asked, tmp_path: Path) -> None:
+def test_where_several_may_have_run_the_person_is_asked(row: AskedServer, tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as asked:
         where(row, tmp_path)
 
@@ -151,7 +153,7 @@ def test_where_several_may_have_run_the_person_is_asked(row: Asked, tmp_path: Pa
 def test_a_card_that_nobody_names_is_no_processor(tmp_path: Path) -> None:
     engine = Engine(runner="imported", name="vLLM", backend="cuda")
 
-    named = identify(filed(Rig(slots=(UHD,)), engine, tmp_path))
+    named = identify(filed(EngineRig(slots=(UHD,)), engine, tmp_path))
 
     assert (named.device_label, named.device_kind) == ("unknown card", "gpu")
 

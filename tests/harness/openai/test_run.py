@@ -15,7 +15,7 @@ from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.openai.fake_answers import MODEL
-from tests.harness.openai.fake_server import Server, serving
+from tests.harness.openai.fake_server import FakeServer, serving
 
 METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
@@ -28,7 +28,7 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["run", "--runner", "openai", *arguments])
 
 
-def at(base: Server, other: Server) -> tuple[str, ...]:
+def at(base: FakeServer, other: FakeServer) -> tuple[str, ...]:
     """The options that name two servers."""
     return ("--base-url", base.url, "--spec-base-url", other.url)
 

@@ -38,7 +38,7 @@ BUSY = 1.04
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class StandIn:
     """Two servers and what may come of them; both do `both`, one alone `base` or `spec`.
 
     `started` are servers that commands start.
@@ -53,8 +53,8 @@ class Case:
     spec: dict[str, Any] = field(default_factory=dict)
 
 
-def case(truth: float, *comes: Outcome, **fields: Any) -> Case:  # noqa: ANN401 - of `Case`
-    return Case(truth=truth, comes=frozenset(comes), **fields)
+def case(truth: float, *comes: Outcome, **fields: Any) -> StandIn:  # noqa: ANN401 - of `StandIn`
+    return StandIn(truth=truth, comes=frozenset(comes), **fields)
 
 
 TWICE = {"depth": 3, "yields": 2}  # every round of the other server yields two tokens
@@ -164,7 +164,7 @@ def command(behaviour: dict[str, Any]) -> str:
 
 
 @contextmanager
-def servers(row: Case) -> Iterator[tuple[str, ...]]:
+def servers(row: StandIn) -> Iterator[tuple[str, ...]]:
     """The options that name both servers of a row."""
     given: dict[str, Any] = {"round_ms": ROUND_MS, "delivery": AS_DONE, **row.both}
     plain, drafting = ({**given, **own} for own in (row.base, row.spec))
@@ -175,7 +175,7 @@ def servers(row: Case) -> Iterator[tuple[str, ...]]:
         yield "--base-url", base.url, "--spec-base-url", spec.url
 
 
-def run(row: Case, output: Path) -> Result:
+def run(row: StandIn, output: Path) -> Result:
     """The command on both servers of a row."""
     with servers(row) as named:
         arguments = [

