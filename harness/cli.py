@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from harness import PROGRAM, __version__, console
-from harness.command_help import Command
+from harness.command_help import Command, UsageError
 from harness.errors import BAD_INPUT, EXIT_CODES
 from harness.features import COMMANDS
 
@@ -64,11 +63,11 @@ def _in_one_line() -> Iterator[None]:
     """Let a mistake in the command line be one line, where typer prints the usage above it."""
     try:
         yield
-    except NoArgsIsHelpError:
-        raise
     except UsageError as error:
-        hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
         message = error.format_message().removesuffix(".")
+        if error.ctx and error.ctx.get_help().startswith(message):  # nothing was asked for
+            raise
+        hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
         raise UsageError(message if ";" in message else f"{message}{hint}") from error
 
 
@@ -88,32 +87,36 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
         each.help = console.as_started(getattr(each, "help", None) or "")
     for each in (command, *getattr(command, "commands", {}).values()):
         each.get_params = partial(_prepared, each.get_params)
+        _convert_paths(each)
     return command
 
 
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """The parameters of a command: a flag takes no value, so its help shows no type.
 
-    Flags and paths are converted here: typer imports pydantic for it, which takes a tenth of a
-    second. A version of typer that does not look here converts them itself.
+    It is off by default, where typer would import pydantic to convert the default of `--help`.
     """
     found = get_params(context)
     for each in found:
-        described = getattr(each, "type_descriptor", None)
         if getattr(each, "is_flag", False):
             each.metavar = ""
-        if described is not None and described.annotation in (bool, Path, list[Path]):
-            each._runtime_param = _Conversion()  # noqa: SLF001 - there is no public way
+            each.default = each.default or False
     return found
 
 
-class _Conversion:
-    """A word becomes a path, and a list of words one of paths; a flag stays what it is."""
+def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
+    """Let paths be made here: typer imports pydantic for it, which takes a tenth of a second."""
+    kinds = get_type_hints(command.callback) if command.callback else {}
+    for each in command.params:
+        if kinds.get(each.name) in (Path, list[Path]):
+            each.process_value = partial(_as_path, each.process_value)
 
-    def coerce(self, value: Any, *, param: Any, **_: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        if param.multiple or param.nargs == -1:
-            return [Path(each) for each in value or ()]
-        return Path(value) if isinstance(value, str) else value
+
+def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
+    """A word as a path, a list of words as one of paths; typer says what is missing."""
+    if given and isinstance(given, (list, tuple)):
+        return [Path(each) for each in given]
+    return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
 
 
 app = typer.Typer(

@@ -5,8 +5,11 @@ import re
 from difflib import get_close_matches
 from typing import Any
 
-from typer._click.exceptions import NoSuchOption
+import typer
 from typer.core import TyperCommand
+
+# What all mistakes in a command line are. Typer names some of its kinds, and not this one.
+UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
@@ -35,7 +38,9 @@ class Command(TyperCommand):
             words = ["--help"]
         try:
             return super().parse_args(context, words)
-        except NoSuchOption as error:
+        except UsageError as error:
+            if not hasattr(error, "possibilities"):  # which an option has that does not exist
+                raise
             options = (name for each in self.get_params(context) for name in each.opts)
             known = [name.removeprefix("--") for name in options if name.startswith("--")]
             given = error.option_name.lstrip("-")
