@@ -7,12 +7,8 @@ let a missing browser or engine look like a pass.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from _pytest.terminal import TerminalReporter
 
 VARIABLE = "DRAFTMAP_NO_SKIPS"
 
@@ -25,7 +21,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly what was not run."""
     count = _skipped(terminalreporter)
     if count:
@@ -39,5 +35,5 @@ def _forbidden() -> bool:
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
-def _skipped(reporter: TerminalReporter | None) -> int:
+def _skipped(reporter: pytest.TerminalReporter | None) -> int:
     return len(reporter.stats.get("skipped", [])) if reporter else 0

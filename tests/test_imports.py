@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "harness", "pipeline")
+OURS = (*PACKAGES, "draftmap", "tools", "bench", "tests")
 FEATURES = ("compare", "doctor", "fleet", "imports", "submit", "tune")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
@@ -96,6 +98,41 @@ def _imported(node: ast.AST) -> Iterator[str]:
         yield from _imported(child)
 
 
+def named(tree: ast.AST) -> dict[str, str]:
+    """What each imported name stands for: `click` for `typer._click` after such an import."""
+    return {
+        each.asname or each.name.split(".")[0]: f"{node.module}.{each.name}"
+        if isinstance(node, ast.ImportFrom)
+        else each.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+    }
+
+
+def taken_from_libraries(tree: ast.AST) -> Iterator[str]:
+    """What is imported from a library, and each `module.name` of it."""
+    known = {*OURS, *sys.stdlib_module_names}
+    theirs = {name: of for name, of in named(tree).items() if of.split(".")[0] not in known}
+    yield from theirs.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            root, *attributes = _chain(node)
+            if root in theirs:
+                yield ".".join((theirs[root], *attributes))
+
+
+def _chain(node: ast.expr) -> list[str]:
+    """The names of `module.part.name`; the first is empty where a chain begins otherwise."""
+    if isinstance(node, ast.Attribute):
+        return [*_chain(node.value), node.attr]
+    return [node.id if isinstance(node, ast.Name) else ""]
+
+
+def is_private(name: str) -> bool:
+    return any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
+
+
 def is_below(module: str, places: tuple[str, ...]) -> bool:
     return any(module == place or module.startswith(f"{place}.") for place in places)
 
@@ -121,6 +158,48 @@ def test_a_leaf_imports_little(leaf: str) -> None:
     }
 
     assert strays == {}
+
+
+@pytest.mark.parametrize("package", OURS)
+def test_nothing_private_of_a_library_is_used(package: str) -> None:
+    """It may go with the next release, or be missing in the oldest that we promise to run on."""
+    private = {
+        dotted(path): found
+        for path in modules(package)
+        if (found := sorted({*filter(is_private, taken_from_libraries(parsed(path)))}))
+    }
+
+    assert private == {}
+
+
+def test_what_is_private_is_found_wherever_it_stands() -> None:
+    source = """
+import llama_cpp, typer._click.core
+from typer._click import exceptions as errors
+from harness.files import _ours
+def read(self):
+    from llama_cpp import _ggml
+    return llama_cpp.llama_cpp._lib._name, self._own, llama_cpp.__file__, errors.UsageError
+"""
+
+    assert {*filter(is_private, taken_from_libraries(ast.parse(source)))} == {
+        "typer._click.core",
+        "typer._click.exceptions",
+        "typer._click.exceptions.UsageError",
+        "llama_cpp._ggml",
+        "llama_cpp.llama_cpp._lib",
+        "llama_cpp.llama_cpp._lib._name",
+    }
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["show", "missing.json"]])
+def test_a_command_of_flags_and_paths_does_not_wait_for_pydantic(words: list[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "harness", *words]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert "typer" in done.stderr
+    assert "pydantic" not in done.stderr
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, "tests"])

@@ -1,7 +1,9 @@
 """The devices of the installed ggml, the memory in use there, and the default number of threads."""
 
 import ctypes
+import os
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 import psutil
@@ -66,30 +68,40 @@ def _memory_free_mib() -> dict[str, int]:
 
 
 def _all_properties() -> list[_Properties]:
-    library = _library()
+    ggml = _ggml()
     found = []
-    for index in range(library.ggml_backend_dev_count()):
+    for index in range(ggml.ggml_backend_dev_count()):
         properties = _Properties()
-        device = library.ggml_backend_dev_get(index)
-        library.ggml_backend_dev_get_props(device, ctypes.byref(properties))
+        device = ggml.ggml_backend_dev_get(index)
+        ggml.ggml_backend_dev_get_props(device, ctypes.byref(properties))
         found.append(properties)
     return found
 
 
-@cache
-def _library() -> ctypes.CDLL:
-    """The ggml library of the installed package, with the three functions declared."""
+def library(name: str) -> Path:
+    """The file of a library of the installed engine, `ggml` or `llama`, where its package looks."""
     # The import initialises the backends; it must not happen before the engine is asked for.
-    from llama_cpp import _ggml, llama_backend_init  # noqa: PLC0415 - see above
+    import llama_cpp  # noqa: PLC0415 - see above
+
+    folders = (os.environ.get("LLAMA_CPP_LIB_PATH"), Path(llama_cpp.__file__).parent / "lib")
+    names = (f"lib{name}.so", f"lib{name}.dylib", f"{name}.dll", f"lib{name}.dll")
+    files = (Path(folder, each) for folder in folders if folder for each in names)
+    return next(file for file in files if file.exists())
+
+
+@cache
+def _ggml() -> ctypes.CDLL:
+    """The ggml library that the engine has loaded, with the three functions declared."""
+    from llama_cpp import llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()
-    library: ctypes.CDLL = _ggml.libggml
-    library.ggml_backend_dev_count.restype = ctypes.c_size_t
-    library.ggml_backend_dev_get.argtypes = (ctypes.c_size_t,)
-    library.ggml_backend_dev_get.restype = ctypes.c_void_p
-    library.ggml_backend_dev_get_props.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Properties))
-    library.ggml_backend_dev_get_props.restype = None
-    return library
+    ggml = ctypes.CDLL(str(library("ggml")))
+    ggml.ggml_backend_dev_count.restype = ctypes.c_size_t
+    ggml.ggml_backend_dev_get.argtypes = (ctypes.c_size_t,)
+    ggml.ggml_backend_dev_get.restype = ctypes.c_void_p
+    ggml.ggml_backend_dev_get_props.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Properties))
+    ggml.ggml_backend_dev_get_props.restype = None
+    return ggml
 
 
 def default_threads() -> int:

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from _typeshed import SupportsRead, SupportsWrite
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -52,7 +51,7 @@ class Quiet(Handler):
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()
 
-    def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
+    def copyfile(self, source: Any, outputfile: Any) -> None:  # noqa: ANN401 - as it is called
         """Send a file, unless the page that asked for it is gone."""
         with suppress(ConnectionError):
             super().copyfile(source, outputfile)

@@ -3,7 +3,6 @@
 import hashlib
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import llama_cpp
 
@@ -13,7 +12,7 @@ from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.device_placement import backend_named
-from harness.runners.devices import devices
+from harness.runners.devices import devices, library
 from harness.runners.inprocess.context import Context
 from harness.runners.variables import variables
 from schemas.submission import Engine, Settings
@@ -41,7 +40,7 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
 
 def _library_sha256() -> str:
     """SHA-256 of the engine's main library: it distinguishes two builds of one version."""
-    with Path(llama_cpp.llama_cpp._lib._name).open("rb") as file:  # noqa: SLF001 - no public name
+    with library("llama").open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
