@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -86,6 +87,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
         each.help = console.as_started(getattr(each, "help", None) or "")
     for each in (command, *getattr(command, "commands", {}).values()):
         each.get_params = partial(_prepared, each.get_params)
+        _convert_paths(each)
     return command
 
 
@@ -100,6 +102,21 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
             each.metavar = ""
             each.default = each.default or False
     return found
+
+
+def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
+    """Let paths be made here: typer imports pydantic for it, which takes a tenth of a second."""
+    kinds = get_type_hints(command.callback) if command.callback else {}
+    for each in command.params:
+        if kinds.get(each.name) in (Path, list[Path]):
+            each.process_value = partial(_as_path, each.process_value)
+
+
+def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
+    """A word as a path, a list of words as one of paths; typer says what is missing."""
+    if given and isinstance(given, (list, tuple)):
+        return [Path(each) for each in given]
+    return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
 
 
 app = typer.Typer(

@@ -192,7 +192,7 @@ def read(self):
     }
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["show", "missing.json"]])
+@pytest.mark.parametrize("words", [["--version"], ["show", "missing.json"]])
 def test_a_command_of_flags_and_paths_does_not_wait_for_pydantic(words: list[str]) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "harness", *words]
 
