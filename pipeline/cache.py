@@ -24,21 +24,26 @@ LIBRARIES = (
 CODE = {".csv", ".py", ".json", ".toml", ".sql", ".jinja"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cache:
-    """Compressed values in a folder, one file each; without a folder nothing is cached."""
+    """Compressed values in a folder, one file each; without a folder nothing is cached.
+
+    It notes which entries it reads and writes, so that `prune` can remove all others.
+    """
 
     folder: Path | None = None
-    used: set[Path] = field(default_factory=set)
+    used: set[Path] = field(default_factory=set, init=False)
 
     def get(self, inputs: object) -> bytes | None:
         with suppress(OSError, zlib.error):
             if path := self._path(inputs):
+                self.used.add(path)
                 return zlib.decompress(path.read_bytes())
         return None
 
     def put(self, inputs: object, value: bytes) -> None:
         if path := self._path(inputs):
+            self.used.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(zlib.compress(value, level=1))
 
@@ -51,7 +56,7 @@ class Cache:
         return value
 
     def prune(self) -> None:
-        """Remove the entries that were not used since this object was created."""
+        """Remove the entries that this object neither read nor wrote."""
         for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
             path.unlink()
 
@@ -59,8 +64,7 @@ class Cache:
         if self.folder is None:
             return None
         digest = hashlib.sha256(own_digest().encode() + msgspec.json.encode(inputs)).hexdigest()
-        self.used.add(path := self.folder / f"{digest[:32]}.zlib")
-        return path
+        return self.folder / f"{digest[:32]}.zlib"
 
 
 @cache

@@ -34,8 +34,8 @@ _SHORTEST_KEY = 4
 _MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
 _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
 _LISTS: dict[str, list[str]] = document("server_arguments", "harness.campaign")
-_SETTINGS = frozenset(_LISTS.pop("settings"))
-_KINDS = {flag: kind for kind, flags in _LISTS.items() for flag in flags}
+_SETTINGS = frozenset(_LISTS["settings"])
+_KINDS = {flag: kind for kind, flags in _LISTS.items() if kind != "settings" for flag in flags}
 Show = Callable[[str], str]
 
 

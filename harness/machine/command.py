@@ -7,49 +7,58 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from harness import INSTALLED
 
-# Only a driver that hangs takes longer. Its programs are not asked again: a description of the
-# machine asks several times, and every snapshot does.
+# Only a driver that hangs takes longer.
 _LIMIT_S = 8.0
 _KILLED_S = 1.0
-_hanging: set[str] = set()
 
 
-def output(*command: str, variables: Mapping[str, str] | None = None) -> str | None:
-    """Standard output of a command; `None` when it is missing, fails, hangs or hung before."""
-    program = shutil.which(command[0])
-    if program is None or program in _hanging:
-        return None
-    try:
-        # Commands are constants of this package; the program is the one the person installed.
-        process = subprocess.Popen(  # noqa: S603
-            [program, *command[1:]],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            env={**os.environ, **(variables or {})},
-        )
-    except OSError:
-        return None
-    return _answer(process, program)
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Run programs of the system; one that hung is not asked again, for every snapshot asks."""
+
+    hung: set[str] = field(default_factory=set)
+
+    def output(self, *command: str, variables: Mapping[str, str] | None = None) -> str | None:
+        """Standard output of a command; `None` when it is missing, fails, hangs or hung before."""
+        program = shutil.which(command[0])
+        if program is None or program in self.hung:
+            return None
+        try:
+            # Commands are constants of this package; the program is the one the person installed.
+            process = subprocess.Popen(  # noqa: S603
+                [program, *command[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                errors="replace",
+                env={**os.environ, **(variables or {})},
+            )
+        except OSError:
+            return None
+        try:
+            text, _ = process.communicate(timeout=_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.hung.add(program)
+            _kill(process)
+            return None
+        return text if process.returncode == 0 else None
 
 
-def _answer(process: subprocess.Popen[str], program: str) -> str | None:
-    try:
-        text, _ = process.communicate(timeout=_LIMIT_S)
-    except subprocess.TimeoutExpired:
-        _hanging.add(program)
-        process.kill()
-        with suppress(subprocess.TimeoutExpired):  # inside the driver, even a kill has to wait
-            process.wait(_KILLED_S)
-        if process.stdout is not None:
-            process.stdout.close()
-        return None
-    return text if process.returncode == 0 else None
+# All of this process shares what is known of hung programs.
+output = Programs().output
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    with suppress(subprocess.TimeoutExpired):  # inside the driver, even a kill has to wait
+        process.wait(_KILLED_S)
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:

@@ -148,23 +148,24 @@ def as_json() -> dict[str, Any]:
 
 
 _tasks, _verdicts, _runners = document("tasks"), document("verdicts"), document("runners")
-ALL_TASKS: str = _tasks.pop("all_label")
-OWN_TASKS: str = _tasks.pop("own_label")
-HELPS_ABOVE: float = _verdicts.pop("helps_above")
-HURTS_BELOW: float = _verdicts.pop("hurts_below")
-CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
-FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
-DOUBTS: Mapping[str, str] = _verdicts.pop("doubts") | {
+ALL_TASKS: str = _tasks["all_label"]
+OWN_TASKS: str = _tasks["own_label"]
+HELPS_ABOVE: float = _verdicts["helps_above"]
+HURTS_BELOW: float = _verdicts["hurts_below"]
+CLEAR_OF_ONE: float = _verdicts["clear_of_one"]
+FEWEST_PROMPTS: int = _verdicts["fewest_prompts"]
+DOUBTS: Mapping[str, str] = _verdicts["doubts"] | {
     each.id: each.explanation().rstrip(".") for each in FLAGS.values() if each.severity == "serious"
 }
-DEFAULT_RUNNER: str = _runners.pop("default")
+DEFAULT_RUNNER: str = _runners["default"]
 SENTENCES: Mapping[str, str] = document("sentences")
 
-TASKS = entries(TaskEntry, "tasks", _tasks)
+_BOUNDS = ("helps_above", "hurts_below", "clear_of_one", "fewest_prompts")
+TASKS = entries(TaskEntry, "tasks", _tasks, constants=("all_label", "own_label"))
 FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
-VERDICTS = entries(VerdictEntry, "verdicts", _verdicts)
+VERDICTS = entries(VerdictEntry, "verdicts", _verdicts, constants=(*_BOUNDS, "doubts"))
 SIZES = entries(SizeClass, "sizes", document("sizes"))
-RUNNERS = entries(RunnerEntry, "runners", _runners)
+RUNNERS = entries(RunnerEntry, "runners", _runners, constants=("default",))
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
 # The names of models by how else they are written; `aliases.toml` explains the keys.

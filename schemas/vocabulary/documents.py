@@ -1,7 +1,7 @@
 """Reads the TOML files of the vocabulary into typed entries, and refuses unknown keys."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -17,10 +17,14 @@ def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def entries(cls: type[T], name: str, tables: Mapping[str, Any]) -> dict[str, T]:
-    """The entries of a file by their ids, which are the names of its tables."""
+def entries(
+    cls: type[T], name: str, tables: Mapping[str, Any], constants: Collection[str] = ()
+) -> dict[str, T]:
+    """The entries of a file by their ids, which are its keys but for those of `constants`."""
     return {
-        key: read_entry(cls, f"{name}.{key}", {"id": key, **table}) for key, table in tables.items()
+        key: read_entry(cls, f"{name}.{key}", {"id": key, **table})
+        for key, table in tables.items()
+        if key not in constants
     }
 
 
