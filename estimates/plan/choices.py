@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from estimates.engine_commands import LLAMA_CPP, serve_nearest
+from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 from estimates.plan.commands import loading, method_of
 from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection
@@ -54,19 +54,20 @@ class PlanOption:
         return all(each.is_here for each in (self.target, self.draft) if each is not None)
 
     @property
-    def command(self) -> str:
-        """The llama-server line that loads it."""
+    def command(self) -> ServeLine | None:
+        """The llama-server line that loads it; `None` where its files are not at hand."""
+        if not self.is_here:
+            return None
         extra = loading(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
-        line = serve_nearest(
+        return serve_nearest(
             LLAMA_CPP,
             self.target.server_name,
             None if self.draft is None else self.draft.server_name,
             method_of(self.speculation),
             extra,
         )
-        return line.text if line else ""
 
     @property
     def fits(self) -> bool:
@@ -141,7 +142,8 @@ class Plan:
             _place(memory.name, memory.free_mib, buffers)
             for memory, buffers in zip(self.asked.case.devices, found.devices, strict=False)
         ]
-        host = self.asked.case.host
+        host, command = self.asked.case.host, self.best.command
+        notes = [command.note] if command and command.note else []
         return {
             "devices": devices,
             "host": _place(host.name, host.free_mib, found.host),
@@ -152,8 +154,8 @@ class Plan:
             "speedup": _estimate(self.speedup) if self.speedup else None,
             "recommended": self._recommended(),
             "alternatives": [_alternative(each) for each in self.alternatives],
-            "command": self.best.command if self.best.is_here else None,
-            "warnings": list(self.warnings),
+            "command": command.text if command else None,
+            "warnings": [*self.warnings, *notes],
         }
 
     def _recommended(self) -> Json:
@@ -181,9 +183,10 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _alternative(choice: PlanOption) -> Json:
+    command = choice.command
     return {
         "changes": choice.label,
         "tps": round(choice.tps.estimate, 2),
         "fits": choice.fits,
-        "command": choice.command if choice.is_here else None,
+        "command": command.text if command else None,
     }

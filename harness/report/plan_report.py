@@ -1,6 +1,5 @@
 """Print a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from estimates.plan.speed import NEAREST_ERROR, SpeedEstimate
 from harness.machine.command_line import pasted
 from harness.plan.confirm import run_line
 from harness.plan.warnings import SLOWER
+from harness.report.use import folded
 from schemas.vocabulary import say
 
 _BASES = {
@@ -58,11 +58,12 @@ def _commands(plan: Plan, server: Path | None) -> Iterator[str]:
         return
     what = plan.asked.changes if best is plan.asked else best.changes
     given = " if the assumed acceptance holds" if best.acceptance_assumed else ""
-    if best.is_here or best is not plan.asked:
-        yield f"Fastest with this file{given} ({what}){':' if best.is_here else '.'}"
-    if best.is_here:
-        words = shlex.split(best.command)
-        yield f"  {pasted([str(server or words[0]), *words[1:]])}"
+    command = best.command
+    if command or best is not plan.asked:
+        yield f"Fastest with this file{given} ({what}){':' if command else '.'}"
+    if command:
+        yield f"  {pasted([str(server or command.words[0]), *command.words[1:]])}"
+        yield from folded(command.note or "")
     measure = run_line(plan)
     if measure is None:
         yield f"Where to fetch {plan.target} is not known: name a GGUF file or owner/repo:quant."

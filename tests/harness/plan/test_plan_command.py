@@ -16,7 +16,7 @@ from harness.cli import app
 from harness.errors import BadInputError, MachineError
 from harness.machine.detect import machine
 from harness.models.hub_client import Hub
-from harness.plan import run_check
+from harness.plan import inputs, run_check
 from harness.plan.computer import bandwidth_of
 from harness.plan.sources import find
 from tests.harness.fake_hub import FakeHub, serving
@@ -151,6 +151,26 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
     loads = "llama-server -hf Qwen/Qwen3-32B-GGUF:Q4_K_M"
     assert command.startswith(f"{loads} -c 2048 -np 1 -ub 512 -ngl ")
     assert "-fit off" in command
+
+
+def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inputs, "usual_runner", lambda: "llama-cpp-python")
+
+    asked = ("llama-3.1-8b", *CARD)
+
+    found, words = document(*asked), " ".join(call(*asked).stdout.split())
+
+    note = (
+        "llama-server has no prompt-lookup. This is its nearest method, ngram-simple, which is not "
+        "what was measured: measure it, too (--runner llama-server --method ngram-simple)."
+    )
+    assert found["recommended"]["method"] == "prompt-lookup"
+    assert " --spec-type ngram-simple " in found["command"]
+    assert note == found["warnings"][-1]
+    assert words.count(note) == 1
+    assert words.index("--spec-type ngram-simple") < words.index(note)
 
 
 @pytest.mark.parametrize(
