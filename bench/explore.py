@@ -136,7 +136,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "concurrency": 1,
             "mark": verdict,
             "whole_request": speedup * setting.uniform(0.8, 1),
-            "measured_with": "",
+            "measured_with": [],
             **dict.fromkeys(DEFAULTS),
             "context_depth": setting.choice((None, None, 4096)),
         }

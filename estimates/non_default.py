@@ -23,7 +23,7 @@ class NonDefaultSettings:
     cache_types: str | None = None
     attention: str | None = None
     loading: str | None = None
-    measured_with: str | None = None
+    measured_with: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:
@@ -42,7 +42,7 @@ def non_default(settings: Settings) -> NonDefaultSettings:
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]
     limit = settings.max_output_tokens  # not where one answer ended
     short = None if limit is None or limit >= _DEFAULT_OUTPUT_TOKENS else limit
-    flags += [f"--max-tokens {short}"] if short else []
+    flags += ["--max-tokens", str(short)] if short else []
     return NonDefaultSettings(
         context_depth=settings.context_depth_tokens,
         token_choice=_token_choice(settings),
@@ -50,7 +50,7 @@ def non_default(settings: Settings) -> NonDefaultSettings:
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].non_default(settings),
         loading=", ".join(filter(None, (axis.named(value) for axis, value in changed))) or None,
-        measured_with=" ".join(flags) or None,
+        measured_with=tuple(flags),
     )
 
 

@@ -56,7 +56,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     interleaved: Literal["prompt", "block"]
     default_methods: tuple[str, ...]
     engine_label: str | None = None
-    options: str = ""
+    options: tuple[str, ...] = ()
     concurrent: bool = False
     behind_servers: bool = False
     limits_drafts: bool = False

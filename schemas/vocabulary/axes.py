@@ -50,8 +50,8 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def flags(self, value: Any) -> list[str]:  # noqa: ANN401 - of the axis' type
         """The words with which `draftmap run` is asked for this value."""
         if self.type == "texts":
-            return [f"--{self.option}='{each}'" for each in value]
-        return [f"--{self.option} {'all' if self.is_all(value) else value}"]
+            return [f"--{self.option}={each}" for each in value]
+        return [f"--{self.option}", "all" if self.is_all(value) else str(value)]
 
     def named(self, value: Any) -> str | None:  # noqa: ANN401 - of the axis' type
         """The value in the words of a cell's name; `None` for an axis that is named otherwise."""

@@ -42,30 +42,33 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
 @pytest.mark.parametrize(
     ("changed", "label", "options"),
     [
-        ({}, None, None),
-        ({"kv_type_k": None, "kv_type_v": None, "flash_attention": None}, None, None),
-        ({"context_depth_tokens": 4096}, "context 4096", "--context-depth 4096"),
-        (DRAWN, "temperature 0.8", "--temperature 0.8"),
-        ({"sampling": "other"}, "not greedy", None),
-        ({"max_output_tokens": 32}, None, None),
-        ({"max_output_tokens": 31}, "answers of 31 tokens", "--max-tokens 31"),
-        ({"kv_type_k": "q8_0"}, "KV q8_0 and f16", "--cache-type-k q8_0"),
+        ({}, None, ()),
+        ({"kv_type_k": None, "kv_type_v": None, "flash_attention": None}, None, ()),
+        ({"context_depth_tokens": 4096}, "context 4096", ("--context-depth", "4096")),
+        (DRAWN, "temperature 0.8", ("--temperature", "0.8")),
+        ({"sampling": "other"}, "not greedy", ()),
+        ({"max_output_tokens": 32}, None, ()),
+        ({"max_output_tokens": 31}, "answers of 31 tokens", ("--max-tokens", "31")),
+        ({"kv_type_k": "q8_0"}, "KV q8_0 and f16", ("--cache-type-k", "q8_0")),
         (
             {"kv_type_k": "q4_0", "kv_type_v": "q4_0", "flash_attention": "on"},
             "KV q4_0, flash attention on",
-            "--flash-attention on --cache-type-k q4_0 --cache-type-v q4_0",
+            (
+                *("--flash-attention", "on"),
+                *("--cache-type-k", "q4_0", "--cache-type-v", "q4_0"),
+            ),
         ),
-        ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", "--n-cpu-moe all"),
-        ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", "--n-cpu-moe 1"),
+        ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", ("--n-cpu-moe", "all")),
+        ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", ("--n-cpu-moe", "1")),
         (
             {"split_mode": "row", "server_arguments": ("--cache-reuse 256",)},
             "split mode row, --cache-reuse 256",
-            "--split-mode row --server-arg='--cache-reuse 256'",
+            ("--split-mode", "row", "--server-arg=--cache-reuse 256"),
         ),
     ],
 )
 def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
-    changed: dict[str, object], label: str | None, options: str | None
+    changed: dict[str, object], label: str | None, options: tuple[str, ...]
 ) -> None:
     found = non_default(replace(SETTINGS, **changed))  # type: ignore[arg-type]
 
@@ -191,6 +194,20 @@ def test_the_line_that_measures_a_cell_again_has_its_conditions() -> None:
     ]
 
     assert " --context-depth 512 --tasks code" in measure([setting_of(row)])
+
+
+def test_an_argument_with_a_blank_is_one_word_from_the_file_to_the_printed_line() -> None:
+    changed = replace(SETTINGS, split_mode="row", server_arguments=("--cache-reuse 256",))
+    tables = known(replace(sample(), settings=changed))
+
+    setting = setting_of(read(tables, "explore")[0])
+
+    assert setting.conditions == ["--split-mode", "row", "--server-arg=--cache-reuse 256"]
+    assert " --split-mode row '--server-arg=--cache-reuse 256'" in measure([setting])
+    # The data files have the same as text.
+    assert one(tables, "select distinct measured_with from evidence") == (
+        "--split-mode row --server-arg='--cache-reuse 256'",
+    )
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)

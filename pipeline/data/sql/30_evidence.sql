@@ -2,7 +2,7 @@
 -- over all fixed tasks, 'own' over those of an imported suite that lacks some of them.
 create table evidence as
 select
-  setup.*,
+  setup.* replace (shell_text(measured_with) as measured_with),
   arm.arm,
   arm.role,
   arm.method,

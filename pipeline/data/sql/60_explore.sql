@@ -10,7 +10,8 @@ with members as (
     identity.answer_limit,
     identity.cache_types,
     identity.attention,
-    identity.loading
+    identity.loading,
+    identity.measured_with
   from pool_member
   join identity using (submission)
 ),

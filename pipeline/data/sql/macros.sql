@@ -17,6 +17,10 @@ create macro parameters_label(parameters) as
     else parameters::varchar
   end;
 
+-- The words of a command as a shell reads them: only a value after `=` can hold a blank.
+create macro shell_text(words) as
+  nullif(array_to_string([regexp_replace(word, '=(.*)$', '=''\1''') for word in words], ' '), '');
+
 -- Does an interval lie clear of 1? As `estimates.verdicts.judge`: beyond the least that anyone
 -- would notice, and beyond a share of the interval's own half-width, both as logarithms.
 create macro clearly_above(low, high) as low > greatest(

@@ -27,7 +27,7 @@ VENDORS = {
 }
 SETTING = (
     *("target_label", "quantisation", "draft_label", "method", "depth"),
-    *("engine_label", "concurrency", "measured_with"),
+    *("engine_label", "concurrency"),
 )
 
 
@@ -136,9 +136,11 @@ LINKS = (
     Facet(
         name="command",
         key=pl.concat_str(
-            (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
+            *(col(name).cast(pl.String).fill_null("") for name in SETTING),
+            col("measured_with").list.join(" "),
+            separator="|",
         ),
-        label=pl.struct(SETTING),
+        label=pl.struct(*SETTING, "measured_with"),
         printed=lambda row: shown_commands.measure(
             [shown_commands.setting_of(SimpleNamespace(**row, task="all"))]
         ),

@@ -27,7 +27,7 @@ class NamedSetting:
     depth: int | None
     engine: str
     concurrency: int = 1
-    conditions: str | None = None
+    conditions: Sequence[str] = ()
     tasks: tuple[str, ...] = ()
 
 
@@ -40,7 +40,7 @@ def setting_of(cell: Row, *tasks: str) -> NamedSetting:
         depth=cell.depth,
         engine=cell.engine_label,
         concurrency=cell.concurrency,
-        conditions=getattr(cell, "measured_with", None),
+        conditions=getattr(cell, "measured_with", ()),
         tasks=tasks or (() if cell.task == "all" else (cell.task,)),
     )
 
@@ -61,7 +61,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
     A method that has no name of its own cannot be asked for: the line goes without it.
     """
-    runner = tuple(shlex.split(_options(settings)))
+    runner = _runner_options(settings)
     return _line(
         engine_commands.RunSetting(
             target=file_of(each.target),
@@ -69,7 +69,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
             method=_method(each) if METHODS[each.method].runners else None,
             runner=runner,
             concurrency=each.concurrency,
-            options=tuple(shlex.split(each.conditions or "")),
+            options=tuple(each.conditions),
             tasks=each.tasks,
         )
         for each in settings
@@ -139,7 +139,7 @@ def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
     return next(able, None)
 
 
-def _options(settings: Sequence[NamedSetting]) -> str:
+def _runner_options(settings: Sequence[NamedSetting]) -> tuple[str, ...]:
     """The options with which the harness reaches the engine that was measured."""
     engine = settings[0].engine
     own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
