@@ -37,6 +37,30 @@ def verbs() -> set[str]:
     return set(re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE))
 
 
+def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
+    site = [*(ROOT / "pipeline/site").rglob("*"), *(ROOT / "site_src").rglob("*")]
+    pages = "\n".join(
+        path.read_text("utf-8") for path in site if path.suffix in {".js", ".jinja", ".md", ".py"}
+    )
+    sheets = (ROOT / "site_src/assets/stylesheets").glob("*.css")
+    classes = {
+        name
+        for sheet in sheets
+        for selector in re.findall(r"([^{}]+)\{", sheet.read_text("utf-8"))
+        for name in re.findall(r"\.(dm-[\w-]+)", selector)
+    }
+
+    # What follows `--` may be put in by a template or a script.
+    unused = [
+        name
+        for name in sorted(classes)
+        if not re.search(rf"\b{name}(?![\w-])|\b{name.partition('--')[0]}--[{{$]", pages)
+    ]
+
+    assert len(classes) > 150
+    assert unused == []
+
+
 def test_no_file_names_a_place_on_somebodys_machine() -> None:
     # This file names the pattern itself; captured tool output is checked where it is used.
     found = {
