@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -65,6 +66,8 @@ class _Offered:
             metavar=option.metavar,
             rich_help_panel=option.panel,
             hidden=not (option.usual or whole),
+            # A place on this machine is another one elsewhere; the help says what is there.
+            show_default=not (isinstance(default, Path) and default.is_absolute()),
         )
         default = inspect.Parameter.empty if default is MISSING else default
         yield _parameter(self.field.name, read_as, info, default=default)

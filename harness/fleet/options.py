@@ -24,7 +24,7 @@ def _address(text: str) -> str:
 class KeyOptions:
     tls: Path = option(
         "Folder of the fleet's key and certificate. `fleet run` makes them; copy the folder to "
-        "the other machines.",
+        "the other machines. Default: draftmap/fleet among the settings of your account.",
         metavar="FOLDER",
         default=Path(platformdirs.user_config_dir("draftmap")) / "fleet",
     )
