@@ -84,13 +84,6 @@ def named_in(word: str) -> set[str]:
     return found
 
 
-def test_every_path_on_the_page_exists() -> None:
-    paths = PATH.findall(PAGE)
-
-    assert len(paths) > 60
-    assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
 def test_every_step_of_a_recipe_names_its_files() -> None:
     assert list(RECIPES) == [
         f"Add {thing}"

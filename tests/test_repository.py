@@ -32,11 +32,6 @@ def tracked() -> list[Path]:
     return [path for path in paths if path.is_file() and path.suffix in TEXT]
 
 
-def verbs() -> set[str]:
-    text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE))
-
-
 def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
     site = [*(ROOT / "pipeline/site").rglob("*"), *(ROOT / "site_src").rglob("*")]
     pages = "\n".join(
@@ -119,15 +114,6 @@ def test_every_declared_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9._-]+)==", text, re.MULTILINE))
 
     assert wanted - locked == set()
-
-
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
-def test_a_make_command_in_the_words_is_one_in_the_makefile(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    named = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE))
-
-    assert named
-    assert named <= verbs()
 
 
 def test_every_link_between_documents_leads_to_a_file() -> None:

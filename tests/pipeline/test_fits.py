@@ -51,7 +51,7 @@ def wish(rng: random.Random, file: dict[str, Any]) -> dict[str, Any]:
 
 
 def case_of(asked: dict[str, Any], file: dict[str, Any]) -> Case:
-    """The same question as `harness/plan/wish.py` asks it."""
+    """The same question as `harness/plan/inputs.py` asks it."""
     shape = shape_of(asked["model"])
     assert shape is not None
     facts = facts_of(shape, quantisation_of(asked["quantisation"]), with_head=shape.head_layers > 0)
