@@ -1,4 +1,4 @@
-"""Which submissions come from one machine over several engine builds? The third one is slower.
+"""Submissions from one machine over several engine builds, of which the third is slower.
 
 In the first one an arm cannot run, and one trial of another does not end.
 """

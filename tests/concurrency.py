@@ -1,4 +1,4 @@
-"""Which submissions had several requests in flight? Samples measured at several levels at once."""
+"""Samples that were measured with several requests in flight, at several levels."""
 
 from __future__ import annotations
 

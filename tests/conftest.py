@@ -1,4 +1,4 @@
-"""Which rules hold for every test? Skips are loud, Hypothesis repeats itself, the long go first.
+"""Rules for every test: skips are loud, Hypothesis repeats itself, the long go first.
 
 The cache of weights is the user's own: engine tests need real weights, and fetching them anew
 into a temporary folder for every run would take minutes.

@@ -1,4 +1,4 @@
-"""Which submissions have a depth of context? Samples whose prompts were filled up."""
+"""Samples with a depth of context: their prompts were filled up."""
 
 from dataclasses import replace
 

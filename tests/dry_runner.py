@@ -1,4 +1,4 @@
-"""What would the code host do with a workflow? Its `run` steps here, with local stand-ins for it.
+"""Run a workflow as the code host would: its `run` steps, with local stand-ins for the host.
 
 Checking out is cloning, artifacts are folders, `gh` is a recorder with a memory. Expressions are
 filled in from a made-up event, so the commands and their environment are those of the workflow.

@@ -1,4 +1,4 @@
-"""Which leaves does a JSON document have, and what does it look like with one of them changed?"""
+"""The leaves of a JSON document, and the document with one of them changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Were tests skipped where none may be? With DRAFTMAP_NO_SKIPS=1 a skipped test fails the run.
+"""With DRAFTMAP_NO_SKIPS=1 a skipped test fails the run.
 
 A skip on a contributor's machine is honest; on the machine that decides about a change it would
 let a missing browser or engine look like a pass.

@@ -1,4 +1,4 @@
-"""How do tests start and await other processes? For longer than any machine needs.
+"""Start and await other processes, for longer than any machine needs.
 
 A limit here is never a measure: it only ends a test whose condition will not come true any more.
 """

@@ -1,4 +1,4 @@
-"""What do the trials of the samples look like? Counters that follow from a handful of costs."""
+"""The trials of the samples: counters that follow from a handful of costs."""
 
 import random
 from collections.abc import Callable

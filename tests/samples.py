@@ -1,4 +1,4 @@
-"""Which submissions do the tests look at? Small made-up ones, consistent by construction.
+"""Small invented submissions, consistent by construction.
 
 `sample()` builds a valid submission from a handful of costs; every counter follows from them.
 """

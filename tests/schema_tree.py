@@ -1,4 +1,4 @@
-"""What does a JSON Schema say at each place? The walk that several tests of the format share."""
+"""What a JSON Schema says at each place: the walk that several tests of the format share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which site do the tests look at? One built from a small corpus, once for all test processes.
+"""The site that tests look at: built from a small corpus, once for all test processes.
 
 One of its submissions carries text that tries to become code, as far as the format lets it. Beside
 the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.

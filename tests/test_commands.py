@@ -1,4 +1,4 @@
-"""Does every place that prints a command line say what a measurement passes?"""
+"""Every place that prints a command line prints what a measurement passes."""
 
 import shlex
 from collections.abc import Callable, Iterable

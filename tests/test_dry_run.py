@@ -1,4 +1,4 @@
-"""From a pull request to its comment: do the workflows do it, step by step, without the host?"""
+"""The workflows lead from a pull request to its comment, step by step, without the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the whole pipe run on real input? Measure, validate, show, submit, build, as people do."""
+"""The whole pipe runs on real input: measure, validate, show, submit, build, as people do."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Does every module import only what its place allows? What import-linter cannot say by file."""
+"""Every module imports only what its place allows; import-linter cannot say it by file."""
 
 from __future__ import annotations
 

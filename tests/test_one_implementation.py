@@ -1,4 +1,4 @@
-"""Do the terminal and the site say the same of a result?"""
+"""The terminal and the site say the same of a result."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Does every command that a command prints run as it is, on the program that it names?
+"""Every command that a command prints runs as it is, on the program that it names.
 
 Our own are run with `--dry-run` where they have it, else with `--help`; those of a server are given
 to the real binary with `--help`, which refuses an option or a value that it does not know.

@@ -1,4 +1,4 @@
-"""Is the repository fit for strangers: no trace of a machine, licences in place, true words?"""
+"""The repository is fit to publish: no trace of a machine, licences in place, true words."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Does what the vocabulary owns occur nowhere else? Bounds, ids, labels and words have one home."""
+"""What the vocabulary owns occurs nowhere else: bounds, ids, labels and words have one home."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Is the wheel small and pure, and does it work where nothing but its dependencies is installed?"""
+"""The wheel is small and pure, and works where only its dependencies are installed."""
 
 from __future__ import annotations
 

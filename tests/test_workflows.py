@@ -1,4 +1,4 @@
-"""Are the workflows pinned, of least right, and made of our own commands?"""
+"""The workflows are pinned, have the least rights, and call our own commands."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How far is the planner from measured memory? `python -m bench.plan [FILE]` prints it.
+"""`python -m bench.plan [FILE]` prints how far the planner is from measured memory.
 
 `memory_points.json` of this folder, or a file like it, lists public logs: each with what a person
 knows before loading and the buffers that the engine logged. Prediction and fact are printed next to

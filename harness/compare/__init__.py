@@ -1,1 +1,1 @@
-"""Compare two builds of an engine: is speculation slower, or are answers worse, after a change?"""
+"""Compare two builds of an engine: whether speculation became slower, or its answers worse."""

@@ -1,4 +1,4 @@
-"""`draftmap compare`: did a change of the engine make speculation slower, or its answers worse?"""
+"""`draftmap compare`: whether a change of the engine made speculation slower or answers worse."""
 
 from dataclasses import replace
 from typing import Annotated

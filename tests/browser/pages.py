@@ -1,4 +1,4 @@
-"""What do the browser tests share? The kinds of pages, the sizes, and what is watched on a page."""
+"""What browser tests share: the kinds of pages, the sizes, and what is watched on a page."""
 
 from __future__ import annotations
 

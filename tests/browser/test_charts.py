@@ -1,4 +1,4 @@
-"""Do charts come alive late, over and over, and leave nothing behind?"""
+"""Charts come alive when they are scrolled to, again and again, and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do Explore and Compare work in a browser: filters, address, order, copies, phones, no script?"""
+"""Explore and Compare work in a browser: filters, address, order, copies, phones, no script."""
 
 from __future__ import annotations
 

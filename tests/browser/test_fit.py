@@ -1,4 +1,4 @@
-"""Does *Will it fit?* answer for a card and a model, and does "My machine" agree?"""
+"""*Will it fit?* answers for a card and a model, and "My machine" agrees with it."""
 
 from __future__ import annotations
 

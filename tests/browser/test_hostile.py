@@ -1,4 +1,4 @@
-"""Does text that wants to be code, a link or a wide page stay text, in a real browser?"""
+"""In a real browser, hostile text stays text: it runs no code, adds no link and widens no page."""
 
 from __future__ import annotations
 

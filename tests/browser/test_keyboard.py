@@ -1,4 +1,4 @@
-"""Can everything be reached, seen and worked with the keyboard alone?"""
+"""Everything can be reached, seen and used with the keyboard alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do Explore and Compare read a large collection in parts, one task or two devices at a time?"""
+"""Explore and Compare read a large collection in parts: one task, or two devices, at a time."""
 
 from __future__ import annotations
 

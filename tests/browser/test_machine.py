@@ -1,4 +1,4 @@
-"""Does a visitor's machine get an answer: labelled, sourced, with a command, in two clicks?"""
+"""A visitor's machine gets an answer in two clicks: labelled, with its source and a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the built site work in a real browser: quiet, self-contained, readable, accessible?"""
+"""The built site works in a real browser: quiet, self-contained, readable, accessible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a visitor who pastes two runs read why, without anything leaving the browser?"""
+"""A visitor who pastes two runs reads why one is slower, and nothing leaves the browser."""
 
 from collections.abc import Iterator
 from pathlib import Path

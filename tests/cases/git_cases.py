@@ -1,4 +1,4 @@
-"""Which pull requests try to fool the path gate? Each as what it does to a tree, and what is said.
+"""Pull requests that try to fool the gate: what each does to a tree, and the answer to it.
 
 A file is (mode, content); the path is what git stores, quoted as `git fast-import` wants it where
 it is no plain word. Expected are the rules by path; `ERROR` means one line about git itself.

@@ -1,4 +1,4 @@
-"""Which texts are JSON, which are not, and which are JSON that two readers could read in two ways?
+"""Texts that are JSON, texts that are not, and JSON that two readers could read in two ways.
 
 The grammar is that of a library: `ACCEPTED` is what our own checks of keys, numbers, characters and
 depth must let pass, `REFUSED` what readers differ about, and one text for each kind of error.

@@ -1,4 +1,4 @@
-"""Which campaigns do these tests look at? Bare ones, where a test names only what it is about."""
+"""Bare campaigns for tests of estimates: a test names only what it is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which machines raise a flag? Clocks, power and memory, each beside a clean campaign."""
+"""Machines that raise a flag by clocks, power or memory, each beside a clean campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is speculation compared with the other use of its memory, where that was measured?"""
+"""Speculation is compared with the other use of its memory where that was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much does a round yield, and what does it cost?"""
+"""A speedup splits into the tokens that a round yields and what the round costs."""
 
 from dataclasses import replace
 

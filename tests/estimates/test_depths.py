@@ -1,4 +1,4 @@
-"""Is no arm whose depth varies said to have a depth?"""
+"""An arm whose depth varies has no depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one engine's plain decoding compared with another's, prompt by prompt and block by block?"""
+"""Plain decoding of two engines is compared prompt by prompt and block by block."""
 
 import math
 from dataclasses import replace

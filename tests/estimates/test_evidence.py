@@ -1,4 +1,4 @@
-"""Which trials had rounds that all cost alike, so that their cost may be compared?"""
+"""Costs of rounds are compared only over trials whose rounds all cost alike."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Is an arm's output the baseline's?"""
+"""The output of an arm is compared with that of the baseline, token by token."""
 
 from dataclasses import replace
 

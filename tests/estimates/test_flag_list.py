@@ -1,4 +1,4 @@
-"""Is the list of flags one that somebody reads? One cause, one flag; the worst comes first."""
+"""The list of flags is short: one cause has one flag, and the worst comes first."""
 
 from __future__ import annotations
 

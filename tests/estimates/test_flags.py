@@ -1,4 +1,4 @@
-"""Is each flag raised by what it is about, and by nothing else?"""
+"""Each flag is raised by what it is about, and by nothing else."""
 
 from dataclasses import replace
 

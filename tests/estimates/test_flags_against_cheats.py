@@ -1,4 +1,4 @@
-"""Do the flags against cheats see what cannot be, and spare what clocks and methods explain?"""
+"""Flags against cheats see impossible figures, and spare what clocks and methods explain."""
 
 from __future__ import annotations
 

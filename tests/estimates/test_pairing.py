@@ -1,4 +1,4 @@
-"""Which trials are compared with which?"""
+"""Trials are paired by prompt and block, and only where both arms finished."""
 
 from __future__ import annotations
 

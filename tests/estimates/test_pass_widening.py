@@ -1,4 +1,4 @@
-"""Does an interval know that what disturbs a pass disturbs all of its prompts?"""
+"""An interval allows for disturbances that hit all prompts of a pass."""
 
 from __future__ import annotations
 

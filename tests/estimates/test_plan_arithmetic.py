@@ -1,4 +1,4 @@
-"""Are buffers, placements and speeds what a person works out by hand?"""
+"""Buffers, placements and speeds of a plan are those that a person works out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are two whole plans what a person works out on paper?"""
+"""Two whole plans are those that a person works out on paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the flags for implausible figures spare honest ones, and is the reference data sound?"""
+"""Flags for implausible figures spare honest ones, and their reference data are sound."""
 
 import json
 import random

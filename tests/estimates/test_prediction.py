@@ -1,4 +1,4 @@
-"""What speedup follows from the probes?"""
+"""The probes predict a speedup."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for estimates whatever was measured?"""
+"""Estimates keep their properties whatever was measured."""
 
 import json
 import math

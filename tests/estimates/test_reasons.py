@@ -1,4 +1,4 @@
-"""Is the reason one true, plain sentence?"""
+"""The reason for a verdict is one true and plain sentence."""
 
 from dataclasses import replace
 

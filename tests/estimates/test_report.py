@@ -1,4 +1,4 @@
-"""What does a summary look like as JSON?"""
+"""A summary as JSON has documented fields and round figures."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Is the whole request prompt, draft prompt and answer added up, and who reads what?"""
+"""A whole request is the prompt, the draft's prompt and the answer together."""
 
 from __future__ import annotations
 

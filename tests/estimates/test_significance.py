@@ -1,4 +1,4 @@
-"""Are our tests of significance those of the textbook, and of SciPy?"""
+"""Our tests of significance agree with textbooks and with SciPy."""
 
 import pytest
 import scipy

@@ -1,4 +1,4 @@
-"""Do the estimates keep their promise in simulated campaigns, as the figures of Proofs say?"""
+"""Estimates hold in simulated campaigns as the figures of Proofs say."""
 
 from __future__ import annotations
 

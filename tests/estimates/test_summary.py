@@ -1,4 +1,4 @@
-"""What does one submission say?"""
+"""A summary says all that one submission says."""
 
 from __future__ import annotations
 

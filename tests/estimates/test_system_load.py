@@ -1,4 +1,4 @@
-"""Is a verdict under load humbler than on a quiet machine?"""
+"""A verdict under load is more cautious than one on a quiet machine."""
 
 from __future__ import annotations
 

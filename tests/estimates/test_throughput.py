@@ -1,4 +1,4 @@
-"""How much does a machine answer in total while several requests are in flight?"""
+"""Throughput counts all tokens of the requests that are in flight together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long did one token take in one trial?"""
+"""The time per token of a trial comes from its clock and its rounds."""
 
 import pytest
 

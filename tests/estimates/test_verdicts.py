@@ -1,4 +1,4 @@
-"""What may be said about an arm?"""
+"""A verdict follows from the interval, the failures and the doubts of an arm."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which campaigns do the harness tests run? Small ones, built from a handful of values."""
+"""Small campaigns for tests of the harness, built from a handful of values."""
 
 from __future__ import annotations
 

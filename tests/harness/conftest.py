@@ -1,4 +1,4 @@
-"""What do the harness's tests share? A cache of their own."""
+"""All tests of the harness have a cache of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the Hugging Face hub answer? The part of its HTTP interface that a download uses.
+"""A stand-in for the Hugging Face hub: the part of its HTTP interface that a download uses.
 
 Written from what `huggingface_hub` asks for and reads. It can cut a connection, answer with an
 error, and serve other bytes than it announced.

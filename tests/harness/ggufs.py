@@ -1,4 +1,4 @@
-"""Which model files do the tests look at? Tiny ones, with a header like a real one's.
+"""Tiny model files with a header like that of a real one.
 
 What is taken over from real files is copied as bytes: the library reads a vocabulary token by token
 into arrays, which takes ten seconds.

@@ -1,4 +1,4 @@
-"""Is the cache where it should be, and is what stands in it always complete?"""
+"""The cache is where it should be, and what it holds is always complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the command line parse, print results to stdout and errors once, and exit as promised?"""
+"""The command line prints results to stdout and errors once, and exits as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every field that is an option in the help, filled from the command line, and checked?"""
+"""Every field that is an option is in the help, filled from the command line, and checked."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Which submission before which corpus raises each flag, and which comes close without it?
+"""For each flag of the corpus, a submission that raises it and one that comes close.
 
 Copies are made of one honest submission, as a stranger would make them: other metadata, then the
 times as they are, scaled, or a part of them.

@@ -1,4 +1,4 @@
-"""Which tables does a built site show, and what do they say? By page and name, as plain text."""
+"""The tables that a built site shows, by page and name, as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What might an advisor know, and be asked? Pools of every kind of key, at random."""
+"""Random pools and questions of every kind for the advisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the repositories look like that the gate is tried on? Small ones, made on the spot."""
+"""Small repositories, made on the spot, to try the gate on."""
 
 from __future__ import annotations
 

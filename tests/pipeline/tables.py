@@ -1,4 +1,4 @@
-"""Which databases do the tests ask? Campaigns with written-down estimates, and small corpora."""
+"""Databases for tests: campaigns with given estimates, and small collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the advisor's intervals as wide as its own past errors say that they must be?"""
+"""The advisor's intervals are as wide as its own past errors require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every query of the pipeline a text of its own, into which no value is ever formatted?"""
+"""Every query of the pipeline is a fixed text, into which no value is formatted."""
 
 import ast
 from pathlib import Path

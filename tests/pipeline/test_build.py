@@ -1,4 +1,4 @@
-"""Does the whole site come out right: complete, closed, repeatable, and unmoved by hostile text?"""
+"""The whole site is complete, closed and repeatable, and hostile text changes nothing in it."""
 
 from __future__ import annotations
 

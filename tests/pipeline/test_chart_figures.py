@@ -1,4 +1,4 @@
-"""Are figures, axes and colours of charts those that a reader needs?"""
+"""Figures, axes and colours of charts are those that a reader needs."""
 
 import math
 from datetime import date

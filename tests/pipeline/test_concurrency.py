@@ -1,4 +1,4 @@
-"""Are concurrent requests a part of their own on the site, and what do they leave of a speedup?"""
+"""Concurrent requests have their own part of the site, and it shows what a speedup keeps."""
 
 from dataclasses import replace
 

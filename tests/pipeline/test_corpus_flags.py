@@ -1,4 +1,4 @@
-"""Are copies found, and are honest submissions left in peace?"""
+"""Copies are found, and honest submissions are left in peace."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Does every corrupted result show its flag or rule, wherever somebody looks at it?"""
+"""Every corrupted result shows its flag or rule wherever it can be seen."""
 
 from __future__ import annotations
 

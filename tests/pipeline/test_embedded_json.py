@@ -1,4 +1,4 @@
-"""Does JSON inside a page stay data, whatever stands in it, and does it say the same?"""
+"""JSON inside a page stays data, whatever it holds, and says the same."""
 
 import json
 import math

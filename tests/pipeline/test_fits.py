@@ -1,4 +1,4 @@
-"""Does the script of *Will it fit?* add up what the planner does?"""
+"""The script of *Will it fit?* adds up what the planner adds up."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Does the methodology page list every flag with its severity and its bounds?"""
+"""The methodology page lists every flag with its severity and its bounds."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How does the gate tell its judgement, to people, to the code host and to programs?"""
+"""The gate states its verdict to people, to the code host and to programs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Does the path gate say the one right thing about every hostile pull request, without a traceback?
+"""The gate answers every hostile pull request with one right line, and never a traceback.
 
 All of them are branches of one small repository, written in one go by `git fast-import`.
 """

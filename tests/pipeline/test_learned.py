@@ -1,4 +1,4 @@
-"""What does the planner learn from the results, and how does it judge itself?"""
+"""The planner learns from the results, and its own errors are computed from them."""
 
 from __future__ import annotations
 

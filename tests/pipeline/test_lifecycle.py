@@ -1,4 +1,4 @@
-"""Can a result be corrected, withdrawn and doubted without an edit, and does the map notice?"""
+"""A result is corrected, withdrawn or doubted without an edit, and the map shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does everything that the site refers to exist, and at addresses that hold?"""
+"""Everything that the site refers to exists, at addresses that last."""
 
 import re
 import struct

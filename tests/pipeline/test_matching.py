@@ -1,4 +1,4 @@
-"""Does the matcher of the site understand what people type for a card, a memory, a model?"""
+"""The site's matcher understands what people type for a card, a memory or a model."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Is one file of weights one model on the site, whatever its results call it?"""
+"""One file of weights is one model on the site, whatever its results call it."""
 
 from __future__ import annotations
 

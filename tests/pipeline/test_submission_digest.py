@@ -1,4 +1,4 @@
-"""Is a submission understood with the figures of its summary and the words of the map?"""
+"""A submission is digested with the figures of its summary and the words of the map."""
 
 from dataclasses import replace
 

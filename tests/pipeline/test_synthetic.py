@@ -1,4 +1,4 @@
-"""Is the made-up corpus fit to try the site on: valid, reproducible, varied, true to its truth?"""
+"""The synthetic collection is fit to try the site on: valid, reproducible, varied, truthful."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does SQL judge, name and order by the vocabulary?"""
+"""SQL judges, names and orders by the vocabulary."""
 
 from __future__ import annotations
 

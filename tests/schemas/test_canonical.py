@@ -1,4 +1,4 @@
-"""Is the same content the same bytes, under the same name?"""
+"""The same content is the same bytes under the same name."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Does a submission survive being written and read?"""
+"""A submission survives being written and read."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Does the contract find every mistake, say it well, and never raise?"""
+"""The contract finds every mistake, explains it well, and never raises."""
 
 from __future__ import annotations
 

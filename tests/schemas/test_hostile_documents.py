@@ -1,4 +1,4 @@
-"""Is every hostile document refused for the reason that was meant, at the place that was meant?"""
+"""Every hostile document is refused for the intended reason, at the intended place."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""Does the contract find every change of a valid file that matters, and survive all others?"""
+"""The contract finds every change of a valid file that matters, and survives all others."""
 
 from __future__ import annotations
 

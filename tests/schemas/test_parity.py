@@ -1,4 +1,4 @@
-"""Do the dataclasses and the schema of a submission name the same fields, with the same types?"""
+"""The dataclasses and the schema of a submission name the same fields with the same types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every rule fire on its example file, alone, and on no valid file?"""
+"""Every rule fires on its example file, alone, and on no valid file."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Is a figure printed in one way, so that nobody is misled by its digits?"""
+"""A figure is printed in one way, with digits that mislead nobody."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Does a page's script print a figure as Python does?"""
+"""A page's script prints a figure as Python does."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Are the schemas of submissions and published files closed, bounded and documented everywhere?"""
+"""The schemas of submissions and published files are closed, bounded and documented."""
 
 import re
 from dataclasses import dataclass

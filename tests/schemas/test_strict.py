@@ -1,4 +1,4 @@
-"""Does the strict loader refuse everything that two readers could read in two ways, in time?"""
+"""The strict loader refuses in time whatever two readers could read in two ways."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Are the words of the project complete, and the same ids as those of the format?"""
+"""The words of the project are complete, and their ids are those of the format."""
 
 from __future__ import annotations
 

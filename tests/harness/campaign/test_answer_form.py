@@ -1,4 +1,4 @@
-"""Is it noticed when an answer is no longer the JSON or the calls that its prompt asks for?"""
+"""An answer that is no longer the JSON or the calls that its prompt asks for is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which campaign follows from which options?"""
+"""Options become the campaign that they describe."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Does every method get the drafts that are meant for it?"""
+"""Every method gets the drafts that are meant for it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Does a campaign last about as long as is announced before it?"""
+"""A campaign lasts about as long as is announced before it."""
 
 from dataclasses import replace
 from datetime import datetime

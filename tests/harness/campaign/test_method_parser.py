@@ -1,4 +1,4 @@
-"""Is `--method` understood, and a slip answered with what was meant?"""
+"""`--method` is understood, and a typing error is answered with what was probably meant."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Is the target alone, at another placement, measured beside the baseline and told apart?"""
+"""The target alone is also measured at another placement, as an arm of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a campaign that cannot be recorded refused before an hour of measuring, and no other?"""
+"""A campaign is refused before it starts if its result would be too large to record."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Does a suite load, keep its digest, and narrow down to what was asked for?"""
+"""A suite loads, keeps its digest, and narrows down to what was asked for."""
 
 from __future__ import annotations
 

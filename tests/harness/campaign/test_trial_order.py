@@ -1,4 +1,4 @@
-"""Is the running order balanced, paired and reproducible?"""
+"""The order of trials is balanced, paired and reproducible."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What do the commands about files, models and the machine say?"""
+"""The commands about files, models and the machine print what was asked for."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Does `methods` tell what can be asked of `--method`, and of which runner?"""
+"""`methods` lists what `--method` takes, and which runner measures it."""
 
 import json
 

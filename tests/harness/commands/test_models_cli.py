@@ -1,4 +1,4 @@
-"""What do `models`, `models check` and `models get` say, and with which exit code do they end?"""
+"""`models`, `models check` and `models get` print clear lines and end with their exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `compare` measure two builds in turns, and end as a CI job needs it?"""
+"""`compare` measures two builds in turns and ends with the exit code that a CI job needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the steps of the workflow that the site shows run as they are, on stand-ins for builds?"""
+"""The workflow that the guide shows runs as it is, with stand-ins for the builds."""
 
 from __future__ import annotations
 

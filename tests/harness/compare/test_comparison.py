@@ -1,4 +1,4 @@
-"""Does the comparison of two builds find what changed, and nothing where nothing did?"""
+"""The comparison of two builds finds what changed, and nothing where nothing did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a check against a reference hold what repeats, and find what one task lost?"""
+"""A check against a reference passes what repeats, and finds what one task lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the doctor see what is wrong, and say what to do?"""
+"""The doctor sees what is wrong and says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every cell of a matrix measured once, on a device that can, even if a worker is killed?"""
+"""Every run of a matrix is measured once, on a suitable device, even if a worker is killed."""
 
 from __future__ import annotations
 

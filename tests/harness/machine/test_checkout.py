@@ -1,4 +1,4 @@
-"""Does a result say which commit of Draftmap measured it?"""
+"""A result says which commit of Draftmap measured it."""
 
 from __future__ import annotations
 

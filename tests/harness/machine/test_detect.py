@@ -1,4 +1,4 @@
-"""Does what a system says about itself become the machine of the format?"""
+"""What a system says about itself becomes the machine of the format."""
 
 from collections import namedtuple
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Do file and state speak of the cards that the engine computes on?"""
+"""A file and its snapshots describe the cards that the engine computes on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Does a GGUF header become facts, and a broken file one clear line?"""
+"""A GGUF header becomes facts, and a broken file one clear line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a name become weights on this disk, and do failures say what to do?"""
+"""A name becomes weights on this disk, and a failure says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a model come from the hub whole, although connections break and bytes get lost?
+"""A model comes from the hub whole, although connections break and bytes get lost.
 
 The real client of the hub speaks with a hub on a loopback port.
 """

@@ -1,6 +1,6 @@
-"""The models that people run in 2026: do they fit somewhere, and what do they draft with?
+"""The models that people run in 2026 are known: where they fit, and what they draft with.
 
-And the run of the month, which picks one of them.
+The run of the month picks one of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is thinking off where a template has a switch, and does the result say so?"""
+"""Thinking is off where a template has a switch, and the result says so."""
 
 from dataclasses import replace
 

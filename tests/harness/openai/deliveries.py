@@ -1,4 +1,4 @@
-"""When does a server, or a proxy before it, send the tokens that it has?"""
+"""Ways in which a server, or a proxy before it, delivers the tokens that it has."""
 
 from __future__ import annotations
 

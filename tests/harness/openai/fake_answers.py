@@ -1,4 +1,4 @@
-"""What do engines behind OpenAI's protocol answer? Made-up generations in the shape of each.
+"""Invented answers in the shape of each engine behind OpenAI's protocol.
 
 vLLM, llama-server and mlx-lm are shaped after real answers (vLLM 0.32, llama.cpp b10434, mlx-lm
 0.32.2). SGLang, LM Studio and Ollama cannot be run here: theirs are written from their

@@ -1,4 +1,4 @@
-"""What would this server say? Loopback stand-ins for the engines behind OpenAI's protocol.
+"""Loopback stand-ins for the engines behind OpenAI's protocol.
 
 `python -m tests.harness.openai.fake_server --port N` is a server that a command starts.
 """

@@ -1,4 +1,4 @@
-"""How do the tests of the runner `openai` open a session? On loopback stand-ins."""
+"""Open sessions of the runner `openai` on loopback stand-ins."""
 
 from __future__ import annotations
 

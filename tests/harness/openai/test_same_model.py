@@ -1,4 +1,4 @@
-"""From two servers to the flags of a file: is what they wrote the text of one model?"""
+"""Two servers whose texts are not those of one model are flagged in the file."""
 
 from __future__ import annotations
 

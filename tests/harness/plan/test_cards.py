@@ -1,4 +1,4 @@
-"""Does the planner understand cards as people write them?"""
+"""The planner understands cards as people write them."""
 
 import tomllib
 from pathlib import Path

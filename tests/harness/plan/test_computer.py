@@ -1,4 +1,4 @@
-"""Which memory does a planner see, and how often does it count it?"""
+"""The planner sees every memory of a machine and counts each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the run that a plan prints measure what the plan recommends, and does it start?"""
+"""The run that a plan prints measures what the plan recommends, and it starts."""
 
 from __future__ import annotations
 

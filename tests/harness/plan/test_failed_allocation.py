@@ -1,4 +1,4 @@
-"""What does a run say about an arm that found no memory?"""
+"""A run says which options would have fitted where an arm found no memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the planner come near the memory that people logged, knowing only what they knew before?"""
+"""The planner comes near the memory that people logged, from what they knew before."""
 
 from __future__ import annotations
 

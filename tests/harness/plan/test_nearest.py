@@ -1,4 +1,4 @@
-"""Do results of the same card replace assumptions about its speed?"""
+"""Results of the same card replace assumptions about its speed."""
 
 from __future__ import annotations
 

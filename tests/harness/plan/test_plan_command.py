@@ -1,4 +1,4 @@
-"""What does `plan` say, to people and to machines, and what when it cannot plan?"""
+"""`plan` answers people and programs, and says why where it cannot plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `plan` say of what it assumes that it is assumed?"""
+"""`plan` marks what it assumes as assumed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Does the run after a plan measure what the plan recommends, on thirty cards and models?"""
+"""The run after a plan measures what the plan recommends, on many cards and models."""
 
 from __future__ import annotations
 

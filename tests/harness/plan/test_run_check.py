@@ -1,4 +1,4 @@
-"""Does `--gpu-layers auto` become the planner's number, and a wrong word one line?"""
+"""`--gpu-layers auto` becomes the planner's number, and a wrong word one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the plan what the engine really allocates for the default models? Real weights."""
+"""The plan of the default models is what the engine really allocates for their weights."""
 
 from __future__ import annotations
 

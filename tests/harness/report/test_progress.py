@@ -1,4 +1,4 @@
-"""Does the progress display say what happens, and only failures where nobody watches?"""
+"""The progress display says what happens; where nobody watches, it prints failures only."""
 
 import io
 from dataclasses import replace

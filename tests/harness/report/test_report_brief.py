@@ -1,4 +1,4 @@
-"""Does a result begin with the verdict in words and the command to use, on one small screen?"""
+"""A result begins with its verdict in words and the command to use, on one small screen."""
 
 # ruff: noqa: RUF001 - texts as they are printed
 

@@ -1,4 +1,4 @@
-"""Are several engines set side by side, the first one as the measure?"""
+"""Several engines are compared side by side with the first one."""
 
 from __future__ import annotations
 

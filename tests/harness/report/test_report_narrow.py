@@ -1,4 +1,4 @@
-"""Does the report stay true where there is little room for it, or little to tell?"""
+"""The report stays true where it has little room or little to say."""
 
 import io
 from dataclasses import replace

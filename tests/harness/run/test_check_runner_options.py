@@ -1,4 +1,4 @@
-"""Is what a runner cannot do refused at once, with the runner that can?"""
+"""What a runner cannot do is refused at once, with the name of a runner that can."""
 
 from __future__ import annotations
 

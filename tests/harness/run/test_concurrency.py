@@ -1,4 +1,4 @@
-"""What happens when several requests are in flight at once?"""
+"""Several requests in flight are measured together, and each is recorded by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a run that is killed with kill -9 lose or double a trial?
+"""A run that is killed with kill -9 neither loses nor doubles a trial.
 
 `make bench-durability` kills many more of them, and real ones.
 """

@@ -1,4 +1,4 @@
-"""Does a campaign end in a valid file, whatever fails or is interrupted on the way?"""
+"""A campaign ends in a valid file, whatever fails or is interrupted on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do several engines take turns block by block, and does one that fails leave the others alone?"""
+"""Several engines take turns block by block, and one that fails does not stop the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is everything on disk that was measured, and nothing read back that was not whole?"""
+"""Everything that was measured is on disk, and only whole lines are read back."""
 
 from pathlib import Path
 

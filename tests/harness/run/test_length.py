@@ -1,4 +1,4 @@
-"""Does a campaign of no fixed length end when it should, and lose nothing when it is cut short?"""
+"""A campaign of no fixed length ends when it should, and an early end loses nothing."""
 
 from __future__ import annotations
 

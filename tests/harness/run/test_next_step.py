@@ -1,4 +1,4 @@
-"""Does a run without an answer name the command that comes next, as it can be pasted?"""
+"""A run without an answer prints the next command, ready to paste."""
 
 import sys
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Is every good trial in the file, once, whatever one answer, a kill or the clock does?"""
+"""Every good trial is in the file once, whatever a bad answer, a kill or the clock does."""
 
 from __future__ import annotations
 

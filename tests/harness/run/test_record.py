@@ -1,4 +1,4 @@
-"""Do measurements become the right trial, and is every output compared with the baseline's?"""
+"""Measurements become the right trial, and every output is compared with the baseline's."""
 
 import hashlib
 from dataclasses import replace

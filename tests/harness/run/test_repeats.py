@@ -1,4 +1,4 @@
-"""Is a prompt whose two times disagree written once more, by all arms, and never another?"""
+"""A prompt whose two times disagree is written once more by all arms, and no other is."""
 
 from __future__ import annotations
 

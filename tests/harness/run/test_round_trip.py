@@ -1,4 +1,4 @@
-"""Does the gate accept whatever the harness writes? Random campaigns, failures and ends."""
+"""The gate accepts whatever the harness writes: random campaigns, failures and ends."""
 
 from __future__ import annotations
 

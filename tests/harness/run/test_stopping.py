@@ -1,4 +1,4 @@
-"""When is a campaign long enough?"""
+"""A campaign stops when it is precise enough or its time is over."""
 
 from __future__ import annotations
 

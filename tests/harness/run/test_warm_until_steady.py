@@ -1,4 +1,4 @@
-"""Do the trials wait for a device that warms up, and begin on every other one?"""
+"""Trials wait for a device that warms up, and begin at once on every other one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must every runner do? Checks that take a session, whatever engine is behind it."""
+"""Checks that every runner must pass: they take a session, whatever engine is behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the death of an engine stay a value? The child processes here are real."""
+"""The death of an engine stays a value; the child processes here are real."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the in-process runner decode as the engine does, and count what it did? Real weights."""
+"""The in-process runner decodes as the engine does and counts what it did, on real weights."""
 
 from __future__ import annotations
 

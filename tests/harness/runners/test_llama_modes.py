@@ -1,4 +1,4 @@
-"""Are other placements and the oracle what they claim to be? The real engine."""
+"""Other placements and the oracle are what they claim to be, on the real engine."""
 
 from __future__ import annotations
 

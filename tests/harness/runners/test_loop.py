@@ -1,4 +1,4 @@
-"""Does the loop produce the target's own text, whatever is proposed, and count it right?"""
+"""The loop writes the target's own text, whatever is proposed, and counts it right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the n-gram drafter propose what followed the same words the last time?"""
+"""The n-gram drafter proposes what followed the same words the last time."""
 
 from hypothesis import given
 from hypothesis import strategies as st

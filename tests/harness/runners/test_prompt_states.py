@@ -1,4 +1,4 @@
-"""Is a prompt processed once, and its state restored without a difference? Real weights."""
+"""A prompt is processed once, and its restored state makes no difference, on real weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a result land where it belongs, and nothing else get in?"""
+"""A result lands where it belongs, and nothing else gets in."""
 
 from __future__ import annotations
 

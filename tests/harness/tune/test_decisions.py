@@ -1,4 +1,4 @@
-"""Are depths forecast as the field's logs have them, and races decided as their noise allows?"""
+"""Forecasts of depths match the field's logs, and races are decided as their noise allows."""
 
 from __future__ import annotations
 

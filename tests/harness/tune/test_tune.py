@@ -1,4 +1,4 @@
-"""Does a tune find the depth that is known to be best, and keep what it measured?"""
+"""A tune finds the depth that is known to be best, and keeps what it measured."""
 
 from __future__ import annotations
 

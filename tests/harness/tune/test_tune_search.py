@@ -1,4 +1,4 @@
-"""What does a tune try, in which engines, and how long will it still take?"""
+"""A tune chooses what it tries and in which engines, and says how long it will still take."""
 
 from __future__ import annotations
 

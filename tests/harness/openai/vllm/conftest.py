@@ -1,4 +1,4 @@
-"""When do these tests run, and on which servers? With `make test-vllm`, never with `make test`.
+"""Tests on a real vLLM run with `make test-vllm`, never with `make test`.
 
 They need an environment of five gigabytes and ten minutes, which no other test should wait for.
 """

@@ -1,4 +1,4 @@
-"""Does a whole campaign on a real vLLM, through the command line, give a valid result?"""
+"""A whole campaign on a real vLLM, through the command line, gives a valid result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the runner keep its contract on a real vLLM, and count what vLLM counts in three ways?"""
+"""On a real vLLM the runner keeps its contract, and three ways of counting agree with vLLM's."""
 
 from __future__ import annotations
 

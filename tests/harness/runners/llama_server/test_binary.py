@@ -1,4 +1,4 @@
-"""What does a binary say about itself, and what of its command line may be told?"""
+"""A binary describes itself, and of its command line only what is public is told."""
 
 from harness.runners.llama_server.binary import read_devices, read_free, read_version
 from harness.runners.variables import variables

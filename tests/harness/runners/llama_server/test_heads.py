@@ -1,4 +1,4 @@
-"""Do arms with EAGLE-3, DFlash and MTP heads run on a real server, and count what is known?"""
+"""Arms with EAGLE-3, DFlash and MTP heads run on a real server and count what it states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is ik_llama.cpp measured? Against a stand-in that parses and answers as its source does."""
+"""ik_llama.cpp is measured, here a stand-in that parses and answers as its source does."""
 
 from __future__ import annotations
 

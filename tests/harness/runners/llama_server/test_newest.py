@@ -1,4 +1,4 @@
-"""Does a server of another era answer the same runner? llama.cpp b11549 counts by position."""
+"""A newer server answers the same runner: llama.cpp b11549 counts by position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a stock llama-server answer as the runner says it does? Real weights, every n-gram type."""
+"""A stock llama-server answers as the runner says, with real weights and every n-gram type."""
 
 from __future__ import annotations
 

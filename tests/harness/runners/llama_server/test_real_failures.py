@@ -1,4 +1,4 @@
-"""What becomes of a stock llama-server that cannot run, and of the campaign that wanted it?"""
+"""A stock llama-server that cannot run ends as a clear failure, and so does its campaign."""
 
 from __future__ import annotations
 
