@@ -24,7 +24,7 @@ class InvalidAnswers:
 
 
 def worse(
-    own: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
+    trials: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
 ) -> InvalidAnswers | None:
     """The faulty answers where an arm is clearly worse than `base`; `None` where it is not.
 
@@ -32,8 +32,8 @@ def worse(
     """
     for formal in (True, False):
         ours, theirs = (
-            [t for t in each if t.answer and (tasks.get(t.prompt) in _FORMAL) == formal]
-            for each in (own, base)
+            [t for t in answers if t.answer and (tasks.get(t.prompt) in _FORMAL) == formal]
+            for answers in (trials, base)
         )
         if _clearly_worse(_faulty_share(ours), _faulty_share(theirs)):
             return InvalidAnswers(

@@ -78,11 +78,11 @@ def widened(interval: Interval, scope: Scope) -> Interval:
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
     short = slack > _SHORT
-    found = error(scope.submission, scope.arm, slack_ms=0.0 if short else _SLACK_MS)
-    if found is None:
+    factor = error(scope.submission, scope.arm, slack_ms=0.0 if short else _SLACK_MS)
+    if factor is None:
         return interval.wider(grain)
-    most = max(-math.log(found.low), math.log(found.high))
-    ratio = time_ratio(scope.times) * math.exp(_log_centre(found))
+    most = max(-math.log(factor.low), math.log(factor.high))
+    ratio = time_ratio(scope.times) * math.exp(_log_centre(factor))
     interval = interval.wider(max(grain, most) if short else min(grain, most + slack))
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
 

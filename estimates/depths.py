@@ -39,18 +39,18 @@ def setting(arm: Arm, submission: Submission) -> ArmSetting:
     """How an arm of a submission is named."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
     draft = arm.method.draft
-    model = next((each for each in submission.drafts if each.id == draft), None)
+    model = next((model for model in submission.drafts if model.id == draft), None)
     model_label = None if model is None else f"{model.name} {model.quantisation}"
     draft_slug = None if model_label is None else slug(model_label, limit=None)
     parts = (slug(name, limit=None), None if depth is None else f"n{depth}", draft_slug)
-    own = [trial for trial in submission.trials if changed and trial.arm == arm.id]
+    trials = [trial for trial in submission.trials if changed and trial.arm == arm.id]
     return ArmSetting(
         arm=arm.id,
         setting="-".join(part for part in parts if part is not None),
         method_label=name,
         depth=depth,
         varied_by=changed,
-        depths=spread(arm.method, own),
+        depths=spread(arm.method, trials),
         draft=draft_slug,
         draft_label=model_label,
     )

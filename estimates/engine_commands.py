@@ -73,8 +73,8 @@ def serve_nearest(
         f"llama-server has no {method.type}. This is its nearest method, {nearest}, which is not "
         f"what was measured: measure it, too (--runner llama-server --method {nearest})."
     )
-    found = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
-    return found and replace(found, note=note)
+    served = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
+    return served and replace(served, note=note)
 
 
 def default_method(kind: str, n_max: int | None = None) -> Method:
@@ -88,15 +88,15 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
     if method == NO_SPECULATION:
         return []
     found = [METHODS[kind].llama_cpp for kind in method.types]
-    flags = [each for each in found if each is not None]
+    flags = [words for words in found if words is not None]
     if len(flags) < len(found) or METHODS[method.type].instrument:
         return None
-    spelled = {name for each in flags for names in each.sizes.values() for name in names}
+    spelled = {name for flag in flags for names in flag.sizes.values() for name in names}
     recorded = known if spelled & set(known) else ()
     words = []
     if not recorded or "--spec-type" in recorded:
         types = dict(pairwise(recorded)).get("--spec-type", "").split(",")
-        chosen = [_spelling(each.types, types) or each.types[0] for each in flags]
+        chosen = [_spelling(flag.types, types) or flag.types[0] for flag in flags]
         words = ["--spec-type", ",".join(chosen)]
     for part in parts(method):
         for _, spellings, value in sizes(part):

@@ -69,12 +69,12 @@ def identify(submission: Submission) -> Identity:
     named = model_name(target.name)
     shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
-        _slug(each) for each in (label, shown_target, target.quantisation)
+        _slug(name) for name in (label, shown_target, target.quantisation)
     )
     digest, changed = _machine(machine), non_default(submission.settings)
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
-    differs = (_slug(each) for each in (suite, changed.label) if each is not None)
+    differs = (_slug(name) for name in (suite, changed.label) if name is not None)
     where = device, engine.backend_label, _engine_slug(engine)
     return Identity(
         device=device,

@@ -94,16 +94,16 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
         alone.append(several.pop(0))
     if len(alone) == 1:
         return None
-    parts = [(variance(each) / len(each), len(each) - 1) for each in several]
+    parts = [(variance(group) / len(group), len(group) - 1) for group in several]
     if alone:
         pooled = [value for group in alone for value in group]
         shares = sum(1 / len(group) for group in alone)
         parts.append((variance(pooled) * shares, len(pooled) - 1))
     total = math.fsum(part for part, _ in parts)
-    most = float(sum(own for _, own in parts))
+    most = float(sum(degrees for _, degrees in parts))
     if total == 0:
         return 0.0, most
-    freedom = total**2 / math.fsum(part**2 / (own + 2) for part, own in parts) - 2
+    freedom = total**2 / math.fsum(part**2 / (degrees + 2) for part, degrees in parts) - 2
     return math.sqrt(total) / len(groups), min(freedom, most)
 
 

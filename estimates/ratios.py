@@ -94,11 +94,11 @@ def _scope(
     deviation: float,
 ) -> Scope:
     suite = tuple(dict.fromkeys(prompt.task for prompt in submission.suite.prompts))
-    own = task is None and submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
-    tasks = (suite if own else FIXED_TASKS) if task is None else (task,)
+    own_suite = task is None and submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
+    tasks = (suite if own_suite else FIXED_TASKS) if task is None else (task,)
     ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
     trials = [trial for trial in submission.trials if trial.prompt in ids]
-    groups = tuple(tuple(each for each in pairs if each.prompt.task == name) for name in tasks)
+    groups = tuple(tuple(pair for pair in pairs if pair.prompt.task == name) for name in tasks)
     return Scope(
         submission=submission,
         arm=arm,
@@ -107,7 +107,7 @@ def _scope(
         trials=tuple(trial for trial in trials if trial.arm == arm.id),
         baseline_trials=tuple(trial for trial in trials if trial.arm == arm.baseline),
         repeat_deviation=deviation,
-        own_tasks=own,
+        own_tasks=own_suite,
     )
 
 
@@ -118,7 +118,7 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
     """
     for arm in submission.arms:
         kind = METHODS[arm.method.type].control
-        times = [(each.baseline_ms, each.arm_ms) for each in pairs if each.arm.id == arm.id]
+        times = [(pair.baseline_ms, pair.arm_ms) for pair in pairs if pair.arm.id == arm.id]
         if arm.role == "control" and kind is not None and times:
             yield Control(
                 arm=arm.id,
@@ -147,8 +147,8 @@ def against_alternative(scope: Scope) -> Scope | None:
         return None
     arm = replace(scope.arm, baseline=rival.id)
     compared = scopes(scope.submission, arm, pair(scope.submission, arm))
-    found = next(each for each in compared if each.task == scope.task)
-    return found if found.complete else None
+    other = next(other for other in compared if other.task == scope.task)
+    return other if other.complete else None
 
 
 def ratio_by(

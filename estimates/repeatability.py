@@ -40,14 +40,14 @@ def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
     """One entry per compared arm with pairs; `known` are the pairs by arm, if computed before."""
-    level, minutes, found = confidence(submission), block_minutes(submission), []
-    for arm in (each for each in submission.arms if each.role != "baseline"):
+    level, minutes, arms = confidence(submission), block_minutes(submission), []
+    for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
         if not groups:
             continue
         blocks, half_width = len(block_ratios(groups)), repeatable_within(groups, level)
         more = None if half_width is None else blocks_to_halve(blocks, level)
-        found.append(
+        arms.append(
             Repeatability(
                 arm=arm.id,
                 blocks=blocks,
@@ -55,7 +55,7 @@ def headline(
                 minutes_to_halve=None if more is None or minutes is None else more * minutes,
             )
         )
-    return tuple(found)
+    return tuple(arms)
 
 
 def deciding(submission: Submission) -> float | None:
@@ -131,13 +131,13 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
     follow each other, since a plain token costs about the same on each prompt. 0 if neither is
     known.
     """
-    known = [variance(each.block_log_ratios) for each in pairs if len(each.trials) > 1]
-    if known:
-        return math.sqrt(fmean(known))
+    variances = [variance(pair.block_log_ratios) for pair in pairs if len(pair.trials) > 1]
+    if variances:
+        return math.sqrt(fmean(variances))
     if submission.design.order == "sequential":
         return 0.0
-    finished = [each for each in pairs if each.trials]
-    in_order = sorted(finished, key=lambda each: each.baseline_trials[0].order)
+    finished = [pair for pair in pairs if pair.trials]
+    in_order = sorted(finished, key=lambda pair: pair.baseline_trials[0].order)
     steps = [math.log(b.baseline_ms / a.baseline_ms) ** 2 for a, b in pairwise(in_order)]
     return math.sqrt(fmean(steps)) if steps else 0.0
 

@@ -85,7 +85,7 @@ def request_figures(
         figures[name] = intervals.time_ratio(strata)
         figures[f"{name}_interval"] = widen(intervals.ratio_interval(strata), by_wall)
     figures["baseline_request_ms"], figures["request_ms"] = intervals.mean_times(measured[0])
-    reading_ms = intervals.mean_times([[each.reading_ms for each in group] for group in readings])
+    reading_ms = intervals.mean_times([[read.reading_ms for read in group] for group in readings])
     figures["baseline_reading_ms"], figures["reading_ms"] = reading_ms
     return {**figures, "mean_prompt_tokens": scope.mean(lambda pairs: pairs.prompt.tokens)}
 
@@ -95,14 +95,14 @@ def _requests(
 ) -> tuple[list[list[intervals.Times]], float | None]:
     """Both times of each prompt's request by task, and the ratio by the wall clock."""
     strata = [
-        [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
+        [read.times(times, output_tokens) for read, times in zip(*both, strict=True)]
         for both in zip(readings, scope.times, strict=True)
     ]
     walls = scope.values(lambda pairs: pairs.wall_ms)
     if walls is None:
         return strata, None
     by_wall = [
-        [each.times(times, output_tokens) for each, times in zip(*both, strict=True)]
+        [read.times(times, output_tokens) for read, times in zip(*both, strict=True)]
         for both in zip(readings, walls, strict=True)
     ]
     return strata, intervals.time_ratio(by_wall)

@@ -140,8 +140,7 @@ def devices() -> Devices:
             per_core_gb_per_s=table["processors"]["per_core_gb_per_s"],
             cache_mib=table["processors"]["cache_mib"],
             platforms=tuple(
-                (tuple(each["words"]), each["gb_per_s"])
-                for each in table["processors"]["platforms"]
+                (tuple(row["words"]), row["gb_per_s"]) for row in table["processors"]["platforms"]
             ),
         ),
     )

@@ -35,7 +35,7 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
     passes: list[list[str]] = []
     for block in range(blocks + bool(repeated)):
-        shuffled = [each for each in prompts if block < blocks or each in repeated]
+        shuffled = [prompt for prompt in prompts if block < blocks or prompt in repeated]
         rng.shuffle(shuffled)
         if rotated:
             rows = [orders[(place + block) % len(orders)] for place in range(len(shuffled))]

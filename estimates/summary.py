@@ -35,7 +35,7 @@ def summarize(submission: Submission) -> Summary:
         for arm in compared
         for scope in scopes(submission, arm, pairs[arm.id])
     )
-    every_pair = tuple(each for arm in compared for each in pairs[arm.id] if each.trials)
+    every_pair = tuple(pair for arm in compared for pair in pairs[arm.id] if pair.trials)
     evidence = FlagEvidence(
         submission=submission,
         pairs=every_pair,
@@ -46,10 +46,10 @@ def summarize(submission: Submission) -> Summary:
     return Summary(
         estimates=verdicts.after_flags(estimates, flags, compared),
         prompts=tuple(
-            _prompt_estimate(each, request(each))
-            for each in every_pair
-            if not METHODS[each.arm.method.type].instrument
-            and not client_clock.only_requests(submission, each.arm)
+            _prompt_estimate(pair, request(pair))
+            for pair in every_pair
+            if not METHODS[pair.arm.method.type].instrument
+            and not client_clock.only_requests(submission, pair.arm)
         ),
         flags=flags,
         repeatability=repeatability.headline(submission, pairs),
@@ -68,7 +68,7 @@ def estimate(
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
     requests = (
-        request_figures(scope, request, lambda each, by_wall: _widened(each, scope, by_wall))
+        request_figures(scope, request, lambda raw, by_wall: _widened(raw, scope, by_wall))
         if scope.complete
         else {}
     )

@@ -44,15 +44,15 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]
-    found: list[tuple[int, Gpu]] = []
-    for each in listed:
-        card = _card_of(each, left)
+    used: list[tuple[int, Gpu]] = []
+    for device in listed:
+        card = _card_of(device, left)
         if card is not None:
             left.remove(card)
-        if card is not None or each.description:
+        if card is not None or device.description:
             place = machine.gpus.index(card) if card else len(machine.gpus)
-            found.append((place, _named(each, card)))
-    cards = tuple(card for _, card in sorted(found, key=lambda each: each[0]))
+            used.append((place, _named(device, card)))
+    cards = tuple(card for _, card in sorted(used, key=lambda pair: pair[0]))
     if not measured:
         cards = _first_choice(cards)
     unseen = () if engine.backend == "other" else (_UNKNOWN,)  # `other` may be a processor

@@ -83,11 +83,11 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     command.name = name
     command.help = "\n\n".join(filter(None, (feature.summary, command.help)))
     command.epilog = f"Guide: {feature.page} in the repository."
-    for each in (command, *command.params):
-        each.help = console.as_started(getattr(each, "help", None) or "")
-    for each in (command, *getattr(command, "commands", {}).values()):
-        each.get_params = partial(_prepared, each.get_params)
-        _convert_paths(each)
+    for shown in (command, *command.params):
+        shown.help = console.as_started(getattr(shown, "help", None) or "")
+    for shown in (command, *getattr(command, "commands", {}).values()):
+        shown.get_params = partial(_prepared, shown.get_params)
+        _convert_paths(shown)
     return command
 
 
@@ -173,9 +173,9 @@ def in_full(words: list[str]) -> list[str]:
         raise SystemExit(BAD_INPUT)
     kinds = (("command", COMMANDS, "--help"), ("model", names(), "models"))
     near = (
-        f"the nearest {kind} is {found[0]!r}" if found else f"`{PROGRAM} {lists}` lists {kind}s"
-        for kind, known, lists in kinds
-        for found in [get_close_matches(first.lower(), known, 1, _SIMILAR)]
+        f"the nearest {kind} is {nearest[0]!r}" if nearest else f"`{PROGRAM} {lists}` lists {kind}s"
+        for kind, choices, lists in kinds
+        for nearest in [get_close_matches(first.lower(), choices, 1, _SIMILAR)]
     )
     console.say(
         f"Error: {first!r} is no command, and no model by name, file or owner/repo:quant; "

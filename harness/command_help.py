@@ -41,12 +41,12 @@ class Command(TyperCommand):
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
                 raise
-            options = (name for each in self.get_params(context) for name in each.opts)
-            known = [name.removeprefix("--") for name in options if name.startswith("--")]
+            options = (name for param in self.get_params(context) for name in param.opts)
+            names = [name.removeprefix("--") for name in options if name.startswith("--")]
             given = error.option_name.lstrip("-")
-            near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, known, 1, 0.6)]
-            found = next((each for each in near if each in known), None)
-            hint = f"did you mean --{found}?" if found else f"{ALL} lists all"
+            near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, names, 1, 0.6)]
+            similar = next((name for name in near if name in names), None)
+            hint = f"did you mean --{similar}?" if similar else f"{ALL} lists all"
             error.message = f"no option {error.option_name}; {hint}"
             error.possibilities = None
             raise
@@ -72,16 +72,16 @@ class Command(TyperCommand):
         panels: dict[str, list[tuple[str, str]]] = {}
         hidden = 0
         parameters: list[Any] = self.get_params(context)
-        for each in parameters:
-            is_option = each.param_type_name == "option"
-            if is_option and each.hidden and not whole:
+        for parameter in parameters:
+            is_option = parameter.param_type_name == "option"
+            if is_option and parameter.hidden and not whole:
                 hidden += 1
                 continue
             if is_option:
-                each.hidden = False
-            record = each.get_help_record(context)
+                parameter.hidden = False
+            record = parameter.get_help_record(context)
             if record is not None:
-                panel = each.rich_help_panel if whole else None
+                panel = parameter.rich_help_panel if whole else None
                 title = panel or ("Options" if is_option else "Arguments")
                 panels.setdefault(title, []).append((record[0], _whole(record[1])))
         if hidden:

@@ -64,10 +64,10 @@ class Option:
     def number(self, field: str, text: str, *, whole: bool) -> float:
         """The number in a text, with a unit if the option has one. Raises `BadInputError`."""
         unit = UNITS.get(self.metavar or "", _PLAIN)
-        found = _AMOUNT.fullmatch(text.strip().lower())
+        match = _AMOUNT.fullmatch(text.strip().lower())
         value = None
-        if found and found[2] in unit.factors:
-            value = round(float(found[1]) * unit.factors[found[2]], 12)  # 3 % is 0.03
+        if match and match[2] in unit.factors:
+            value = round(float(match[1]) * unit.factors[match[2]], 12)  # 3 % is 0.03
         low = -math.inf if self.least is None else self.least
         high = math.inf if self.most is None else self.most
         if value is None or not low <= value <= high or (whole and value % 1):

@@ -22,16 +22,16 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     speedup on it is wrong by that factor.
     """
     by_arm = _uneven_arms(evidence)
-    found = {prompt: times for own in by_arm.values() for prompt, times in own.items()}
-    if not found:
+    prompts = {prompt: times for uneven in by_arm.values() for prompt, times in uneven.items()}
+    if not prompts:
         return None
-    worst = max(found, key=lambda prompt: abs(math.log(found[prompt][0] / found[prompt][1])))
-    rates = sorted(round(1000 / own, 1) for own, _ in found.values())
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    worst = max(prompts, key=lambda prompt: abs(math.log(prompts[prompt][0] / prompts[prompt][1])))
+    rates = sorted(round(1000 / ms, 1) for ms, _ in prompts.values())
+    more = f" and {len(prompts) - _MOST_NAMED} more" if len(prompts) > _MOST_NAMED else ""
     return observation(
         rates=f"{rates[0]:g}" + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else ""),
-        prompts=say.listed(list(found)[:_MOST_NAMED]) + more,
-        usual=1000 / found[worst][1],
+        prompts=say.listed(list(prompts)[:_MOST_NAMED]) + more,
+        usual=1000 / prompts[worst][1],
         prompt=worst,
     )
 
@@ -67,7 +67,7 @@ def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float
     # Disturbances slow down: the faster half shows what a token costs.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
     logs = [[math.log(ms) for ms in group.ms_per_token] for group in groups]
-    spreads = [deviation(each) if len(each) > 1 else 0.0 for each in logs]
+    spreads = [deviation(values) if len(values) > 1 else 0.0 for values in logs]
     usual = math.sqrt(fmean(spread**2 for spread in spreads))
     limits = {
         group.prompt: _uneven_limit(group, max(spread, usual))

@@ -14,11 +14,11 @@ APART = bounds("processor-time-disagrees")["apart"]
 def stalls(evidence: FlagEvidence) -> Observation | None:
     """With every stall included the ratio is an end of the interval, which was widened to it."""
     beyond = [
-        (each.wall_speedup, each)
-        for each in evidence.estimates
-        if each.wall_speedup is not None and each.interval is not None
-        if each.interval.low < each.interval.high
-        if each.wall_speedup in (each.interval.low, each.interval.high)
+        (estimate.wall_speedup, estimate)
+        for estimate in evidence.estimates
+        if estimate.wall_speedup is not None and estimate.interval is not None
+        if estimate.interval.low < estimate.interval.high
+        if estimate.wall_speedup in (estimate.interval.low, estimate.interval.high)
     ]
     if not beyond:
         return None
@@ -28,7 +28,7 @@ def stalls(evidence: FlagEvidence) -> Observation | None:
         wall=wall,
         scope=worst.scope,
         steady=worst.speedup or 1.0,
-        arm=only(each.arm for _, each in beyond),
+        arm=only(estimate.arm for _, estimate in beyond),
     )
 
 

@@ -26,7 +26,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
         for group in evidence.repeats
         if len(group.trials) > 1
     ]
-    tied = [each for each in repeated if len({t.decode_ms for t in each[0].trials}) == 1]
+    tied = [tie for tie in repeated if len({t.decode_ms for t in tie[0].trials}) == 1]
     same = [group for group, _ in tied]
     sure = [
         group
@@ -57,7 +57,7 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
         (_share_alike(by_block[first], by_block[second]), second)
         for first, second in combinations(sorted(by_block), 2)
     ]
-    share, block = max(shares, key=lambda each: (each[0], -each[1]), default=(0.0, 0))
+    share, block = max(shares, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
     if share < REPEATED["share"] or zero_spread(evidence) is not None:
         return None
     return observation(share=share, block=block)

@@ -25,24 +25,24 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
     Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
     flags are about unsteady machines.
     """
-    found: list[tuple[float, str, str]] = []
+    spreads: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
         far, prompt = _farthest(costs)
         spread = deviation([*costs.values()]) / fmean(costs.values())
         if spread > COST["spread"] or far > COST["far"]:
-            found.append((spread, arm, prompt))
+            spreads.append((spread, arm, prompt))
     for arm, costs in _costs_of_similar_rounds(evidence):
         far, prompt = _farthest(costs)
         if far > COST["far_by_sums"]:
-            found.append((deviation([*costs.values()]) / fmean(costs.values()), arm, prompt))
-    if not found:
+            spreads.append((deviation([*costs.values()]) / fmean(costs.values()), arm, prompt))
+    if not spreads:
         return None
-    spread, arm, prompt = max(found)
+    spread, arm, prompt = max(spreads)
     return observation(
         spread=spread,
         worst_arm=arm,
         worst_prompt=prompt,
-        arm=only(each for _, each, _ in found),
+        arm=only(name for _, name, _ in spreads),
         prompt=prompt,
     )
 

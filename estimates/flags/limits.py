@@ -48,13 +48,13 @@ def above_memory(evidence: FlagEvidence) -> Observation | None:
     ]
     if not beyond:
         return None
-    arm, device, peak_mib = max(beyond, key=lambda each: each[2])
+    arm, device, peak_mib = max(beyond, key=lambda row: row[2])
     return observation(
         worst_arm=arm,
         peak_mib=peak_mib,
         device=device,
         size_mib=sizes[device],
-        arm=only(each for each, _, _ in beyond),
+        arm=only(arm for arm, _, _ in beyond),
     )
 
 

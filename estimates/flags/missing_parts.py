@@ -46,8 +46,8 @@ def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
             # A trial that ran out of time already counts in the figure with its limit.
             elif trial.outcome == "failed" and trial.arm == arm.id and trial.reason != "timed-out":
                 more[trial.prompt] += 1
-        own = sum(each > 0 for each in more.values())
-        base = sum(each < 0 for each in more.values())
+        own = sum(count > 0 for count in more.values())
+        base = sum(count < 0 for count in more.values())
         if arm.baseline and p_of_sign(own, base) < P_OF_ONE_SIDED:
             case, fails = ("arm", arm.id) if own > base else ("baseline", arm.baseline)
             return observation(case=case, prompts=max(own, base), own=arm.id, arm=fails)

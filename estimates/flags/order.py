@@ -31,7 +31,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
         return None
     ran = {arm.id for arm in arms if arm.outcome == "ok"}
     trials = sorted(submission.trials, key=lambda trial: trial.order)
-    found = [(each.block, each.prompt, each.arm) for each in trials if each.arm in ran]
+    actual = [(trial.block, trial.prompt, trial.arm) for trial in trials if trial.arm in ran]
     for rotated in (False, True):  # older files took their rows in rotation
         planned = running_order(
             [arm.id for arm in arms],
@@ -42,10 +42,10 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
             repeated=disagreeing(submission.trials, design.blocks, design.repeat_beyond),
             rotated=rotated,
         )
-        expected = [each for each in planned if each[-1] in ran]
+        expected = [turn for turn in planned if turn[-1] in ran]
         if design.ended != "completed":  # then it is the start of the plan
-            expected = expected[: len(found)]
-        if found == expected:
+            expected = expected[: len(actual)]
+        if actual == expected:
             return None
     return observation()
 

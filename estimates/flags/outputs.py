@@ -79,14 +79,14 @@ def invalid_answers(evidence: FlagEvidence) -> Observation | None:
     tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
     counts: dict[str, str] = {}
     for arm in submission.arms:
-        own, base = (
+        trials, base = (
             [trial for trial in submission.trials if trial.arm == name]
             for name in (arm.id, arm.baseline)
         )
-        if found := worse(own, base, tasks):
+        if problem := worse(trials, base, tasks):
             counts[arm.id] = (
-                f"{found.faulty} of {found.answers} with {arm.id}, "
-                f"{found.base_faulty} of {found.base_answers} with {arm.baseline}"
+                f"{problem.faulty} of {problem.answers} with {arm.id}, "
+                f"{problem.base_faulty} of {problem.base_answers} with {arm.baseline}"
             )
     return observation(counts=[*counts.values()], arm=only(counts)) if counts else None
 

@@ -38,17 +38,17 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
     A round reads the weights of the target once, however wide its step, as a plain token does; a
     draft model is read once more for each token that it drafts.
     """
-    found = {
+    floors = {
         arm.id: beyond
         for arm in evidence.submission.arms
         if arm.role == "speculation" and can_draft(arm.method) and (arm.concurrency or 1) == 1
         if (beyond := _beyond(evidence, arm)) is not None
     }
-    if not found:
+    if not floors:
         return None
-    worst = min(found, key=lambda arm: found[arm][0] / found[arm][1])
+    worst = min(floors, key=lambda arm: floors[arm][0] / floors[arm][1])
     return observation(
-        worst_arm=worst, cost=found[worst][0], least=found[worst][1], arm=only(found)
+        worst_arm=worst, cost=floors[worst][0], least=floors[worst][1], arm=only(floors)
     )
 
 
@@ -57,21 +57,21 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)
-    found = [
+    floors = [
         known
         for pairs in evidence.pairs
         if pairs.arm.id == arm.id and (arm.baseline or "", pairs.prompt.id) not in uneven
         if (known := _round(evidence, pairs)) is not None
     ]
-    if len(found) < BOUNDS["fewest_prompts"]:
+    if len(floors) < BOUNDS["fewest_prompts"]:
         return None
-    interval = ratio_interval([[(each.least, each.cost) for each in found]])
+    interval = ratio_interval([[(floor.least, floor.cost) for floor in floors]])
     if interval is not None and interval.low > slack:
-        return fmean(each.cost for each in found), fmean(each.least for each in found)
-    far = [each.cost for each in found if each.cost * BOUNDS["far"] < each.least]
-    if len(far) > BOUNDS["share"] * len(found):
+        return fmean(floor.cost for floor in floors), fmean(floor.least for floor in floors)
+    far = [floor.cost for floor in floors if floor.cost * BOUNDS["far"] < floor.least]
+    if len(far) > BOUNDS["share"] * len(floors):
         return median(far), 1.0
-    silent = _most_at_nothing(found) if METHODS[arm.method.type].free else None
+    silent = _most_at_nothing(floors) if METHODS[arm.method.type].free else None
     return (silent, 1.0) if silent is not None and silent * slack < 1 else None
 
 
@@ -82,12 +82,12 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> RoundFloor | None:
     tokens, depth = yielded(pairs), limit(pairs.arm.method)
     if not clocks or (tokens is None and depth is None):
         return None
-    cost = max(own / plain for plain, own in clocks)
+    cost = max(arm_ms / plain for plain, arm_ms in clocks)
     if tokens is None:
         return RoundFloor(drafted=0, cost=cost * (1 + (depth or 0)), least=1)
     count, drafted = (
-        sum(each or 0 for each in own) / len(pairs.trials)
-        for own in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
+        sum(count or 0 for count in count) / len(pairs.trials)
+        for count in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
     )
     # A client that counts from the first piece of the answer may miss the first round.
     runner = RUNNERS.get(evidence.submission.engine.runner)
@@ -104,30 +104,30 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
     By the memory of the machine, and by the target where all of it is on a graphics card.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
-    draft = next((each for each in submission.drafts if each.id == method.draft), None)
+    draft = next((model for model in submission.drafts if model.id == method.draft), None)
     if draft is None or METHODS[method.type].architectures:
         return 0.0
     by_memory = floor(replace(submission, target=draft))
     least = by_memory.step_ms / pairs.baseline_ms if by_memory else 0.0
     asked = placement.target_gpu_layers_requested if placement else None
-    own, targets = bytes_per_token(draft), bytes_per_token(submission.target)
+    draft_bytes, targets = bytes_per_token(draft), bytes_per_token(submission.target)
     on_card = asked == -1 and submission.engine.backend not in ("cpu", "other")
     # The experts of a mixture may be in main memory.
-    if not on_card or not own or not targets or targets != submission.target.file_bytes:
+    if not on_card or not draft_bytes or not targets or targets != submission.target.file_bytes:
         return least
-    return max(least, BOUNDS["rate"] * (own - devices().cache_mib * MIB) / targets)
+    return max(least, BOUNDS["rate"] * (draft_bytes - devices().cache_mib * MIB) / targets)
 
 
-def _most_at_nothing(found: Sequence[RoundFloor]) -> float | None:
+def _most_at_nothing(floors: Sequence[RoundFloor]) -> float | None:
     """The upper end of the interval of a round's cost where a look-up finds nothing.
 
     A straight line by least squares, through the half of the prompts with the fewest drafted
     tokens: on many machines a wide step costs so much that the mean round says little.
     """
-    fewest = sorted(found, key=lambda each: each.drafted)[: (len(found) + 1) // 2]
-    drafted, costs = [each.drafted for each in fewest], [each.cost for each in fewest]
+    fewest = sorted(floors, key=lambda floor: floor.drafted)[: (len(floors) + 1) // 2]
+    drafted, costs = [floor.drafted for floor in fewest], [floor.cost for floor in fewest]
     center, freedom = fmean(drafted), len(fewest) - 2
-    spread = sum((each - center) ** 2 for each in drafted)
+    spread = sum((drafts - center) ** 2 for drafts in drafted)
     if spread == 0 or len(fewest) < BOUNDS["fewest_on_line"]:
         return None
     slope, intercept = linear_regression(drafted, costs)

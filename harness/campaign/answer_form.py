@@ -95,7 +95,7 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
     """The JSON Schema of a call of one of the tools, or of a list of calls."""
-    parameters = {each["name"]: each["parameters"] for each in tools}
+    parameters = {tool["name"]: tool["parameters"] for tool in tools}
     call = {
         "type": "object",
         "required": ["name", "arguments"],
@@ -103,9 +103,9 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
         "allOf": [
             {
                 "if": {"required": ["name"], "properties": {"name": {"const": name}}},
-                "then": {"properties": {"arguments": each}},
+                "then": {"properties": {"arguments": schema}},
             }
-            for name, each in parameters.items()
+            for name, schema in parameters.items()
         ],
     }
     return {"if": {"type": "array"}, "then": {"items": call}, "else": call}

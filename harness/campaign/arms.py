@@ -52,7 +52,7 @@ def drafts_of(
     """
     if not takes_draft(method):
         return []
-    types = {each.type for each in among if takes_draft(each)}
+    types = {method.type for method in among if takes_draft(method)}
     words = METHODS[method.type].architectures
     if len(types) == 1:
         other = next((d for d in drafts if words and _head(d) not in (None, *words)), None)

@@ -47,7 +47,7 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
     target = _cost(campaign.target, rate)
     if target is None:
         return None
-    drafts = {each.model.id: _cost(each, rate) for each in campaign.drafts}
+    drafts = {draft.model.id: _cost(draft, rate) for draft in campaign.drafts}
     prompts = [
         campaign.settings.context_depth_tokens
         or len(prompt.text) / _CHARACTERS_PER_TOKEN + _TEMPLATE_TOKENS

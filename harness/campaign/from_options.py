@@ -136,7 +136,7 @@ def usable_methods(
     asks = not drafts and runner.reads_gguf
     head = own_head(options.target or DEFAULT_TARGET) if asks else None
     own = (parse(head),) if head in runner.methods else ()
-    return own + tuple(each for each in defaults(runner) if drafts or not needs_draft(each))
+    return own + tuple(method for method in defaults(runner) if drafts or not needs_draft(method))
 
 
 def methods_named(options: Options) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
 
     Raises `BadInputError` for JSON that lost its quotes to the shell.
     """
-    found: dict[str, Json] = {}
+    stated: dict[str, Json] = {}
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
         config, _, key = flag.lstrip("-").partition(".")
@@ -106,8 +106,8 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
             read = text
         if key:
             read = {key.replace("-", "_"): read}
-        found |= read if isinstance(read, dict) else {}
-    return found
+        stated |= read if isinstance(read, dict) else {}
+    return stated
 
 
 def _value_of(flag: str) -> Show:

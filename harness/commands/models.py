@@ -31,11 +31,11 @@ def models(
     if context.invoked_subcommand is not None:
         return
 
-    found = overview(DEFAULT_CONTEXT_TOKENS)
+    listed = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
-        console.print_json(encode(found))
+        console.print_json(encode(listed))
         return
-    show(found, console.result_console())
+    show(listed, console.result_console())
 
 
 @app.command(cls=Command)
@@ -55,8 +55,8 @@ def check(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
     if json:
-        found = {"fits": compared.fits, "comparison": encode(compared)}
-        console.print_json({"target": target, "draft": draft, **found})
+        answer = {"fits": compared.fits, "comparison": encode(compared)}
+        console.print_json({"target": target, "draft": draft, **answer})
     else:
         show_comparison(target, draft, compared, console.result_console())
     if not compared.fits:
@@ -79,11 +79,11 @@ def get(
     every file is compared with the hub's SHA-256 before it is used.
     """
     usual = default_draft(name) if draft else None
-    for each in (name, usual.name) if usual else (name,):
-        path = on_disk(each)
+    for model in (name, usual.name) if usual else (name,):
+        path = on_disk(model)
         if path is not None:
-            console.say(f"{each} is already on this disk.")
-        typer.echo(str(path or resolve(each, say=console.say).path))
+            console.say(f"{model} is already on this disk.")
+        typer.echo(str(path or resolve(model, say=console.say).path))
 
 
 def _required(name: str) -> Path:

@@ -24,14 +24,14 @@ def validate(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """It prints a line for each thing that is wrong; `show FILE` prints what a valid file says."""
-    found = [finding for path in files for finding in _findings(path)]
+    findings = [finding for path in files for finding in _findings(path)]
     if json:
-        console.print_json([encode(finding) for finding in found])
+        console.print_json([encode(finding) for finding in findings])
     else:
-        for finding in found:
+        for finding in findings:
             typer.echo(finding.line())
-    if found:
-        unread = any(each.rule == _UNREAD for each in found)
+    if findings:
+        unread = any(finding.rule == _UNREAD for finding in findings)
         raise typer.Exit(BAD_INPUT if unread else NO)
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 

@@ -28,24 +28,24 @@ def welcome() -> None:
 
 
 def lines(
-    here: Machine, found: ModelsOverview, *, version: str | None, server: str | None
+    here: Machine, models: ModelsOverview, *, version: str | None, server: str | None
 ) -> Iterator[str]:
     yield "Draftmap measures whether speculative decoding makes a language model faster here:"
     yield "something cheap writes some tokens ahead, the model checks them all in one step."
     yield ""
     cards = say.listed([card.name for card in here.gpus]) if here.gpus else "no GPU seen"
     yield f"Machine  {here.cpu.name}, {cards}"
-    known = " and ".join(filter(None, (version and f"{engines.PACKAGE} {version}", server)))
+    engine = " and ".join(filter(None, (version and f"{engines.PACKAGE} {version}", server)))
     none = f"none: no {engines.PACKAGE}, and no {engines.SERVER_PROGRAM} on PATH"
-    yield f"Engine   {known or none}"
-    yield f"Models   {_fitting(found)}"
+    yield f"Engine   {engine or none}"
+    yield f"Models   {_fitting(models)}"
     yield ""
     if version is None and server is None:
         yield f"Next     {engines.INSTALL_ENGINE}"
         return
     yield "Next     a first verdict, with a small model that is fetched:"
     yield f"           {PROGRAM} run --quick"
-    target = _suggested(found)
+    target = _suggested(models)
     if target is not None:
         size = "" if target.on_disk else f" (fetches {_gigabytes(target)})"
         yield f"         the same with a model that people use{size}:"

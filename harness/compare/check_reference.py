@@ -34,9 +34,9 @@ def check_reference(
     """Measure the only build; write the file if there is none, else check against it."""
     reference = _read(path) if path.exists() else None
     measured, _ = run_command.measured_interleaved(request)
-    (found,) = measured.values()
+    (engine,) = measured.values()
     try:
-        now = estimates.reference_of(found.submission)
+        now = estimates.reference_of(engine.submission)
     except ValueError as error:
         raise MachineError(str(error)) from error
     if reference is None:
@@ -49,13 +49,13 @@ def check_reference(
             message = f"{path}: {apart}; delete it to write a new one"
             raise BadInputError(message)
         checks = estimates.check(reference, now, fail_below or estimates.FAIL_BELOW)
-        verdict = _verdict(found.summary, checks)
+        verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
     if markdown is not None:
         with written(markdown) as part:
             part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
     if request.result.json:
-        figures = [encode(each) for each in checks]
+        figures = [encode(check) for check in checks]
         confidence = 1 - ERROR_RATE
         console.print_json({"verdict": verdict, "confidence": confidence, "tasks": figures})
     else:
@@ -89,7 +89,7 @@ def _lines(
     base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
 ) -> Iterator[str]:
     """The verdict, and a table that a terminal and Markdown both show."""
-    lower = [f"{each.arm} on {each.task}" for each in checks if each.standing == "lower"]
+    lower = [f"{check.arm} on {check.task}" for check in checks if check.standing == "lower"]
     yield {
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
         "higher": "No loss, and more tokens per round than the reference.",
@@ -102,13 +102,13 @@ def _lines(
     yield ""
     yield "| Method | Task | Reference → head | Change | Verdict |"
     yield "| --- | --- | --- | --- | --- |"
-    for each in checks:
+    for check in checks:
         values = change = ""
-        if each.reference and each.measured and each.interval:
-            values = f"{say.number(each.reference, 2)} → {say.number(each.measured, 2)}"
-            ends = (each.interval.low - 1, each.interval.high - 1)
-            change = f"{say.percent(each.measured / each.reference - 1, 1, signed=True)} "
+        if check.reference and check.measured and check.interval:
+            values = f"{say.number(check.reference, 2)} → {say.number(check.measured, 2)}"
+            ends = (check.interval.low - 1, check.interval.high - 1)
+            change = f"{say.percent(check.measured / check.reference - 1, 1, signed=True)} "
             change += f"[{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
-        left = f", {say.count(each.left_out, 'other text')}" if each.left_out else ""
-        standing = each.standing.replace("-", " ")
-        yield f"| `{each.arm}` | {each.task} | {values} | {change} | {standing}{left} |"
+        left = f", {say.count(check.left_out, 'other text')}" if check.left_out else ""
+        standing = check.standing.replace("-", " ")
+        yield f"| `{check.arm}` | {check.task} | {values} | {change} | {standing}{left} |"

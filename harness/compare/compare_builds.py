@@ -23,10 +23,10 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
     measured, errors = run_command.measured_interleaved(
         request, needs_all=True, alternate_answers=True, joint_end=joint
     )
-    submissions = {name: each.submission for name, each in measured.items()}
+    submissions = {name: build.submission for name, build in measured.items()}
     verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
-    ended = [each.design.ended for each in submissions.values()]
-    ended += ["interrupted" for each in errors.values() if each.exit_code == INTERRUPTED]
+    ended = [build.design.ended for build in submissions.values()]
+    ended += ["interrupted" for error in errors.values() if error.exit_code == INTERRUPTED]
     interrupted = len(ended) == len(request.engines) and "interrupted" in ended
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")

@@ -213,22 +213,22 @@ class _Judge:
 
     def arm(self, arm: Arm) -> ArmChange:
         failed = "; ".join(self._failures(arm.id))
-        found = PairedBlocks.of(self._pairs(arm.id))
-        if failed or found is None:
+        blocks = PairedBlocks.of(self._pairs(arm.id))
+        if failed or blocks is None:
             return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
         baseline = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
         return ArmChange(
             arm=arm.id,
-            prompts=len(found.pairs),
-            blocks=len(found.blocks),
-            speed=self._timed(found, by_writing, per_token=1),
-            prompt_speed=self._timed(found, by_reading, per_token=found.prompt_tokens),
-            whole_request=self._timed(found, by_request, per_token=None),
-            round_cost=self._round_cost(found, baseline) if drafts and baseline else None,
-            tokens_per_round=self._counted(found, tokens_per_round) if drafts else None,
-            acceptance_rate=self._counted(found, acceptance_rate) if drafts else None,
-            outputs=_outputs(found.pairs),
+            prompts=len(blocks.pairs),
+            blocks=len(blocks.blocks),
+            speed=self._timed(blocks, by_writing, per_token=1),
+            prompt_speed=self._timed(blocks, by_reading, per_token=blocks.prompt_tokens),
+            whole_request=self._timed(blocks, by_request, per_token=None),
+            round_cost=self._round_cost(blocks, baseline) if drafts and baseline else None,
+            tokens_per_round=self._counted(blocks, tokens_per_round) if drafts else None,
+            acceptance_rate=self._counted(blocks, acceptance_rate) if drafts else None,
+            outputs=_outputs(blocks.pairs),
             invalid=self._invalid(arm.id),
         )
 

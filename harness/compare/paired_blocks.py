@@ -69,13 +69,13 @@ class PairedBlocks:
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
-            found = [by_clock(each, self.blocks) for each in group]
-            clocked = [each for each in found if each is not None]
+            timed = [by_clock(prompt, self.blocks) for prompt in group]
+            clocked = [times for times in timed if times is not None]
             if len(clocked) < len(group):
                 return None
-            rows += [np.log(np.divide(each.base_ms, each.head_ms)) for each in clocked]
-            times.append([each.medians for each in clocked])
-            weights += [each.medians[0] / len(group) for each in clocked]
+            rows += [np.log(np.divide(times.base_ms, times.head_ms)) for times in clocked]
+            times.append([times.medians for times in clocked])
+            weights += [times.medians[0] / len(group) for times in clocked]
         base_ms, logs = mean_times(times)[0], np.asarray(rows, np.float64)
         shares = np.asarray(weights) / (len(groups) * base_ms)
         middle = float(np.median(logs, axis=-1) @ shares)

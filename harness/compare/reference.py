@@ -82,18 +82,18 @@ def reference_of(submission: Submission) -> Reference:
 
 def mismatch(reference: Reference, now: Reference) -> str | None:
     """Why a run cannot be checked against a reference; `None` if it can."""
-    tasks = [each for tasks in reference.arms.values() for each in tasks.values()]
-    figures = [f for each in tasks for f in (each.tokens_per_round, each.low, each.high)]
-    figures += [p.rounds_per_token for each in tasks for p in each.prompts.values()]
-    if not all(0 < each < math.inf for each in figures):
+    tasks = [task for tasks in reference.arms.values() for task in tasks.values()]
+    figures = [f for task in tasks for f in (task.tokens_per_round, task.low, task.high)]
+    figures += [p.rounds_per_token for task in tasks for p in task.prompts.values()]
+    if not all(0 < value < math.inf for value in figures):
         return "a figure is not above zero"
     for name in ("target", "suite", "max_output_tokens"):
         if getattr(reference, name) != getattr(now, name):
             was, found = getattr(reference, name), getattr(now, name)
             return f"it is about another run: its {name} is {was}, that of the run {found}"
     theirs, ours = (
-        {(a, t, p) for a, ts in each.arms.items() for t, r in ts.items() for p in r.prompts}
-        for each in (reference, now)
+        {(a, t, p) for a, ts in side.arms.items() for t, r in ts.items() for p in r.prompts}
+        for side in (reference, now)
     )
     apart = sorted(theirs ^ ours)
     return f"only one of file and run has {' '.join(apart[0])}" if apart else None
@@ -111,15 +111,15 @@ def check(reference: Reference, now: Reference, fail_below: float) -> tuple[Task
 def _checked(
     arm: str, task: str, expected: TaskReference, now: TaskReference, fail_below: float
 ) -> TaskCheck:
-    same = [p for p, each in expected.prompts.items() if now.prompts[p].text == each.text]
+    same = [p for p, past in expected.prompts.items() if now.prompts[p].text == past.text]
     left_out = len(expected.prompts) - len(same)
     if 2 * len(same) < len(expected.prompts) or not same:
         return TaskCheck(arm=arm, task=task, standing="not-compared", left_out=left_out)
-    was, found = expected.tokens_per_round, now.tokens_per_round
+    was, measured = expected.tokens_per_round, now.tokens_per_round
     if left_out:
-        was, found = (_pooled(each.prompts[p] for p in same) for each in (expected, now))
-    error = math.hypot(*(abs(math.log(each.high / each.low)) / 2 for each in (expected, now)))
-    low, high = (found / was * math.exp(sign * error) for sign in (-1, 1))
+        was, measured = (_pooled(side.prompts[p] for p in same) for side in (expected, now))
+    error = math.hypot(*(abs(math.log(side.high / side.low)) / 2 for side in (expected, now)))
+    low, high = (measured / was * math.exp(sign * error) for sign in (-1, 1))
     return TaskCheck(
         arm=arm,
         task=task,
@@ -128,7 +128,7 @@ def _checked(
         ),
         left_out=left_out,
         reference=was,
-        measured=found,
+        measured=measured,
         interval=Interval(low=low, high=high),
     )
 
@@ -138,15 +138,15 @@ def _pooled(prompts: Iterator[PromptReference]) -> float:
 
 
 def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, TaskReference]]:
-    trials = [each for each in submission.trials if each.arm == arm and each.outcome == "ok"]
-    answered = {each.prompt for each in trials}
+    trials = [trial for trial in submission.trials if trial.arm == arm and trial.outcome == "ok"]
+    answered = {trial.prompt for trial in trials}
     tasks: dict[str, list[str]] = {}
     for prompt in submission.suite.prompts:
         if prompt.id in answered:
             tasks.setdefault(prompt.task, []).append(prompt.id)
     level = level_of(max(1, len(tasks)))
     for task, ids in tasks.items():
-        prompts = {each: _prompt([t for t in trials if t.prompt == each]) for each in ids}
+        prompts = {prompt: _prompt([t for t in trials if t.prompt == prompt]) for prompt in ids}
         value = _pooled(iter(prompts.values()))
         error = _over_blocks([t for t in trials if t.prompt in prompts], level)
         yield (

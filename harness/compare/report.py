@@ -40,23 +40,23 @@ _LEGEND = (
 )
 
 
-def headline(found: Comparison) -> str:
+def headline(comparison: Comparison) -> str:
     """The verdict in one sentence."""
-    match found.verdict:
+    match comparison.verdict:
         case "invalid-answers":
-            return f"Invalid answers: {_faults(found)}, by head and by base."
+            return f"Invalid answers: {_faults(comparison)}, by head and by base."
         case "slower":
-            return f"Slower: {_list(found, 'slower')} with head."
+            return f"Slower: {_list(comparison, 'slower')} with head."
         case "failed":
-            whose = ", ".join(each.arm for each in found.arms if each.failed)
+            whose = ", ".join(arm.arm for arm in comparison.arms if arm.failed)
             return f"Not compared: {whose}. Nothing that ran is clearly slower with head."
         case "unclear":
-            fewest = min(each.blocks for each in found.arms)
+            fewest = min(arm.blocks for arm in comparison.arms)
             return _NARROWER if fewest >= FEWEST_BLOCKS else _LONGER_RUN.format(fewest)
         case "faster":
-            return f"No slowdown. Faster: {_list(found, 'faster')} with head."
+            return f"No slowdown. Faster: {_list(comparison, 'faster')} with head."
         case "no-difference":
-            excluded = say.percent(max(WIDE, 1 - found.fail_below))
+            excluded = say.percent(max(WIDE, 1 - comparison.fail_below))
             return f"No difference: no arm changed clearly, and a change of {excluded} is excluded."
 
 
@@ -82,12 +82,12 @@ def lines(found: Comparison) -> Iterator[str]:
     yield from wrap(legend(found), _WIDTH)
 
 
-def markdown(found: Comparison) -> str:
+def markdown(comparison: Comparison) -> str:
     """The comparison as a comment under a pull request."""
-    base, head = (_UNSAFE.sub("", name) for name in (found.base, found.head))
+    base, head = (_UNSAFE.sub("", name) for name in (comparison.base, comparison.head))
     table = [
         f"| {name} | {what} | {values} | {change} | {verdict} |"
-        for arm in found.arms
+        for arm in comparison.arms
         for name, (what, values, change, verdict) in zip(
             (f"`{arm.arm}`", *[""] * 8),
             _rows(arm) or [("", "", "", arm.failed or "")],
@@ -96,7 +96,7 @@ def markdown(found: Comparison) -> str:
     ]
     return "\n".join(
         [
-            f"### Speculative decoding: {headline(found)}",
+            f"### Speculative decoding: {headline(comparison)}",
             "",
             f"Base: {base}. Head: {head}. Same machine, same prompts, in turns.",
             "",
@@ -104,7 +104,7 @@ def markdown(found: Comparison) -> str:
             "| --- | --- | --- | --- | --- |",
             *table,
             "",
-            legend(found),
+            legend(comparison),
             "",
         ]
     )

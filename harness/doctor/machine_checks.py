@@ -63,13 +63,13 @@ def load(state: Snapshot, cores: int) -> Check:
         parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
     if state.cpu_pressure is not None:
         parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
-    found = ", ".join(parts) or "unknown"
+    shown = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
         remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
-        return warn("Load", found, remedy)
+        return warn("Load", shown, remedy)
     if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
-        return warn("Load", found, "Close other programs, wait a minute, then measure.")
-    return ok("Load", found)
+        return warn("Load", shown, "Close other programs, wait a minute, then measure.")
+    return ok("Load", shown)
 
 
 def clock(read: Callable[[], float]) -> Check:

@@ -36,10 +36,10 @@ def security(folder: Path) -> Security:
     if os.name == "posix" and key.stat().st_mode & 0o077:
         message = f"{key} can be read by others, who could then run commands; run chmod 600 {key}"
         raise BadInputError(message)
-    own = {"cert": str(certificate), "key": str(key)}
+    files = {"cert": str(certificate), "key": str(key)}
     roles = ("scheduler", "worker", "client")
     return Security(
         tls_ca_file=str(certificate),
         require_encryption=True,
-        **{f"tls_{role}_{part}": path for role in roles for part, path in own.items()},
+        **{f"tls_{role}_{part}": path for role in roles for part, path in files.items()},
     )

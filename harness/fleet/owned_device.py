@@ -41,8 +41,8 @@ def owned_device(
     name: str | None = None, rig: str | None = None, backends: Sequence[str] = ()
 ) -> OwnedDevice:
     """The device of a worker: the named one, else Slurm's, or the first. Raises `BadInputError`."""
-    found = machine()
-    gpus, slurm = found.gpus, os.environ.get("CUDA_VISIBLE_DEVICES")
+    here = machine()
+    gpus, slurm = here.gpus, os.environ.get("CUDA_VISIBLE_DEVICES")
     if name is None and slurm:
         name = re.sub(r"[^A-Za-z0-9-]", "-", slurm)
         environment = {OWN_DEVICE: name}
@@ -52,9 +52,9 @@ def owned_device(
         gpus = () if name == "cpu" else gpus[int(name.rpartition(":")[2]) :][:1]
     rig = rig or re.sub(r"[^A-Za-z0-9_-]+", "-", platform.node().partition(".")[0]) or "rig"
     offered = backends or next((_BACKENDS.get(gpu.vendor, ("vulkan",)) for gpu in gpus), ("cpu",))
-    memory_mib = sum(gpu.vram_mib or 0 for gpu in gpus) or found.ram_mib or 0
+    memory_mib = sum(gpu.vram_mib or 0 for gpu in gpus) or here.ram_mib or 0
     resources = {"device": 1.0, "memory-gib": memory_mib / 1024, f"draftmap-{__version__}": 1.0}
-    resources |= {f"rig-{rig}": 1.0, **{f"backend-{each}": 1.0 for each in offered}}
+    resources |= {f"rig-{rig}": 1.0, **{f"backend-{backend}": 1.0 for backend in offered}}
     return OwnedDevice(name=f"{rig}:{name}", environment=environment, resources=resources)
 
 

@@ -102,8 +102,8 @@ def _draft(
         return None
     name, quantisation = weights_in(stated or "")
     quantisation = quantisation or facts.draft_quantisation
-    known = {"draft": name, "draft_quantisation": quantisation}
-    missing += [key for key, value in known.items() if value is None]
+    fields = {"draft": name, "draft_quantisation": quantisation}
+    missing += [key for key, value in fields.items() if value is None]
     name, quantisation = name or "", quantisation or ""
     return Model(
         id=id_of(f"{name}-{quantisation}"),

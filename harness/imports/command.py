@@ -119,9 +119,9 @@ def _report(done: "Imported", paths: list[Path], *, as_json: bool) -> None:
 
     for line in done.left_out:
         console.say(f"left out: {line}")
-    if any(each.origin and each.origin.licence is None for each in done.submissions):
+    if any(result.origin and result.origin.licence is None for result in done.submissions):
         console.say(_NO_LICENCE)
-    summaries = [summarize(each) for each in done.submissions]
+    summaries = [summarize(result) for result in done.submissions]
     if as_json:
         entries = [
             {"file": str(path), "summary": encode(summary)}

@@ -61,22 +61,22 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
 def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str]) -> Iterator[Part]:
     entries = run.children("runs")
     for backend in dict.fromkeys(entry.text("backend") for entry in entries):
-        own = [entry for entry in entries if entry.text("backend") == backend]
+        runs = [entry for entry in entries if entry.text("backend") == backend]
         facts = _facts(run, top, backend, left_out)
-        names = [_arm_name(entry) for entry in own]
+        names = [_arm_name(entry) for entry in runs]
         if BASELINE not in names:
             left_out.append(f"{run.place}: backend {backend}: no baseline, nothing to compare")
             continue
         records = tuple(
             record
-            for name, entry in zip(names, own, strict=True)
+            for name, entry in zip(names, runs, strict=True)
             for record in _records(name, entry)
         )
         yield Part(
             name=f"{id_of(key)}-{backend}" if backend else id_of(key),
             suite="inventivehq",
             facts=facts | ImportedFacts(rate_counts=rate_counts(records)),
-            arms=tuple({n: _arm(n, entry) for n, entry in zip(names, own, strict=True)}.values()),
+            arms=tuple({n: _arm(n, entry) for n, entry in zip(names, runs, strict=True)}.values()),
             records=records,
         )
 

@@ -91,7 +91,7 @@ def _records(row: JsonObject) -> Iterator[Record]:
 
 def _facts(row: JsonObject) -> ImportedFacts:
     parameters, layers = row.count("model_n_params"), row.fields.get("n_gpu_layers")
-    known = ImportedFacts(
+    facts = ImportedFacts(
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
         build=row.count("build_number"),
@@ -106,7 +106,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         split_mode=_SPLITS.get(row.text("split_mode") or ""),
         gpu_layers=layers if isinstance(layers, int) else None,
     )
-    return known | target_facts(row.text("model_filename") or "") | _devices(row)
+    return facts | target_facts(row.text("model_filename") or "") | _devices(row)
 
 
 def _devices(row: JsonObject) -> ImportedFacts:

@@ -35,15 +35,15 @@ _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 def read(files: Sequence[Given]) -> ParsedFiles:
     """One part; every file is an arm, the first one the baseline."""
     pairs = by_arm(files)
-    found = [(file, requests_of(file, arm)) for arm, file in pairs]
-    _require_same_number(found)
-    records = tuple(record for _, each in found for record in each)
+    parsed = [(file, requests_of(file, arm)) for arm, file in pairs]
+    _require_same_number(parsed)
+    records = tuple(record for _, records in parsed for record in records)
     require_same_prompts(records, _SAME)
     part = Part(
         name="llama-server",
         suite="llama-server",
         facts=_facts([file for _, file in pairs])
-        | ImportedFacts(rate_counts=agreed(rate_counts(each) for _, each in found)),
+        | ImportedFacts(rate_counts=agreed(rate_counts(records) for _, records in parsed)),
         arms=arms(records, pairs, {}, _methods(pairs)),
         records=records,
     )
@@ -104,7 +104,7 @@ def _logged(file: Given) -> list[Record]:
     """
     if _LINES["decoded"].search(text(file)):
         return list(_speculated(file))
-    found: list[LoggedRequest] = []
+    requests: list[LoggedRequest] = []
     tasks: dict[str, LoggedRequest] = {}
     early: dict[str, re.Match[str]] = {}
     task = ""
@@ -114,18 +114,18 @@ def _logged(file: Given) -> list[Record]:
         if prompt := _LINES["prompt"].search(line):
             drafts = early.pop(task, None)
             printed = tasks[task] = LoggedRequest(line=number, prompt=prompt, drafts=drafts)
-            found.append(printed)
+            requests.append(printed)
         elif answer := _LINES["answer"].search(line):
             if printed is None:
                 printed = tasks[task] = LoggedRequest(line=number, drafts=early.pop(task, None))
-                found.append(printed)
+                requests.append(printed)
             printed.line, printed.answer = number, answer
         elif drafts := _LINES["drafts"].search(line):
             if printed and printed.drafts is None:
                 printed.drafts = drafts
             else:  # printed before the times of its request
                 early[task] = drafts
-    return [_of_log(file.name, each, each.answer) for each in found if each.answer]
+    return [_of_log(file.name, request, request.answer) for request in requests if request.answer]
 
 
 def _speculated(file: Given) -> Iterator[Record]:
@@ -133,7 +133,7 @@ def _speculated(file: Given) -> Iterator[Record]:
     encoded, *parts = re.split(r"(?=\bdecoded)", text(file))
     for part in parts:
         answer, prompt = _LINES["decoded"].search(part), _LINES["encoded"].search(encoded)
-        sums = {each["name"]: int(each["value"]) for each in _LINES["sums"].finditer(part)}
+        sums = {match["name"]: int(match["value"]) for match in _LINES["sums"].finditer(part)}
         if answer:
             yield Record(
                 arm=BASELINE,
@@ -168,8 +168,8 @@ def _of_log(name: str, printed: LoggedRequest, answer: re.Match[str]) -> Record:
 
 def _answered(row: JsonObject) -> Record:
     if "timings" not in row.fields:  # a script may have saved the answer next to its prompt
-        objects = ((key, each) for key, each in row.fields.items() if isinstance(each, dict))
-        row = row.child(next((key for key, each in objects if "timings" in each), "")) or row
+        objects = ((key, value) for key, value in row.fields.items() if isinstance(value, dict))
+        row = row.child(next((key for key, value in objects if "timings" in value), "")) or row
     timings = row.child("timings") or (row if "predicted_n" in row.fields else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")

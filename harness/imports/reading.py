@@ -52,9 +52,9 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
         return IMPORTERS[form].read(files)
     except BadInputError as error:
         for file in files:
-            found = _looks_like(file)
-            if found is not None and found != form:
-                option = f"a file of {found}: --from {found}" if found in IMPORTERS else found
+            guess = _looks_like(file)
+            if guess is not None and guess != form:
+                option = f"a file of {guess}: --from {guess}" if guess in IMPORTERS else guess
                 message = f"{error}. {file.name} looks like {option}"
                 raise BadInputError(message) from error
         raise

@@ -38,16 +38,16 @@ def _is_at(row: JsonObject, level: int | None) -> bool:
 def _part(
     name: str, pairs: Sequence[tuple[str, Given]], rows: Sequence[tuple[str, list[JsonObject]]]
 ) -> Part:
-    records = tuple(record for arm, found in rows for record in _records(arm, found))
+    records = tuple(record for arm, records in rows for record in _records(arm, records))
     require_same_prompts(records, "give each row a custom_id")
-    benched = [(arm, row) for arm, found in rows for row in found if vllm_bench.is_result(row)]
+    benched = [(arm, row) for arm, records in rows for row in records if vllm_bench.is_result(row)]
     in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
     results = [row for _, row in benched]
     return Part(
         name=name,
         suite="vllm",
         facts=ImportedFacts(engine="vLLM")
-        | _window([row for _, found in rows for row in found])
+        | _window([row for _, records in rows for row in records])
         | vllm_bench.facts(results),
         arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
         records=records,

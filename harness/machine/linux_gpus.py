@@ -34,15 +34,15 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
     The graphics of a processor, next to a card with far more memory, are not what computes.
     """
-    devices = [each for each in _usable(drm, environment) if _vendor(each)]
-    most = max((_vram(each) for each in devices), default=0)
-    used = [each for each in devices if 4 * _vram(each) >= most]
-    clocks = [hertz for each in used if (hertz := _monitored(each, "freq1_input"))]
-    heats = [heat for each in used if (heat := _monitored(each, "temp[0-9]*_input"))]
+    devices = [device for device in _usable(drm, environment) if _vendor(device)]
+    most = max((_vram(device) for device in devices), default=0)
+    used = [device for device in devices if 4 * _vram(device) >= most]
+    clocks = [hertz for device in used if (hertz := _monitored(device, "freq1_input"))]
+    heats = [heat for device in used if (heat := _monitored(device, "temp[0-9]*_input"))]
     powers = [
         power
-        for each in used
-        if (power := _monitored(each, "power1_average") or _monitored(each, "power1_input"))
+        for device in used
+        if (power := _monitored(device, "power1_average") or _monitored(device, "power1_input"))
     ]
     return GpuState(
         clock_mhz=min(clocks) / 1e6 if clocks else None,
@@ -60,15 +60,15 @@ def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
     cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
     devices = [card / "device" for card in cards]
     slots = sorted(devices, key=lambda device: device.resolve().name)
-    amd = shown = [each for each in slots if _vendor(each) == "amd"]
+    amd = shown = [slot for slot in slots if _vendor(slot) == "amd"]
     for variable in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
         if variable in environment:
             shown = _chosen(environment[variable], shown)
-    intel = [each for each in slots if _vendor(each) == "intel"]
+    intel = [slot for slot in slots if _vendor(slot) == "intel"]
     intel.sort(key=lambda device: device.resolve().name.startswith("0000:00:"))
     numbers = _ONE_API.fullmatch(environment.get("ONEAPI_DEVICE_SELECTOR", ""))
     shown = shown + (_chosen(numbers[1], intel) if numbers else intel)
-    return [each for each in devices if each not in amd + intel or each in shown]
+    return [device for device in devices if device not in amd + intel or device in shown]
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:

@@ -151,10 +151,10 @@ def parse_cards(text: str, banner: str) -> Cards:
     rows = [row for row in rows if _LOST not in row and not _UNSTATED.match(row[0])]
     rows = [] if _SHARED_OUT in banner else rows
     displays = [row[7] for row in rows]
-    known = [display for display in displays if display in ("Enabled", "Disabled", "Yes", "No")]
-    active = any(display in ("Enabled", "Yes") for display in known)
+    states = [display for display in displays if display in ("Enabled", "Disabled", "Yes", "No")]
+    active = any(display in ("Enabled", "Yes") for display in states)
     return Cards(
-        gpus=tuple(_gpu(row, api) for row in rows), display_active=active if known else None
+        gpus=tuple(_gpu(row, api) for row in rows), display_active=active if states else None
     )
 
 

@@ -87,7 +87,7 @@ def compare(
     differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())
-    found = {
+    conditions = {
         "kind": _kind(target, draft),
         "bos": _added("BOS", (target.add_bos, draft.add_bos), (target.bos, draft.bos)),
         "eos": _added("EOS", (target.add_eos, draft.add_eos), (target.eos, draft.eos)),
@@ -95,7 +95,7 @@ def compare(
         "texts": _texts(differing, min(target.size, draft.size)),
     }
     points = [
-        Condition(name=name, holds=holds, found=text) for name, (holds, text) in found.items()
+        Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
     ]
     return Compatibility(
         points=tuple(points), differing=len(differing), differences=differing[:_SHOWN]

@@ -70,7 +70,7 @@ def write_floats(source: Path, destination: Path, quantisation: str) -> None:
         if not name.startswith(_REPLACED):
             writer.add_key_value(name, field.contents(), field.types[0], field.types[-1])
     writer.add_file_type(_FLOATS[quantisation])
-    for tensor in sorted(model.tensors, key=lambda each: _tensor_order(each.name)):
+    for tensor in sorted(model.tensors, key=lambda tensor: _tensor_order(tensor.name)):
         values = gguf.dequantize(tensor.data, tensor.tensor_type)
         if quantisation == "F16" and tensor.tensor_type != gguf.GGMLQuantizationType.F32:
             values = values.astype("float16")

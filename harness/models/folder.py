@@ -70,12 +70,12 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     if bits:  # the words of 32 bits; scales and the few other tensors are left out
         elements = Counter({_PACKED: elements[_PACKED] * 32 // bits})
     kind = config.get("model_type")
-    known = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
+    named = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
     return Model(
         id=f"{slug(name)}-{slug(of_files)}",
         name=name,
         family=family_of(name),
-        architecture=kind if isinstance(kind, str) and known else None,
+        architecture=kind if isinstance(kind, str) and named else None,
         quantisation=of_files,
         parameters=(sum(elements.values()) or None) if plain or bits else None,
         file_bytes=sum(file.stat().st_size for file in files) or None,

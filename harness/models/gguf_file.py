@@ -87,8 +87,8 @@ def check_start(path: Path) -> None:
     if not start:
         message = f"{path.name} is empty; download it again"
         raise BadInputError(message)
-    known = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
-    what = f"it is {known}" if known else "it does not start with GGUF; download it again"
+    other = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
+    what = f"it is {other}" if other else "it does not start with GGUF; download it again"
     message = f"{path.name} is not a GGUF file: {what}"
     raise BadInputError(message)
 

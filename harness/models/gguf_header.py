@@ -80,7 +80,7 @@ def read(path: Path) -> Header:
         quantisation=_quantisation(parts),
         parameters=sum(tensor.elements for part in parts for tensor in part.tensors),
         active_parameters=_active_parameters(parts, architecture),
-        file_bytes=sum(each.stat().st_size for each in paths),
+        file_bytes=sum(path.stat().st_size for path in paths),
         vocabulary=_vocabulary(first, path),
         layers=first.number(f"{architecture}.block_count"),
         general_name=first.text("general.name"),

@@ -25,10 +25,10 @@ def facts_of_file(path: Path) -> Facts:
 def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
     """What the header of a model, in one file or several, says about its memory."""
     architecture = architecture_of(name, headers)
-    header, tensors = headers[0], [tensor for each in headers for tensor in each.tensors]
+    header, tensors = headers[0], [tensor for part in headers for tensor in part.tensors]
     layers = _layers(name, header, tensors)
     predicting = _number(header, "nextn_predict_layers")
-    own = len(layers) - min(predicting, len(layers) - 1)
+    count = len(layers) - min(predicting, len(layers) - 1)
     embedding = next((x for x in tensors if x.name == "token_embd.weight"), None)
     output = next((x for x in tensors if x.name == "output.weight"), embedding)
     others = sum(
@@ -41,8 +41,8 @@ def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
         architecture=architecture,
         embedding=_number(header, "embedding_length"),
         vocabulary=max(embedding.dimensions[1:], default=0) if embedding else 0,
-        layers=layers[:own],
-        draft_layers=layers[own:],
+        layers=layers[:count],
+        draft_layers=layers[count:],
         feed_forward=header.number(f"{architecture}.feed_forward_length") or None,
         heads=header.number(f"{architecture}.attention.head_count") or None,
         experts=_number(header, "expert_count"),

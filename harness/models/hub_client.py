@@ -103,8 +103,8 @@ class Hub:
                     "file"
                 )
                 raise MachineError(message)
-            found: bytes = answer.read()
-            return found[:length]
+            data: bytes = answer.read()
+            return data[:length]
 
     def cached(self, repository: str) -> Mapping[str, Path]:
         """The files in the hub's cache; of a file in several versions the latest."""

@@ -36,8 +36,8 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
     if fitting:
         stem = _PART.sub("", fitting[0])
         return tuple(name for name in fitting if _PART.sub("", name) == stem)
-    known = sorted({q for name in weights for q in _quantisations(name)})
-    offer = f"it has {', '.join(known).upper()}" if known else "it holds no GGUF files"
+    offered = sorted({q for name in weights for q in _quantisations(name)})
+    offer = f"it has {', '.join(offered).upper()}" if offered else "it holds no GGUF files"
     message = f"{repository} has no file with the quantisation {quantisation!r}; {offer}"
     raise BadInputError(message)
 

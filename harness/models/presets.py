@@ -124,17 +124,17 @@ def _of_model(model: str, quantisation: str | None) -> Preset | None:
     """A model in a quantisation: its first preset's where it is `None`, else Q4_K_M."""
     wanted = _key(model)
     alike = [
-        each
-        for each in presets().values()
-        if wanted in (_key(each.model), _key(each.name.partition(":")[0]))
-        if not each.head and not each.pruned_layers
+        preset
+        for preset in presets().values()
+        if wanted in (_key(preset.model), _key(preset.name.partition(":")[0]))
+        if not preset.head and not preset.pruned_layers
     ]
     exact = [
         x for x in alike if quantisation and x.quantisation.removeprefix("UD-") == quantisation
     ]
     if exact or (alike and not quantisation):
         return (exact or alike)[0]
-    shape = next((each for each in shapes() if _key(each.name) == wanted), None)
+    shape = next((shape for shape in shapes() if _key(shape.name) == wanted), None)
     shape = shape or (shape_of(model_name(model)) if quantisation else None)
     bits = quantisation or _DEFAULT_QUANTISATION
     if alike:

@@ -86,7 +86,7 @@ def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:
     if measured_ms <= 0 or later <= 0:
         return None
     decode_ms = min(measured_ms * (answer.output_tokens - 1) / later, answer.wall_ms)
-    mean = sum(each**2 for each in others) / (sum(others) or 1)  # of the chunk of a token
+    mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # of the chunk of a token
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
 

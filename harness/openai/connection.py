@@ -68,14 +68,14 @@ def connect(
     address = ServerAddress(host=process.HOST, port=started.port)
     with ExitStack() as undo:
         undo.callback(started.end)
-        found = _identified(Client(address=address, limit_s=limit_s, key=key), options.model)
-        if isinstance(found, Failure):
-            return found
+        server = _identified(Client(address=address, limit_s=limit_s, key=key), options.model)
+        if isinstance(server, Failure):
+            return server
         death = started.death()
         if death is not None:  # then it was another program that answered at the port
             return death
         undo.pop_all()
-    return replace(found, process=started, load_s=load_s, argv=recorded(endpoint))
+    return replace(server, process=started, load_s=load_s, argv=recorded(endpoint))
 
 
 def reconnect(
@@ -90,9 +90,9 @@ def reconnect(
             _ask(asked)
             break
         time.sleep(_POLL_S)
-    found = connect(address, options, key=key)
-    if isinstance(found, Failure) or found.is_like(lost):
-        return found
+    server = connect(address, options, key=key)
+    if isinstance(server, Failure) or server.is_like(lost):
+        return server
     return Failure(reason="other", detail=f"{address} was restarted with another engine or model")
 
 

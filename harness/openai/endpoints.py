@@ -76,7 +76,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         option = "--spec-server-command"
         return Endpoints(
             base=command_words(options.server_command, option="--server-command"),
-            spec=tuple(command_words(each, option=option) for each in options.spec_server_commands),
+            spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
             option=option,
             plain_alone=options.plain_alone,
         )
@@ -119,7 +119,7 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     A drafter that may be of several kinds is what the configuration makes of it.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
-    configs = {name: each.vllm.config for name, each in METHODS.items() if each.vllm}
+    configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}
     for name, config in configs.items():
         has = told.items() >= config.items()
         if config and has and name != method.type and not METHODS[method.type].lossy:
@@ -129,7 +129,7 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
             message = f"its command does not say {_written(config)}"
             break
     else:
-        varied = next((each for each in _VARY_DEPTH if told.get(each)), None)
+        varied = next((key for key in _VARY_DEPTH if told.get(key)), None)
         if varied is None or method.controller:
             return
         message = f"{varied} changes its depth; add controller=NAME to it"

@@ -110,15 +110,15 @@ def _counted(
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
         page = Counted(drafted=0, accepted=0)
-    found = stated or page or draft_counts.without_drafts(connection.identity.name, answer)
+    counts = stated or page or draft_counts.without_drafts(connection.identity.name, answer)
     sums = totals(
         decode_ms=0.0,
         output_tokens=answer.output_tokens,
-        counted=found,
+        counted=counts,
         page=page if stated is not None else None,
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
     )
-    return found.depth if found else None, sums
+    return counts.depth if counts else None, sums
 
 
 def _read_whole(connection: Connection, answer: Answer) -> bool:
@@ -175,7 +175,7 @@ def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answe
 def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     engine, drawn = connection.identity.name, prompt.sampling
     body: dict[str, Json] = {
-        "messages": [{**each} for each in messages(prompt.text)],
+        "messages": [{**message} for message in messages(prompt.text)],
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),

@@ -73,12 +73,12 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         why = f"{len(models)} models ({shown(models)})"
         message = f"{where} offers {why}; say which one is measured with --served-model"
         raise BadInputError(message)
-    found = next((model for model in models if model.id == name), None)
-    if found is None:
+    model = next((model for model in models if model.id == name), None)
+    if model is None:
         near = suggestion(name, [model.id for model in models])
         message = f"{where} does not offer {name!r}; it has {shown(models)}.{near}"
         raise BadInputError(message)
-    return found
+    return model
 
 
 # What a server states of the weights, the surest first. A name, a date or a limit is not of them.

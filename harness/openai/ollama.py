@@ -30,8 +30,8 @@ def rejection(client: Client, model: str, method: Method) -> str | None:
     stated = _DEPTH.search(str(shown.get("parameters")))
     depth = int(stated[1]) if stated else None
     info = shown.get("model_info")
-    known = info.items() if isinstance(info, dict) else ()
-    heads = any(key.endswith(_HEADS) and value for key, value in known)
+    facts = info.items() if isinstance(info, dict) else ()
+    heads = any(key.endswith(_HEADS) and value for key, value in facts)
     may_draft = heads or _DRAFT.search(str(shown.get("modelfile"))) is not None
     if method == NO_SPECULATION and (depth or (depth is None and may_draft)):
         drafts = (

@@ -73,11 +73,11 @@ class NamedModels:
             return None
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
         options = replace(self.options, answer_limit_s=limit_s)
-        found = connect(endpoint, options, key=api_key())
-        if isinstance(found, Failure):
-            message = f"the baseline's server: {found.detail} [{found.reason}]"
+        server = connect(endpoint, options, key=api_key())
+        if isinstance(server, Failure):
+            message = f"the baseline's server: {server.detail} [{server.reason}]"
             raise MachineError(message)
-        return found.served
+        return server.served
 
 
 def model_of(name: str, served: Served | None) -> Model:

@@ -53,16 +53,16 @@ class OpenAiSession(ServerSession[Connection]):
         A server that the harness starts stays for the baseline's preparation.
         """
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
-        found = self._server_of(baseline, 0)
-        if isinstance(found, Failure):
-            message = f"the baseline's server: {found.detail} [{found.reason}]"
+        server = self._server_of(baseline, 0)
+        if isinstance(server, Failure):
+            message = f"the baseline's server: {server.detail} [{server.reason}]"
             raise MachineError(message)
-        self._base = found
-        log = found.process.log() if found.process else ""
+        self._base = server
+        log = server.process.log() if server.process else ""
         endpoint = self._endpoint(baseline)
-        where = computed_on(found.identity, self._options, endpoint, log=log)
-        report = report_on(found.identity, found.served, self._campaign, where)
-        if found.identity.name not in exchange.SWITCHES_THINKING:
+        where = computed_on(server.identity, self._options, endpoint, log=log)
+        report = report_on(server.identity, server.served, self._campaign, where)
+        if server.identity.name not in exchange.SWITCHES_THINKING:
             return report
         thinking = self._campaign.settings.thinking
         return replace(report, settings=replace(report.settings, thinking=thinking))
@@ -80,7 +80,7 @@ class OpenAiSession(ServerSession[Connection]):
         size_of = partial(self._size, server, plan, depth)
         try:
             self._filled = {
-                each: filled(each, depth=depth, size_of=size_of) for each in self._texts.values()
+                text: filled(text, depth=depth, size_of=size_of) for text in self._texts.values()
             }
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
             return self._failure(server, error)
@@ -174,31 +174,31 @@ class OpenAiSession(ServerSession[Connection]):
 
 
 def rejection(
-    found: Connection, base: Connection, *, draft: str | None, named: bool = False
+    server: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
     """Why a server cannot be compared with the baseline's: another engine or model, or the same.
 
     LM Studio may be one server for both, as it drafts when a request names a draft model, and any
     server whose models the user `named` for each arm.
     """
-    ours, theirs = found.identity, base.identity
+    ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
         return _not_comparable(
             f"this server is {ours.shown_name} {ours.shown_version}, the baseline's is "
             f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
         )
-    apart = difference(found.served, base.served)
+    apart = difference(server.served, base.served)
     if apart is not None and not (named and apart == ANOTHER_NAME):
         return _not_comparable(
-            f"this server offers {found.served.id}, the baseline's {base.served.id} ({apart}); "
+            f"this server offers {server.served.id}, the baseline's {base.served.id} ({apart}); "
             "start both with the same weights, under the same name"
         )
     if ours.name in exchange.DRAFTS_BY_REQUEST:
-        known = draft is None or any(model.id == draft for model in ours.models)
-        offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
-        return None if known else Failure(reason="load-failed", detail=offered)
-    one_server = found.process is None and found.client.address == base.client.address
-    if one_server and (not named or found.served.id == base.served.id):
+        offers_it = draft is None or any(model.id == draft for model in ours.models)
+        offered = f"{server.client.address} offers no model {draft}; it has {shown(ours.models)}"
+        return None if offers_it else Failure(reason="load-failed", detail=offered)
+    one_server = server.process is None and server.client.address == base.client.address
+    if one_server and (not named or server.served.id == base.served.id):
         return _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
     return None
 

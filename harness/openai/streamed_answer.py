@@ -121,7 +121,7 @@ def read(
     """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
-    usages = [each for chunk, _, _ in timed if isinstance(each := chunk.get("usage"), dict)]
+    usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
     prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
     if not written and output_tokens > 1:  # a single token may be a part of a character
         message = "the server wrote nothing"
@@ -133,7 +133,7 @@ def read(
         raise BadAnswerError(message)
     seen_s = [at_s for _, at_s in written] or [ended_s]
     prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
-    ids = [own for _, choice, _ in timed if (own := whole_numbers(choice.get("token_ids")))]
+    ids = [part for _, choice, _ in timed if (part := whole_numbers(choice.get("token_ids")))]
     tokens = tuple(chain.from_iterable(ids))
     parts = chain.from_iterable((chunk, choice) for chunk, choice, _ in timed)
     return Answer(
@@ -231,8 +231,8 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
         whole = salted or answer.cached_tokens == 0
         return _times(metrics, "generation_time_ms", "time_to_first_token_ms", whole=whole)
     in_seconds = ("completion_time", "prompt_time")
-    known = {name: milliseconds(answer.usage, name) for name in in_seconds}
-    tabby: dict[str, Json] = {name: 1000 * s for name, s in known.items() if s is not None}
+    times = {name: milliseconds(answer.usage, name) for name in in_seconds}
+    tabby: dict[str, Json] = {name: 1000 * s for name, s in times.items() if s is not None}
     return _times(tabby, *in_seconds, whole=answer.cached_tokens == 0)
 
 

@@ -35,20 +35,20 @@ def show(
     local_files: use.LocalFiles | None = None,
 ) -> None:
     """Print the verdict. `path` is the result's file, `local_files` what it was measured with."""
-    found = settings(submission, summary)
-    if not found:
+    drafting = settings(submission, summary)
+    if not drafting:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:
-        chosen = ", allowing for the choice" if found[0].choices > 1 else ""
+        chosen = ", allowing for the choice" if drafting[0].choices > 1 else ""
         legend = f"In brackets: this machine with other prompts (95 %){chosen}."
         parts = [
-            folded(short_answer.sentences(found[0], summary)),
+            folded(short_answer.sentences(drafting[0], summary)),
             [],
-            _command(found[0], submission, local_files or use.LocalFiles()),
+            _command(drafting[0], submission, local_files or use.LocalFiles()),
             [legend, *_closing(submission, summary.flags, path)],
         ]
         room = LINES - len([line for part in parts for line in part]) - 3
-        parts[1] = _table(found, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
+        parts[1] = _table(drafting, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
     for number, part in enumerate(filter(None, parts)):
         if number:
             console.print()
@@ -120,9 +120,9 @@ def _command(
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
         case "depends" | "yes" if best.helped and best.verdict != "helps":
-            heading = f"Use it for {say.listed([each.scope for each in best.helped])}:"
+            heading = f"Use it for {say.listed([task.scope for task in best.helped])}:"
         case "depends":
-            heading = f"Use it, but not for {say.listed([each.scope for each in best.lost])}:"
+            heading = f"Use it, but not for {say.listed([task.scope for task in best.lost])}:"
         case "yes":
             heading = "Use it:"
         case "unknown" | "nothing":

@@ -19,16 +19,16 @@ _UNKNOWN = "?"
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
 
-def show(found: ModelsOverview, console: Console) -> None:
-    _print(_models(found), console, below=["", *map(_below, found.models)])
+def show(models: ModelsOverview, console: Console) -> None:
+    _print(_models(models), console, below=["", *map(_below, models.models)])
     console.print()
-    _print(_pairs(found), console)
-    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
+    _print(_pairs(models), console)
+    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
     console.print()
-    memory = found.memory
+    memory = models.memory
     console.print(
-        f"fits: all buffers of a context of {found.context_tokens} tokens in the "
+        f"fits: all buffers of a context of {models.context_tokens} tokens in the "
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
         "tight: more than 90 % of it. ~: not from that repository itself; of a head, with\n"
         "layers like its target's. ?: unknown.\n"
@@ -37,9 +37,9 @@ def show(found: ModelsOverview, console: Console) -> None:
         markup=False,
         soft_wrap=True,
     )
-    others = ", ".join(each for each in names() if each not in presets())
-    known = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
-    console.print(fill(known, 80), markup=False, soft_wrap=True)
+    others = ", ".join(name for name in names() if name not in presets())
+    more = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
+    console.print(fill(more, 80), markup=False, soft_wrap=True)
 
 
 def show_comparison(
@@ -58,8 +58,8 @@ def show_comparison(
         return
     more = compared.differing
     console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")
-    for each in compared.differences:
-        text = f"    {each.token}: target {each.target!r}, draft {each.draft!r}"
+    for token in compared.differences:
+        text = f"    {token.token}: target {token.target!r}, draft {token.draft!r}"
         console.print(text, markup=False, soft_wrap=True)
 
 

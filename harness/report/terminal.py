@@ -56,11 +56,11 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         return
     _print_wrapped(words.over_alternative(whole), console)
     console.print(arm_table.table(estimates, console))
-    found = next((each for each in summary.repeatability if each.arm == arm.id), None)
+    repeated = next((spread for spread in summary.repeatability if spread.arm == arm.id), None)
     for text in (
         words.acceptance(whole),
         whole_request(whole) or (sentence("no-prompt-time") if (arm.concurrency or 1) == 1 else ""),
-        trust.repeatability(found),
+        trust.repeatability(repeated),
         trust.by_processor(whole),
         trust.predicted(estimates),
     ):
@@ -134,7 +134,7 @@ def compared(
         if name != first_name:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
-            estimates = [each for each in summary.estimates if each.arm == arm.id]
+            estimates = [estimate for estimate in summary.estimates if estimate.arm == arm.id]
             for estimate in _headline(estimates):
                 task = f", {estimate.scope}" if estimate.task or estimate.own_tasks else ""
                 yield f"    {arm.id}{task}: {_engine_speedup(estimate)}"

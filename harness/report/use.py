@@ -28,19 +28,19 @@ class LocalFiles:
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
     """The line that serves the target with an arm's way of drafting, or alone without one."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
-    found = serve_nearest(
+    served = serve_nearest(
         engine,
         _named(submission.target, submission, local_files.files),
         _draft_file(submission, arm, local_files.files) if arm else None,
         arm.method if arm else NO_SPECULATION,
         known=(arm.argv or ()) if arm else (),
     )
-    if found is None:
+    if served is None:
         return elsewhere(arm, "the server that was measured")
-    program = found.words[0]
+    program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
-    return [*_broken((program, *found.words[1:])), *folded(found.note or "")]
+    return [*_broken((program, *served.words[1:])), *folded(served.note or "")]
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:

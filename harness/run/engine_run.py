@@ -84,9 +84,9 @@ class RunOnEngine:
             path=path,
             local_files=LocalFiles(files=self.campaign.files(), server=self.engine.server()),
             memory={
-                each.id: lines
-                for each in submission.arms
-                if each.reason == "out-of-memory" and (lines := self.planned(arms[each.id]))
+                arm.id: lines
+                for arm in submission.arms
+                if arm.reason == "out-of-memory" and (lines := self.planned(arms[arm.id]))
             },
         )
 

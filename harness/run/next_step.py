@@ -40,8 +40,8 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
     if not request.options.quick:
         return _said(resume_command("--blocks", str(2 * design.blocks)), 2 * spent_s)
     whole = replace(request, options=replace(request.options, quick=False))
-    campaigns = (each.campaigns(fetch=False).values() for each in (whole, request))
-    longer = [sum(map(_tokens, each)) for each in campaigns]
+    campaigns = (asked.campaigns(fetch=False).values() for asked in (whole, request))
+    longer = [sum(map(_tokens, runs)) for runs in campaigns]
     return _said(resume_command(without=_QUICK), spent_s * longer[0] / longer[1])
 
 

@@ -55,7 +55,7 @@ def trial_of(
     """The trial of a generation: counters, histograms and medians of its rounds."""
     text, whole = generation.text, generation.whole
     measured: dict[str, Any] = {
-        each.name: _known(getattr(generation, each.name)) for each in fields(submission.Measured)
+        field.name: _known(getattr(generation, field.name)) for field in fields(submission.Measured)
     }
     trial = submission.Trial(
         arm=planned.arm,
@@ -77,7 +77,7 @@ def trial_of(
         **measured,
     )
     if isinstance(generation.rounds, Totals):
-        stated = {each.name: getattr(generation.rounds, each.name) for each in fields(Totals)}
+        stated = {total.name: getattr(generation.rounds, total.name) for total in fields(Totals)}
         return replace(trial, **{**stated, "decode_ms": trial.decode_ms})
     return _with_rounds(trial, generation.rounds)
 

@@ -18,10 +18,10 @@ def write(submission: Submission, output: Path | None) -> Path:
     Raises `HarnessError` when the contract finds anything wrong, `MachineError` when the disk does.
     """
     data = canonical_bytes(encode(submission))
-    found = findings(data, file="result")
-    if found:
+    problems = findings(data, file="result")
+    if problems:
         message = (
-            f"the result violates the format: {found[0].line()}; this is a bug, "
+            f"the result violates the format: {problems[0].line()}; this is a bug, "
             "please report it. The measurements have been saved; --resume writes them again"
         )
         raise HarnessError(message)

@@ -20,25 +20,25 @@ def print_results(
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
     if asked.json:
-        summaries = {name: encode(each.summary) for name, each in measured.items()}
+        summaries = {name: encode(run.summary) for name, run in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
         screen = console.result_console()
-        for name, each in measured.items():
+        for name, run in measured.items():
             if name:
                 screen.rule(name, align="left")
             brief.show(
-                each.submission, each.summary, screen, path=each.path, local_files=each.local_files
+                run.submission, run.summary, screen, path=run.path, local_files=run.local_files
             )
-            print_memory(each.memory, screen)
+            print_memory(run.memory, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
-            engines = {name: (each.submission, each.summary) for name, each in measured.items()}
+            engines = {name: (run.submission, run.summary) for name, run in measured.items()}
             failed = {name: str(error) for name, error in errors.items()}
             for line in compared(engines, failed):
                 screen.print(line, soft_wrap=True, markup=False)
-    for each in measured.values():
-        console.say(f"Result: {each.path}")
+    for run in measured.values():
+        console.say(f"Result: {run.path}")
 
 
 def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None:
@@ -54,7 +54,7 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     request.check()
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
-    commands = {each.name: each.commands(campaigns[each.name]) for each in request.engines}
+    commands = {engine.name: engine.commands(campaigns[engine.name]) for engine in request.engines}
     estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads), most_s)
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
@@ -63,7 +63,7 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     screen = console.result_console()
     for line in progress.lines(campaign, estimate):
         screen.print(line)
-    paths = [each.path for each in (campaign.target, *campaign.drafts) if each.path]
+    paths = [model.path for model in (campaign.target, *campaign.drafts) if model.path]
     here = all(path.exists() for path in paths)
     when = "" if here else ", once its models are here"
     for name, lines in commands.items():

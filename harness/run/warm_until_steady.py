@@ -29,7 +29,7 @@ def wait_until_settled(
         if state.gpu_clock_mhz is None and state.gpu_power_w is None:
             return None
         readings.append((at_s, state))
-        earlier = [each for since, each in readings if at_s - since >= APART_S]
+        earlier = [then for since, then in readings if at_s - since >= APART_S]
         steady = bool(earlier) and _agree(state, earlier[-1])
         if steady or at_s - readings[0][0] >= LONGEST_S:
             return replace(state, steady=steady)

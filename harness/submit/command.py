@@ -90,8 +90,8 @@ def _ways(file: Path, steps: Iterable[Sequence[str]], obstacle: str | None) -> I
         yield "2. git: not here, it is not installed"
     else:
         yield "2. git, in your clone, then open the pull request for the branch on GitHub:"
-        yield from (f"     {pasted(each)}" for each in steps if each[0] != "gh")
-    installed = (each for each in _OF_LINUX if shutil.which(each.partition(" ")[0]))
+        yield from (f"     {pasted(step)}" for step in steps if step[0] != "gh")
+    installed = (tool for tool in _OF_LINUX if shutil.which(tool.partition(" ")[0]))
     copier = _COPIERS.get(sys.platform) or next(installed, None)
     copy = f" | {copier}" if copier else ""
     form = pasted([*resubmit, "--without-git"])

@@ -58,7 +58,7 @@ def write_result(submission: Submission, checkout: Path) -> Path:
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
-    there = next((each for each in (dated, flat) if each.exists()), None)
+    there = next((path for path in (dated, flat) if path.exists()), None)
     path = there or flat.parent / folder_of(flat.name, in_flat) / flat.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

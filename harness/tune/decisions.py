@@ -115,16 +115,16 @@ def speed_ratio(
     pairs = [*_pairs(times, arm, over).values()]
     if not pairs:
         return None
-    found = SpeedRatio(estimate=time_ratio([pairs]), interval=None)
+    ratio = SpeedRatio(estimate=time_ratio([pairs]), interval=None)
     parts = [spread_of_mean(residuals([pairs]))]
     if passes:
         parts.append(spread_of_mean([_by_block(times, arm, over)]))
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return found
-    half = math.hypot(*(error * t_quantile(free, (1 + level) / 2) for error, free in known))
-    interval = Interval(low=found.estimate * math.exp(-half), high=found.estimate * math.exp(half))
-    return replace(found, interval=interval, error=math.hypot(*(error for error, _ in known)))
+    spreads = [part for part in parts if part is not None]
+    if len(spreads) < len(parts):
+        return ratio
+    half = math.hypot(*(error * t_quantile(free, (1 + level) / 2) for error, free in spreads))
+    interval = Interval(low=ratio.estimate * math.exp(-half), high=ratio.estimate * math.exp(half))
+    return replace(ratio, interval=interval, error=math.hypot(*(error for error, _ in spreads)))
 
 
 def standing(
@@ -145,12 +145,12 @@ def standing(
     ratios = {
         arm: speed_ratio(times, arm, leader, level=DROP_LEVEL, passes=passes) for arm in others
     }
-    dropped = frozenset(arm for arm, each in ratios.items() if each is not None and each.slower)
+    dropped = frozenset(arm for arm, ratio in ratios.items() if ratio is not None and ratio.slower)
     left = [arm for arm in others if arm not in dropped]
     again = (speed_ratio(times, arm, leader, passes=passes) for arm in left)
-    close = all(each is not None and each.apart < SAME for each in again)
+    close = all(ratio is not None and ratio.apart < SAME for ratio in again)
     against = (speed_ratio(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
-    lost = all(each is not None and each.slower for each in against)
+    lost = all(ratio is not None and ratio.slower for ratio in against)
     return Standing(ranked=ranked, dropped=dropped, decided=close or lost)
 
 

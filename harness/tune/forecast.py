@@ -43,21 +43,21 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
-        pairs = [each for each in pair(submission, arm) if each.trials]
-        found = [each for each in map(parts.round_cost, pairs) if each is not None]
-        if not found or len(found) < len(pairs):
+        pairs = [prompt for prompt in pair(submission, arm) if prompt.trials]
+        measured = [cost for cost in map(parts.round_cost, pairs) if cost is not None]
+        if not measured or len(measured) < len(pairs):
             continue
-        costs[arm.method.n_max or 0] = fmean(found)
+        costs[arm.method.n_max or 0] = fmean(measured)
         deepest, deep = arm, pairs
     if not costs or not deepest.method.n_max:
         return None
     depth = deepest.method.n_max
-    drafts = [_drafts(each.trials, depth) for each in deep]
+    drafts = [_drafts(prompt.trials, depth) for prompt in deep]
     probed = _probed(deepest, submission.probes, depth)
     if probed is None:
         return over_prompts(drafts, costs_from_rounds(costs, depth))
     steps, draft_ms = probed
-    lengths = _drafts([trial for each in deep for trial in each.trials], depth).lengths
+    lengths = _drafts([trial for prompt in deep for trial in prompt.trials], depth).lengths
     return over_prompts(
         drafts, costs_from_steps(steps, draft_ms, lengths=lengths, measured=costs[depth])
     )

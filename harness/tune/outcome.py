@@ -125,10 +125,10 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
     """The better arm on every task; its bounds allow for the choice among arms and tasks."""
     tasks: dict[str, list[tuple[float, SettingFigures, Estimate]]] = {}
     for setting in _settings(outcome):
-        for each in setting.tasks:
-            tasks.setdefault(each.scope, []).append((each.speedup or 0.0, setting, each))
-    for task, found in tasks.items():
-        ratio, setting, best = max(found, key=itemgetter(0))
+        for figures in setting.tasks:
+            tasks.setdefault(figures.scope, []).append((figures.speedup or 0.0, setting, figures))
+    for task, choices in tasks.items():
+        ratio, setting, best = max(choices, key=itemgetter(0))
         interval = corrected_estimate(best, setting.task_choices)
         measured = SpeedRatio(estimate=ratio, interval=interval)
         word: Literal["use", "off", "unclear"] = "unclear"
@@ -168,9 +168,9 @@ def _apart(share: float) -> str:
     )
 
 
-def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterator[str]:
+def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterator[str]:
     prompts = say.count(len(outcome.submission.suite.prompts), "prompt")
-    times = words.speedup(found.estimate, found.interval)
+    times = words.speedup(gain.estimate, gain.interval)
     measured = f"{times} the speed of no speculation, over {prompts} that the race did not use"
     forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
     setting = certified(outcome)
@@ -179,12 +179,12 @@ def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterat
         yield f"{leader.arm.id} runs at {measured}{forecast}."
         if request is not None:
             yield sentence("request", length="", ratio=say.times(request))
-        if found.interval is not None and found.interval.low < 1:
+        if gain.interval is not None and gain.interval.low < 1:
             yield "That interval is of these prompts alone; with those of the race it helps."
     elif outcome.verdict is not None and outcome.verdict.pick is not None:
         yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all."
         yield sentence("request", length="", ratio=say.times(request))
-    elif found.slower:
+    elif gain.slower:
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
         yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
@@ -197,22 +197,22 @@ def _certified(outcome: Outcome, leader: Contender, found: SpeedRatio) -> Iterat
 
 def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -> dict[str, Json]:
     """The tune for machines. `pick` is `None` where nothing was certified."""
-    found = speedup(outcome)
+    gain = speedup(outcome)
     return {
         "pick": _pick(outcome, command),
-        "speedup": found.as_json() if found else None,
+        "speedup": gain.as_json() if gain else None,
         "certified": outcome.certified,
         "candidates": [
             {
-                "arm": each.arm.id,
-                "family": each.family,
-                "method": each.arm.method.type,
-                "depth": each.depth,
-                "predicted": each.predicted,
-                "measured": each.gain.as_json() if each.gain else None,
-                "state": each.state,
+                "arm": tried.arm.id,
+                "family": tried.family,
+                "method": tried.arm.method.type,
+                "depth": tried.depth,
+                "predicted": tried.predicted,
+                "measured": tried.gain.as_json() if tried.gain else None,
+                "state": tried.state,
             }
-            for each in outcome.contenders
+            for tried in outcome.contenders
         ],
         "not_separable": {
             "arms": list(outcome.close),
@@ -220,11 +220,11 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
             "from_no_speculation": _undecided(outcome),
         },
         "tasks": [
-            {"task": each.task, "arm": each.arm, "word": each.word, **each.speedup.as_json()}
-            for each in by_task(outcome)
+            {"task": task.task, "arm": task.arm, "word": task.word, **task.speedup.as_json()}
+            for task in by_task(outcome)
         ],
         "trials": outcome.trials,
-        "prompts": {name: len(each.suite.prompts) for name, each in outcome.stages.items()},
+        "prompts": {name: len(stage.suite.prompts) for name, stage in outcome.stages.items()},
         "why": why(outcome),
         "result": None if path is None else str(path),
     }

@@ -140,15 +140,15 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
     rim = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
     word = f'x="{x(deepest)}" y="{y(1, 16 if below else -6)}" text-anchor="end" {rim}'
     yield f"<text {word}>no speculation</text>"
-    for each in shown:
-        at = x(each.depth)
-        yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{each.depth}</text>'
-        if each.gain is not None:
-            least, most = _bar(each.gain)
-            middle = y(each.gain.estimate)
+    for contender in shown:
+        at = x(contender.depth)
+        yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{contender.depth}</text>'
+        if contender.gain is not None:
+            least, most = _bar(contender.gain)
+            middle = y(contender.gain.estimate)
             yield _line(at, at, y(least), y(most), f'stroke="{_BLUE}" stroke-width="2"')
             yield f'<circle cx="{at}" cy="{middle}" r="5" fill="{_BLUE}"/>'
-            if each.depth == pick:
+            if contender.depth == pick:
                 ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
                 yield f'<circle cx="{at}" cy="{middle}" r="10" {ring}/>'
                 word = f'x="{at}" y="{y(most, -8)}" text-anchor="middle" font-weight="bold"'

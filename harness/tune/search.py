@@ -57,17 +57,17 @@ def families(
     fixed: bool = False,
 ) -> tuple[Family, ...]:
     """Every method with each of its drafts. Raises `BadInputError` without any."""
-    found: dict[str, dict[int, ArmPlan]] = {}
+    depths: dict[str, dict[int, ArmPlan]] = {}
     for method in methods:
         for depth in (limit(method) or 0,) if fixed else depths_of(method, deepest):
             at_depth = structs.replace(method, n_max=depth) if depth else method
             for arm in all_arms((at_depth,), drafts):
                 if arm.id != BASELINE:
-                    found.setdefault(_name(arm, drafts), {})[depth] = arm
-    if not found:
+                    depths.setdefault(_name(arm, drafts), {})[depth] = arm
+    if not depths:
         message = "nothing to tune: no method speculates; name one with --method or --draft"
         raise BadInputError(message)
-    return tuple(Family(name=name, arms=arms) for name, arms in found.items())
+    return tuple(Family(name=name, arms=arms) for name, arms in depths.items())
 
 
 def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
@@ -173,7 +173,7 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     for prompt in prompts:
         turns[prompt.task] = turns.get(prompt.task, 0) + 1
         ranked.append((turns[prompt.task], len(ranked), prompt))
-    in_turn = [prompt for _, _, prompt in sorted(ranked, key=lambda each: each[:2])]
+    in_turn = [prompt for _, _, prompt in sorted(ranked, key=lambda place: place[:2])]
     count = min(_RACE_PROMPTS, max(2, len(prompts) // 3))
     return Prompts(
         race=tuple(in_turn[:count]),

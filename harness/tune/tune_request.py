@@ -82,18 +82,18 @@ class Stages:
             return ServeLine(words=tuple(_for_daily_use(words, campaign.settings)))
         if self.chosen.kind.behind_servers:
             return None
-        paths = {each.model.id: each.path for each in campaign.drafts}
+        paths = {draft.model.id: draft.path for draft in campaign.drafts}
         draft = paths.get(arm.method.draft or "")
-        found = serve_nearest(
+        served = serve_nearest(
             LLAMA_CPP,
             str(campaign.target.path or campaign.target.model.name),
             None if draft is None else str(draft),
             arm.method,
         )
         server = self.chosen.server()
-        if found is None or server is None:
-            return found
-        return replace(found, words=(server, *found.words[1:]))
+        if served is None or server is None:
+            return served
+        return replace(served, words=(server, *served.words[1:]))
 
     def _with_depths(self, campaign: Campaign) -> ChosenEngine:
         """The engine with one server for each speculating arm, at its depth."""
@@ -105,7 +105,7 @@ class Stages:
             for number, family in enumerate(self.families)
             for depth, arm in family.arms.items()
         }
-        found = [numbers[arm.id] for arm in campaign.arms if arm.id in numbers]
+        depths = [numbers[arm.id] for arm in campaign.arms if arm.id in numbers]
         commands, urls = connection.spec_server_commands, connection.spec_base_urls
         return replace(
             self.chosen,
@@ -113,10 +113,10 @@ class Stages:
                 connection,
                 spec_server_commands=tuple(
                     commands[number].replace(_DEPTH, str(depth))
-                    for number, depth in found
+                    for number, depth in depths
                     if commands
                 ),
-                spec_base_urls=tuple(urls[number] for number, _ in found if urls),
+                spec_base_urls=tuple(urls[number] for number, _ in depths if urls),
             ),
         )
 
@@ -130,8 +130,8 @@ class TuneRequest(RunRequest):
         self.check()
         if not self.result.resume:
             results.require_free(self.result.output)
-        base, found = self._base(fetch=True)
-        stages = Stages(chosen=self.engines[0], families=found)
+        base, families = self._base(fetch=True)
+        stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)
         left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
         with ProgressDisplay(console.progress_console()) as display:
@@ -143,7 +143,7 @@ class TuneRequest(RunRequest):
             tuner = Tuner(
                 on_engine=stages.at,
                 base=base,
-                families=found,
+                families=families,
                 prompts=prompts,
                 search=self.search,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
@@ -192,7 +192,7 @@ class TuneRequest(RunRequest):
     def print_plan(self) -> None:
         """Print what a tune would consider. It fetches and measures nothing."""
         self.check()
-        base, found = self._base(fetch=False)
+        base, families = self._base(fetch=False)
         prompts = split(base.suite.prompts)
         limit_s = 60 * self.search.budget_min
         rate = this_machine(base.settings.threads)
@@ -201,7 +201,7 @@ class TuneRequest(RunRequest):
         if look is not None:
             answer_s = look.token_s * base.settings.max_output_tokens
             whole_s = min(limit_s, look.seconds + trials_after_look(prompts) * answer_s)
-        depths = {family.name: sorted(family.arms) for family in found}
+        depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
             counts = {
                 "race_prompts": len(prompts.race),
@@ -211,8 +211,8 @@ class TuneRequest(RunRequest):
             console.print_json({"depths": encode(depths), **counts, **times})
             return
         screen = console.result_console()
-        for name, each in depths.items():
-            span = f"depth {each[0]} to {each[-1]}" if len(each) > 1 else "as it is"
+        for name, tried in depths.items():
+            span = f"depth {tried[0]} to {tried[-1]}" if len(tried) > 1 else "as it is"
             screen.print(f"{name}: {span}", markup=False)
         screen.print(
             f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "

@@ -69,10 +69,10 @@ class Tuner:
     def _look(self) -> list[Candidate]:
         """Every depth with its forecast, from one block at the largest."""
         scouts = {
-            each.name: each.scouts(probed=self.base.interleaved == "prompt")
-            for each in self.families
+            family.name: family.scouts(probed=self.base.interleaved == "prompt")
+            for family in self.families
         }
-        arms = [arm for found in scouts.values() for arm in found]
+        arms = [arm for arms in scouts.values() for arm in arms]
         seen = self._measure("look", arms, blocks=1, budget_s=None)
         candidates: list[Candidate] = []
         for family in self.families:
@@ -97,7 +97,7 @@ class Tuner:
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
         """The arms that are left, fastest first."""
-        predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
+        predicted = {arm.id: arm.predicted for arm in listed if arm.predicted is not None}
 
         def standing(so_far: Submission) -> decisions.Standing | None:
             times = decisions.times_of(so_far)
@@ -116,7 +116,7 @@ class Tuner:
 
         ended = self._measure(
             "race",
-            [self._arm(each.id) for each in listed],
+            [self._arm(arm.id) for arm in listed],
             blocks=decisions.RACE_BLOCKS,
             budget_s=self._left_s(RACE_SHARE),
             prune=prune,
@@ -162,7 +162,7 @@ class Tuner:
         # A journal may be of an earlier tune with the same options.
         began = journal.began(work_file) if self.resume else None
         resume = began is not None and all(
-            began >= each.measured_from for each in self.stages.values()
+            began >= stage.measured_from for stage in self.stages.values()
         )
         if self.resume and not resume and not self.stages:
             message = "there is no tune with these options to continue; leave out --resume"
@@ -212,10 +212,10 @@ class Tuner:
                 best=ranked[0],
                 rival=next(iter(ranked[1:]), None),
                 baseline=BASELINE,
-                tasks={each.id: each.task for each in prompts},
+                tasks={prompt.id: prompt.task for prompt in prompts},
                 passes=self._passes,
             )
-        contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
+        contenders = tuple(self._contender(tried, race, fresh, ranked) for tried in candidates)
         best = verdict.best if verdict else next(iter(ranked), None)
         both = race if self._passes else decisions.merge_times(race, fresh)
         close, within = (
@@ -223,7 +223,7 @@ class Tuner:
         )
         return Outcome(
             contenders=contenders,
-            leader=next((each for each in contenders if each.arm.id == best), None),
+            leader=next((tried for tried in contenders if tried.arm.id == best), None),
             verdict=verdict,
             close=close,
             within=within,

@@ -100,13 +100,13 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
         return (data,)
     if source.kind != "submission":
         schema, stem = _OTHERS[source.kind]
-        found = contract.document_findings(data, schema, file=file)
+        findings = contract.document_findings(data, schema, file=file)
         if not FILE_NAME.fullmatch(source.path.name):
             named = f"the file is named {shown(source.path.name)}"
             message = f"{named}, expected lower-case <{stem}>.json; rename it"
-            found = (*found, _finding(source, "canonical-name", message))
-        found = found or _status_findings(source, data)
-        return found or AcceptedText(source=source, text=data.decode())
+            findings = (*findings, _finding(source, "canonical-name", message))
+        findings = findings or _status_findings(source, data)
+        return findings or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
         return submission

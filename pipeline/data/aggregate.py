@@ -158,10 +158,10 @@ def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _rows() -> dict[str, Iterable[dict[str, object]]]:
     overall = {"id": "all", "label": vocabulary.ALL_TASKS}
-    own = {"id": "own", "label": vocabulary.OWN_TASKS}
+    own_tasks = {"id": "own", "label": vocabulary.OWN_TASKS}
     return {
         "vocabulary_method": map(asdict, vocabulary.METHODS.values()),
-        "vocabulary_task": [overall, *map(asdict, vocabulary.TASKS.values()), own],
+        "vocabulary_task": [overall, *map(asdict, vocabulary.TASKS.values()), own_tasks],
         "vocabulary_verdict": map(asdict, vocabulary.VERDICTS.values()),
         "vocabulary_size": map(asdict, vocabulary.SIZES.values()),
         "vocabulary_runner": (

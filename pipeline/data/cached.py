@@ -80,11 +80,11 @@ def _compute(source: Source) -> bytes | Found:
         probes=None,
         environment=None,
     )
-    found = CachedSubmission(
+    cached = CachedSubmission(
         entry=replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest),
         summary=msgspec.json.encode(summarize(submission)),
     )
-    return msgspec.msgpack.encode(found, enc_hook=np.ndarray.tolist)
+    return msgspec.msgpack.encode(cached, enc_hook=np.ndarray.tolist)
 
 
 def _decoded(data: bytes) -> CachedSubmission:

@@ -42,13 +42,13 @@ def open_database(
     when any file is invalid, and `MissingFileError` for an extra path that does not exist.
     """
     with TemporaryDirectory() as folder:
-        known = cache if cache and cache.folder else Cache(Path(folder))
-        entries, files = _read(known, discover(results, extra), jobs)
-        names = names_of(each.submission for each in files.submissions)
+        kept = cache if cache and cache.folder else Cache(Path(folder))
+        entries, files = _read(kept, discover(results, extra), jobs)
+        names = names_of(file.submission for file in files.submissions)
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
         flags = _corpus_flags(entries, files)
         connection = load(
-            _with_flags(known, files.submissions, entries, flags),
+            _with_flags(kept, files.submissions, entries, flags),
             files.published,
             files.lifecycle,
             _sources(results / "sources.toml"),
@@ -84,21 +84,21 @@ def _with_flags(
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
     """Each submission as the loader takes it, with names and flags that the corpus gives it."""
-    for each in submissions:
-        source = each.source
-        known, named = cached_submission(cache, source), entries[source]
+    for accepted in submissions:
+        source = accepted.source
+        cached, named = cached_submission(cache, source), entries[source]
         text = validate.current_text(source.path.read_bytes())
-        if named.submission != known.entry.submission:
+        if named.submission != cached.entry.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
         preview = source.place == "preview"
         yield AcceptedSubmission(
-            id=f"preview-{each.digest}" if preview else source.path.stem,
+            id=f"preview-{accepted.digest}" if preview else source.path.stem,
             file=source.path.name,
             preview=preview,
             text=text,
             identity=named.identity,
-            summary=_flagged(known, raised) if raised else known.summary,
+            summary=_flagged(cached, raised) if raised else cached.summary,
         )
 
 
@@ -130,18 +130,18 @@ def _corpus_flags(
     """The flags from the others that count; a correction and its original are no copies."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
-        each.submission.supersedes
-        for each in files.submissions
-        if each.source.place == "corpus" and each.submission.supersedes
+        file.submission.supersedes
+        for file in files.submissions
+        if file.source.place == "corpus" and file.submission.supersedes
     }
-    banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
+    banned = ended_contributors((entry.source.path.name, entry.text) for entry in files.lifecycle)
     counting = [
-        each.source
-        for each in files.submissions
-        if each.source.place == "preview"
+        file.source
+        for file in files.submissions
+        if file.source.place == "preview"
         or (
-            each.source.path.name not in uncounted
-            and (each.submission.contributor or "").lower() not in banned
+            file.source.path.name not in uncounted
+            and (file.submission.contributor or "").lower() not in banned
         )
     ]
     raised = flags_within(Corpus(tuple(entries[source] for source in counting)))

@@ -88,8 +88,8 @@ def _in_parts(
         parts.append(replace(part, rows=table.num_rows, role="part"))
     yield from parts
     listed = [
-        {"part": each.name, "rows": each.rows, "bytes": each.bytes, "sha256": each.sha256}
-        for each in parts
+        {"part": part.name, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
+        for part in parts
     ]
     table = pa.Table.from_pylist(listed, LISTED)
     for file in _in_all_formats(folder, stem, table, rows=rows.shape[0]):
@@ -105,7 +105,7 @@ def _in_all_formats(
 
 
 def _versioned(table: pa.Table) -> bytes:
-    known = metrics()
+    columns = metrics()
     dated = "last_measured" in table.column_names
     value = {
         "format": f"draftmap-{SPEEDUPS}",
@@ -115,7 +115,7 @@ def _versioned(table: pa.Table) -> bytes:
         "documentation": f"./#{SPEEDUPS}",
         "licence": LICENCE["name"],
         "licence_note": "of the measured rows and of the collection; every row names its own",
-        "units": {name: known[name].unit for name in table.column_names if name in known},
+        "units": {name: columns[name].unit for name in table.column_names if name in columns},
         SPEEDUPS if dated else "parts": orjson.Fragment(as_json(table)[:-1]),
     }
     return orjson.dumps(

@@ -28,10 +28,10 @@ def names_of(submissions: Iterable[Submission]) -> dict[str, tuple[str, str]]:
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
     """The submission with the names of its digests."""
-    own = entry.submission
-    drafts = tuple(_named(each, names) for each in own.drafts)
-    submission = replace(own, target=_named(own.target, names), drafts=drafts)
-    if submission == own:
+    stated = entry.submission
+    drafts = tuple(_named(draft, names) for draft in stated.drafts)
+    submission = replace(stated, target=_named(stated.target, names), drafts=drafts)
+    if submission == stated:
         return entry
     identity = identify(submission)
     # The depths come from the trials, which an entry no longer has.

@@ -44,14 +44,14 @@ def default_depth(tried: Sequence[Tried]) -> int:
     tried. A row's own maximum would favour lucky figures; this choice uses the figures of all rows.
     """
     tried = _compared(tried)
-    depths = sorted({each.depth for each in tried})
-    units = sorted({each.unit for each in tried})
+    depths = sorted({figure.depth for figure in tried})
+    units = sorted({figure.unit for figure in tried})
     people = [_people(tried, depth) for depth in depths]
     design = np.zeros((len(tried), len(units) + len(depths)))
-    for row, each in enumerate(tried):
-        design[row, units.index(each.unit)] = 1
-        design[row, len(units) + depths.index(each.depth)] = 1
-    logs = np.log([each.speedup for each in tried])
+    for row, figure in enumerate(tried):
+        design[row, units.index(figure.unit)] = 1
+        design[row, len(units) + depths.index(figure.depth)] = 1
+    logs = np.log([figure.speedup for figure in tried])
     # The effects are known up to a constant, of which lstsq takes the smallest.
     effects = np.linalg.lstsq(design, logs, rcond=None)[0][len(units) :]
     enough = [place for place, count in enumerate(people) if count >= ENOUGH * max(people)]

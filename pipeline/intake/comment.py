@@ -40,7 +40,7 @@ _TITLES = {
 
 def body(reply: Reply, *, of_form: bool = False) -> str:
     """The whole comment, within the length that GitHub accepts."""
-    flagged = sum(1 for each in reply.results if has_serious_flags(each))
+    flagged = sum(1 for result in reply.results if has_serious_flags(result))
     title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
     parts = [f"## {title}", _opening(reply, flagged, _BY_FORM if of_form else _BY_BRANCH)]
     parts += _findings(reply)
@@ -123,20 +123,20 @@ def _findings(reply: Reply) -> Iterator[str]:
 
 
 def _result(result: Result, author: str | None) -> Iterator[str]:
-    own = result.understood
-    if own is None:
+    digest = result.understood
+    if digest is None:
         return
     yield f"### {code(result.file.rpartition('/')[2])}"
-    yield "\n".join(_facts(own, author))
+    yield "\n".join(_facts(digest, author))
     positions = {position.arm: position for position in result.positions or ()}
-    for arm in own.arms:
-        yield from _arm(arm, own, positions.get(arm.arm))
-    if own.flags:
+    for arm in digest.arms:
+        yield from _arm(arm, digest, positions.get(arm.arm))
+    if digest.flags:
         yield "Flags do not reject a result; the site shows them with its figures:"
         yield "\n".join(
             f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
             f"    - remedy: {code(flag.remedy)}"
-            for flag in own.flags
+            for flag in digest.flags
         )
 
 

@@ -41,8 +41,8 @@ def form_command(
         require_writable(output)
         filled = form.read_event(event)
         sent = Sending(author=filled.author, now=datetime.now(UTC))
-        found = form.propose(clone, base, filled, sent)
-        answer = reply.reply(found.judgement, neighbours.understood(clone, found.judgement))
+        proposal = form.propose(clone, base, filled, sent)
+        answer = reply.reply(proposal.judgement, neighbours.understood(clone, proposal.judgement))
     except PipelineError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
@@ -50,7 +50,7 @@ def form_command(
     (output / VERDICT).write_bytes(reply.to_bytes(answer))
     (output / SUMMARY).write_text(comment.body(answer, of_form=True), "utf-8")
     if answer.decision == "accepted":
-        (output / RESULT).write_bytes(found.data)
+        (output / RESULT).write_bytes(proposal.data)
     typer.echo(reply.note(answer))
 
 

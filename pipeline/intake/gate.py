@@ -172,18 +172,18 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
     results = tuple(change for change in changes if is_result(change.path))
     submissions: dict[str, Submission] = {}
     if results:
-        found, submissions = _examined(repository, base, changes, sent)
+        findings, submissions = _examined(repository, base, changes, sent)
     elif CURATION in sent.labels:
-        found = _curated(repository, head, changes)
+        findings = _curated(repository, head, changes)
     else:
-        found = curated_findings(changes)
+        findings = curated_findings(changes)
     decision: Decision = "accepted" if results else "no-result"
     return Judgement(
         base=base,
         head=head,
-        decision="rejected" if found else decision,
+        decision="rejected" if findings else decision,
         results=tuple(change.path for change in results),
-        findings=tuple(sorted(found, key=attrgetter("file"))),
+        findings=tuple(sorted(findings, key=attrgetter("file"))),
         submissions=submissions,
         author=sent.author,
         is_new=bool(results) and is_new(repository, base, sent.author),
@@ -199,17 +199,17 @@ def _examined(
         message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
         return (_finding(FOLDER, "path-count", message),), {}
     there = git.files(repository, base, FOLDER)
-    found = [*outside_findings(changes), *result_findings(results, there)]
-    sound = _without(found, results)
-    found += size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
-    submissions, wrong = _contents(repository, _without(found, sound), "submission")
-    found += wrong
-    for path, each in submissions.items():
-        found += sending_findings(path, each, sent)
-    found += twin_findings(submissions, there)
-    found += _superseding(repository, there, submissions, sent)
-    found += withdrawal_findings(repository, base, submissions, sent.contributor)
-    return tuple(found), submissions
+    findings = [*outside_findings(changes), *result_findings(results, there)]
+    sound = _without(findings, results)
+    findings += size_findings(sound, git.sizes(repository, {file.blob for file in sound}))
+    submissions, wrong = _contents(repository, _without(findings, sound), "submission")
+    findings += wrong
+    for path, submission in submissions.items():
+        findings += sending_findings(path, submission, sent)
+    findings += twin_findings(submissions, there)
+    findings += _superseding(repository, there, submissions, sent)
+    findings += withdrawal_findings(repository, base, submissions, sent.contributor)
+    return tuple(findings), submissions
 
 
 def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
@@ -255,17 +255,17 @@ def _superseding(
     sent: Sending,
 ) -> Iterator[Finding]:
     """What is wrong with the results that replace others; `there` maps the base's to blobs."""
-    replacing = {path: each for path, each in submissions.items() if each.supersedes}
+    replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return
-    replaced = {each.supersedes for each in replacing.values()}
+    replaced = {new.supersedes for new in replacing.values()}
     names = [name for name, blob in there.items() if blob and name in replaced]
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
     # One that today's rules would refuse cannot be replaced.
-    old = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
-    for path, each in replacing.items():
-        if found := lifecycle.superseding_finding(path, each, old, sent.contributor):
-            yield found
+    old = {n: past for n, past in zip(names, read, strict=True) if isinstance(past, Submission)}
+    for path, new in replacing.items():
+        if finding := lifecycle.superseding_finding(path, new, old, sent.contributor):
+            yield finding
     blobs = {name: blob for name, blob in there.items() if blob}
     contents = git.contents(repository, list(blobs.values()))
     replaced_by = {

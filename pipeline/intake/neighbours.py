@@ -36,18 +36,18 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
-    replaced = {each.supersedes for each in new.values()}
+    replaced = {submission.supersedes for submission in new.values()}
     near = dict(_neighbours(repository, judgement.base, new))
-    old = [each for name, each in near.items() if name not in replaced]
+    old = [result for name, result in near.items() if name not in replaced]
     corpus, within = Corpus.of(tuple(old)), flags_within(Corpus.of(list(new.values())))
     flags = {
-        path: _merge_flags(corpus_flags(each, corpus), own)
-        for (path, each), own in zip(new.items(), within, strict=True)
+        path: _merge_flags(corpus_flags(submission, corpus), raised)
+        for (path, submission), raised in zip(new.items(), within, strict=True)
     }
-    known = [understand(each) for each in old]
+    digests = [understand(result) for result in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
     return tuple(
-        _result(path, new[path], flags[path], known if path in whole else None)
+        _result(path, new[path], flags[path], digests if path in whole else None)
         if path in new
         else Result(file=quoted_path(path))
         for path in judgement.results
@@ -64,19 +64,19 @@ def _result(
     path: str,
     submission: Submission,
     raised: tuple[Flag, ...],
-    known: Sequence[Understanding] | None,
+    others: Sequence[Understanding] | None,
 ) -> Result:
     """One result with all its flags, including those `raised` by the others of the pull request.
 
-    Without `known` neighbours its arms are left out: a comment shows few, and all are flagged.
+    Without `others` neighbours its arms are left out: a comment shows few, and all are flagged.
     """
     summary = summarize(submission)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, submission.arms)
-    own = understand(submission, replace(summary, flags=flags, estimates=estimates))
-    if known is None:
-        return Result(file=quoted_path(path), understood=replace(own, arms=()))
-    return Result(file=quoted_path(path), understood=own, positions=positions(own, known))
+    digest = understand(submission, replace(summary, flags=flags, estimates=estimates))
+    if others is None:
+        return Result(file=quoted_path(path), understood=replace(digest, arms=()))
+    return Result(file=quoted_path(path), understood=digest, positions=positions(digest, others))
 
 
 def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[Position, ...]:
@@ -87,14 +87,14 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
 
 
 def _position(
-    arm: ArmResult, own: Understanding, others: Iterable[Understanding]
+    arm: ArmResult, digest: Understanding, others: Iterable[Understanding]
 ) -> Position | None:
     whole = overall(arm)
     if whole is None or whole.speedup is None:
         return None
     nearness: dict[Literal["device", "size-class"], Callable[[Understanding], bool]] = {
-        "device": lambda other: (other.device, other.backend) == (own.device, own.backend),
-        "size-class": lambda other: other.size_class == own.size_class,
+        "device": lambda other: (other.device, other.backend) == (digest.device, digest.backend),
+        "size-class": lambda other: other.size_class == digest.size_class,
     }
     for near, is_near in nearness.items():
         speedups = [

@@ -128,7 +128,7 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 def note(answer: Reply) -> str:
     """The decision in one sentence, and what a reader should look at all the same."""
     count = answer.result_count
-    flagged = [each.file for each in answer.results if has_serious_flags(each)]
+    flagged = [result.file for result in answer.results if has_serious_flags(result)]
     match answer.decision:
         case "no-result":
             return "This pull request changes no results, so there is nothing to check."

@@ -92,8 +92,8 @@ def write_source(
 ) -> tuple[Site, datetime]:
     """Write all that MkDocs reads; returns what pages know of the site, and its date."""
     require_own(docs)
-    known = Cache(cache)
-    connection = open_database(results, extra, cache=known, jobs=jobs)
+    kept = Cache(cache)
+    connection = open_database(results, extra, cache=kept, jobs=jobs)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
     shutil.copytree(FIGURES, docs / "proofs")
@@ -101,21 +101,21 @@ def write_source(
     _draw_icons(docs / "assets")
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
-    library = _chart_library(known)
+    library = _chart_library(kept)
     repository = repository_address(ROOT)
     site = Site(
         bundle=library.path,
         repository=repository,
         address=site_address(site_url),
         outside=outside(connection, results, repository),
-        cache=known,
+        cache=kept,
     )
     files = export(connection, docs / "data")
     raw = raw_files(results, extra, site)
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
     _write(docs, how_it_works(site, PROSE, FIGURES))
-    known.prune()
+    kept.prune()
     return site, newest_moment(connection)
 
 

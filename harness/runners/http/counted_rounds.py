@@ -191,10 +191,10 @@ def _histogram(
         counts[last] -= 1
         counts[last - cut] += 1
     counts[0] += rounds - counted.steps
-    found = without_zeros(counts)
-    tokens = sum(length * number for length, number in enumerate(found))
-    adds_up = min(found) >= 0 and sum(found) == rounds and tokens == counted.accepted - cut
-    return found if adds_up else None
+    histogram = without_zeros(counts)
+    tokens = sum(length * number for length, number in enumerate(histogram))
+    adds_up = min(histogram) >= 0 and sum(histogram) == rounds and tokens == counted.accepted - cut
+    return histogram if adds_up else None
 
 
 def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:

@@ -197,8 +197,8 @@ class ServerSession(ABC, Generic[ServerT]):
         if arm.role == "baseline" and alone and request.prompt not in self._references:
             self._references.add(request.prompt)
             with suppress(ServerSilentError, ServerRefusedError, BadAnswerError):
-                known = self._margins(server, prompt, generation)
-                return replace(generation, margins=known)
+                margins = self._margins(server, prompt, generation)
+                return replace(generation, margins=margins)
         return generation
 
     def _request(self, arm: ArmPlan, text: str, limit: int) -> ServerRequest:

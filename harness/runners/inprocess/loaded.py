@@ -48,7 +48,7 @@ class LoadedModels:
         if draft is None or draft in self.drafts:
             return None
         settings = with_default_attention(self._campaign.settings)
-        path = next(each.on_disk for each in self._campaign.drafts if each.model.id == draft)
+        path = next(model.on_disk for model in self._campaign.drafts if model.model.id == draft)
         try:
             weights = LoadedWeights(path, gpu_layers=settings.draft_gpu_layers)
             mismatch = vocabulary_mismatch(self.weights, weights)

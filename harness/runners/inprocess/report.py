@@ -20,7 +20,7 @@ from schemas.submission import Engine, Settings
 
 def engine_report(target: Context, campaign: Campaign) -> EngineReport:
     """Engine and settings as the loaded target shows them."""
-    found = devices()
+    listed = devices()
     return EngineReport(
         engine=Engine(
             runner="llama-cpp-python",
@@ -29,8 +29,8 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             package_version=package_version(),
             commit=vendored_commit(package_version()),
             binary_sha256=_library_sha256(),
-            backend=backend_named(found, gpu_layers=campaign.settings.gpu_layers),
-            devices=found,
+            backend=backend_named(listed, gpu_layers=campaign.settings.gpu_layers),
+            devices=listed,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
             variables=variables(os.environ),
         ),

@@ -50,7 +50,7 @@ class LlamaSession:
         def shown(text: str) -> str:
             if depth is None:
                 return text
-            return filled(text, depth=depth, size_of=lambda each: len(rendered(each)))
+            return filled(text, depth=depth, size_of=lambda prompt: len(rendered(prompt)))
 
         self._prompts = {p.id: rendered(shown(p.text)) for p in campaign.suite.prompts}
         _check_context(self._prompts, campaign)

@@ -84,9 +84,9 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
         if not axis.server or axis.default is None:
             continue
         value = axis.value(settings)
-        known = [name for name in axis.server if name in words.abilities.takes_value]
-        if known:
-            words.argv += [known[0], str(value)]
+        names = [name for name in axis.server if name in words.abilities.takes_value]
+        if names:
+            words.argv += [names[0], str(value)]
         elif value != axis.default:
             without_value = words.abilities.first(*axis.server)
             missing = f"{without_value} with a value" if without_value else axis.server[-1]
@@ -122,8 +122,8 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
     if method.draft:
         _with_draft(words, method.draft, campaign)
     elif any(METHODS[kind].draft != "none" for kind in method.chain or ()):
-        for each in campaign.drafts[:1]:
-            _with_draft(words, each.model.id, campaign)
+        for draft in campaign.drafts[:1]:
+            _with_draft(words, draft.model.id, campaign)
     if words.abilities.stages:
         _stages(words, method)
     else:

@@ -25,12 +25,12 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
 
     Raises `BadAnswerError` where the counts increase with the depth, or do not add up.
     """
-    drafted = [each.draft_n for each in listed]
-    accepted = [each.draft_n_accepted for each in listed]
-    found = by_length(drafted[0], accepted)
+    drafted = [entry.draft_n for entry in listed]
+    accepted = [entry.draft_n_accepted for entry in listed]
+    histogram = by_length(drafted[0], accepted)
     exactly = [here - deeper for here, deeper in pairwise((*drafted, 0))]
-    consecutive = [each.depth for each in listed] == list(range(1, len(listed) + 1))
-    if found is None or min(exactly) < 0 or not consecutive:
+    consecutive = [entry.depth for entry in listed] == list(range(1, len(listed) + 1))
+    if histogram is None or min(exactly) < 0 or not consecutive:
         message = (
             f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
             "no rounds give that, since a deeper token is reached by fewer of them"
@@ -46,7 +46,7 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
         drafted=stated.drafted,
         accepted=stated.accepted,
         steps=drafted[0],
-        histogram=found,
+        histogram=histogram,
         lengths=tuple(
             length for length, rounds in enumerate(exactly, start=1) for _ in range(rounds)
         ),

@@ -105,6 +105,6 @@ class LlamaServerSession(ServerSession[Server]):
             depth = None if prompt.warm_up else self._campaign.settings.context_depth_tokens
             whole = text
             if depth is not None:
-                whole = filled(text, depth=depth, size_of=lambda each: len(tokens_of(each)))
+                whole = filled(text, depth=depth, size_of=lambda text: len(tokens_of(text)))
             self._prompts[text] = tokens_of(whole)
         return self._prompts[text]

@@ -96,13 +96,13 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
     Quantisers make many files of one model, so that digests of weights differ among honest results.
     How many layers it has, its vocabulary and its architecture do not.
     """
-    own, named = candidate.own.shape, candidate.own.identity
+    shape, named = candidate.own.shape, candidate.own.identity
     alike, differing = 0, dict[int, str]()
     for other, voters in candidate.corpus.shapes.get(named.target, {}).items():
-        fact = _differing(own, other)
+        fact = _differing(shape, other)
         if fact is not None:
             differing |= {at: fact for name, at in voters.items() if name != named.voter}
-        elif any(each is not None for each in other):
+        elif any(part is not None for part in other):
             alike += len(voters) - (named.voter in voters)
     if alike >= len(differing):
         return None

@@ -34,7 +34,7 @@ class BaselineSpeed:
     def of(cls, submission: Submission, named: Identity) -> Self | None:
         """The baseline speed of a submission; `None` if no baseline trial finished."""
         baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
-        timed = (ms_per_token(each) for each in submission.trials if each.arm in baselines)
+        timed = (ms_per_token(trial) for trial in submission.trials if trial.arm in baselines)
         times = [ms for ms in timed if ms]
         if not times:
             return None

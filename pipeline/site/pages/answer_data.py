@@ -75,7 +75,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
     models = {row.target: _model(row) for row in rows}
     settings = {_words(row): row for row in rows}
     places = (
-        {each["id"]: number for number, each in enumerate(listed)},
+        {device["id"]: number for number, device in enumerate(listed)},
         {name: number for number, name in enumerate(models)},
         {words: number for number, words in enumerate(settings)},
     )

@@ -196,10 +196,10 @@ def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
         whole = _cells_file(cells, (*facets, *LINKS))
         return Files(first=whole, settings=whole, cells=cells)
     overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
-    tasks = {name: _cells_file(each, facets) for name, each in _by(single, "task")}
-    links = {name: _named("links", encode(each, LINKS, ())) for name, each in _by(cells, "task")}
-    devices = {name: _cells_file(each, (*facets, *LINKS)) for name, each in _by(cells, "device")}
-    compared = tuple(each for each in facets if each.name in COMPARED)
+    tasks = {name: _cells_file(rows, facets) for name, rows in _by(single, "task")}
+    links = {name: _named("links", encode(rows, LINKS, ())) for name, rows in _by(cells, "task")}
+    devices = {name: _cells_file(rows, (*facets, *LINKS)) for name, rows in _by(cells, "device")}
+    compared = tuple(facet for facet in facets if facet.name in COMPARED)
     parts = {"tasks": tasks, "links": links, "devices": devices}
     listed = {
         kind: {name: file.path for name, file in files.items()} for kind, files in parts.items()

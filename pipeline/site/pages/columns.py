@@ -84,13 +84,13 @@ def scaled(values: NDArray[np.float64], digits: int, spare: int) -> list[int]:
 
 
 def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
-    found = rows.select(
+    entries = rows.select(
         key=facet.key,
         label=facet.key if facet.label is None else facet.label,
         order=facet.key if facet.order is None else facet.order,
     )
-    values = found.unique("key", keep="first", maintain_order=True).sort("order", "key")
-    numbers = found.select("key").join(
+    values = entries.unique("key", keep="first", maintain_order=True).sort("order", "key")
+    numbers = entries.select("key").join(
         values.select("key").with_row_index("number"), on="key", how="left", maintain_order="left"
     )
     keys, labels = values["key"].to_list(), values["label"].to_list()

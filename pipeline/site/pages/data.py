@@ -155,13 +155,13 @@ def dataset(
         "isAccessibleForFree": True,
         "creator": {"@type": "Organization", "name": "Draftmap contributors"},
         # The digest of all digests: it names these very files, whatever the address.
-        "identifier": [f"sha256:{each.sha256}" for each in files if each.name == SUMS],
+        "identifier": [f"sha256:{file.sha256}" for file in files if file.name == SUMS],
         "citation": citation(site, last),
         "keywords": list(KEYWORDS),
         "variableMeasured": list(MEASURED),
         "measurementTechnique": "paired trials in interleaved blocks, interval on log ratios",
         "distribution": [
-            _download(each, site) for each in files if each.table and each.role != "part"
+            _download(file, site) for file in files if file.table and file.role != "part"
         ],
     }
     if first and last:

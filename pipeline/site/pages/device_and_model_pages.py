@@ -67,9 +67,9 @@ def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
 
 def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     """What the template of a device and that of a target both need."""
-    own = {part: rows[name] for part, rows in parts.items()}
-    rows = own.pop("strips")
-    labelled = next(iter((*rows, *own["cells"], *own["newest"])))
+    shown = {part: rows[name] for part, rows in parts.items()}
+    rows = shown.pop("strips")
+    labelled = next(iter((*rows, *shown["cells"], *shown["newest"])))
     return {
         "title": plain_text(getattr(labelled, f"{kind}_label")),
         "label": getattr(labelled, f"{kind}_label"),
@@ -77,11 +77,11 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
         "spread": strips.spread(rows, "model" if kind == "device" else "device") if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
-        "advice": switch_off.advice(own.pop("clear")),
+        "advice": switch_off.advice(shown.pop("clear")),
         "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
         "machine_path": answer_data.PATH,
-        **own,
+        **shown,
     }
 
 

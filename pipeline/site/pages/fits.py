@@ -52,8 +52,8 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     own_errors = tuple(learned.own_errors(errors))
-    known = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
-    data = {**known, "own_error": "; ".join(own_errors)}
+    planner = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
+    data = {**planner, "own_error": "; ".join(own_errors)}
     yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
@@ -149,7 +149,7 @@ def model(shape: shapes.Shape) -> Mapping[str, object]:
     kinds = {_kind(layer): None for layer in facts.all_layers}
     numbers = {kind: number for number, kind in enumerate(kinds)}
     setting = Setting(context=0)
-    same = [each for each in shapes.shapes() if _family(each) == _family(shape)]
+    same = [other for other in shapes.shapes() if _family(other) == _family(shape)]
     least = min(same, key=attrgetter("parameters"))
     return {
         "id": shape.name,
@@ -219,29 +219,29 @@ def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json
         case_of(facts, gib),
         speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None),
     )
-    found = placement.fit(case)
+    fitted = placement.fit(case)
     source = PlannedModel(
         facts=facts, path=None, server_name=f"{shape.name}-{DEFAULT_QUANTISATION}.gguf"
     )
     alone = PlanOption(
         changes="",
         case=case,
-        found=found,
+        found=fitted,
         speculation=None,
-        tps=speed.plain(case, found, machine),
+        tps=speed.plain(case, fitted, machine),
         target=source,
         draft=None,
     )
     others = alternatives.of(alone, alone, machine, longer=False)
     base = alone.tps
     listed: list[Json] = []
-    for each in others:
-        ratios = [each.tps.estimate / base.estimate]
-        if not each.fits or (each.speculation is None and abs(ratios[0] - 1) < NO_CHANGE):
+    for plan in others:
+        ratios = [plan.tps.estimate / base.estimate]
+        if not plan.fits or (plan.speculation is None and abs(ratios[0] - 1) < NO_CHANGE):
             continue
-        if each.speculation is not None:
-            ratios += [each.tps.low / base.low, each.tps.high / base.high]
-        listed.append([words.setdefault(each.changes, len(words)), *(round(x, 2) for x in ratios)])
+        if plan.speculation is not None:
+            ratios += [plan.tps.low / base.low, plan.tps.high / base.high]
+        listed.append([words.setdefault(plan.changes, len(words)), *(round(x, 2) for x in ratios)])
     return listed
 
 

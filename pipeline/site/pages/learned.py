@@ -45,7 +45,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
     """Planned and measured MiB of each target that was in one memory."""
-    found = []
+    rows = []
     for row in read(connection, "planner_memory"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
         if shape is None or bits is None:
@@ -61,8 +61,8 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
         case = Case(target=facts, setting=setting, devices=() if row.on_cpu else (room,), host=room)
         placed = project(case, LayerPlacement(layers=0 if row.on_cpu else facts.placed_layers))
         planned = placed.host.total() if row.on_cpu else placed.devices[0].total() + RUNTIME_MIB
-        found.append((planned, float(row.measured_mib)))
-    return tuple(found)
+        rows.append((planned, float(row.measured_mib)))
+    return tuple(rows)
 
 
 def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:

@@ -64,15 +64,15 @@ def measure(settings: Sequence[NamedSetting]) -> str:
     runner = _runner_options(settings)
     return _line(
         engine_commands.RunSetting(
-            target=file_of(each.target),
-            draft=file_of(each.draft) if each.draft else None,
-            method=_method(each) if METHODS[each.method].runners else None,
+            target=file_of(setting.target),
+            draft=file_of(setting.draft) if setting.draft else None,
+            method=_method(setting) if METHODS[setting.method].runners else None,
             runner=runner,
-            concurrency=each.concurrency,
-            options=tuple(each.conditions),
-            tasks=each.tasks,
+            concurrency=setting.concurrency,
+            options=tuple(setting.conditions),
+            tasks=setting.tasks,
         )
-        for each in settings
+        for setting in settings
     )
 
 

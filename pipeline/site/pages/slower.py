@@ -28,8 +28,8 @@ CAPTURE_CREDIT = (
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     """The page, and the texts of the examples that come from results."""
     document = reasons()
-    found = grouped(read(connection, "slower_examples"), attrgetter("example"))
-    for name, trials in found.items():
+    examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
+    for name, trials in examples.items():
         for plain in (True, False):
             text = "".join(_answer(trial) for trial in trials if trial.plain is plain)
             yield Asset(path=_path(name, plain=plain), data=text.encode())
@@ -37,7 +37,7 @@ def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page |
         "slower.md.jinja",
         path="slower.md",
         site=site,
-        examples=(*_captured(), *(_of_results(name, rows[0]) for name, rows in found.items())),
+        examples=(*_captured(), *(_of_results(name, rows[0]) for name, rows in examples.items())),
         listed=document["reason"],
         known=knowledge(document),
     )

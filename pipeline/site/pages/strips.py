@@ -74,17 +74,17 @@ def by_model(rows: Iterable[Row]) -> tuple[list[Group], int]:
     """The groups of the home page, of most devices first, and how many rows it leaves out."""
     models = grouped(rows, lambda row: row.target)
     several = sorted(
-        (own for own in models.values() if len(own) > 1),
-        key=lambda own: (-len(own), own[0].target_label),
+        (group for group in models.values() if len(group) > 1),
+        key=lambda group: (-len(group), group[0].target_label),
     )
-    alone = [own[0] for own in models.values() if len(own) == 1]
+    alone = [group[0] for group in models.values() if len(group) == 1]
     groups: list[Group] = []
     shown = 0
-    for own in (*several, *([alone] if alone else ())):
-        if groups and shown + len(own) > MOST_ROWS:
+    for group in (*several, *([alone] if alone else ())):
+        if groups and shown + len(group) > MOST_ROWS:
             continue  # its fastest rows alone would flatter
-        groups.append(_group(own, is_open=shown < OPEN_IN_ALL))
-        shown += min(len(own), MOST_ROWS)
+        groups.append(_group(group, is_open=shown < OPEN_IN_ALL))
+        shown += min(len(group), MOST_ROWS)
     return groups, sum(map(len, models.values())) - shown
 
 
@@ -158,8 +158,8 @@ def strip(row: Row) -> Strip:
     """One row of the table `strip` as it is drawn."""
     tone = VERDICTS[row.verdict].tile if row.verdict else "bare"
     one = row.verdict is None and row.people == 1
-    known = row.interval_low is not None
-    ends = (row.interval_low, row.interval_high) if known else (row.least, row.most)
+    has_interval = row.interval_low is not None
+    ends = (row.interval_low, row.interval_high) if has_interval else (row.least, row.most)
     return Strip(
         row=row,
         tone=tone,
@@ -185,7 +185,7 @@ def figure(row: Row) -> str:
 
 def words(row: Row) -> tuple[str | None, ...]:
     """The words below the setting: interval and verdict, or range and people, and the tier."""
-    tasks = [each for each in row.tasks if each != "all"]
+    tasks = [task for task in row.tasks if task != "all"]
     named = f"{say.listed(tasks)} only" if tasks else None
     weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None
     if row.verdict is not None:

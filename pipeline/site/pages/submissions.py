@@ -94,10 +94,10 @@ def _shown(each: Evidence) -> dict[str, object]:
     }
 
 
-def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence) -> Page:
+def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evidence) -> Page:
     name, judged = (
-        each.submission.submission,
-        arm_estimates(each.parts["arms"], each.parts["estimates"]),
+        evidence.submission.submission,
+        arm_estimates(evidence.parts["arms"], evidence.parts["estimates"]),
     )
     return render(
         "submission.md.jinja",
@@ -106,9 +106,9 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, each: Evidence
         requests=whole_requests,
         answer_length=pays_from,
         figures=(figure(connection, site, "submission_tasks", submission=name),),
-        settings=tuple(settings(each, judged)),
+        settings=tuple(settings(evidence, judged)),
         plot=(PLOT_WIDTH, PLOT_HEIGHT),
-        **_shown(each),
+        **_shown(evidence),
     )
 
 

@@ -37,13 +37,13 @@ def outside(
 
     Empty where all are copied into the site: in a small collection, or without a known repository.
     """
-    own = with_own_page(connection)
-    if own is None or repository is None:
+    whole = with_own_page(connection)
+    if whole is None or repository is None:
         return {}
     return {
         file_path(source.path.name): f"{repository}/blob/HEAD/results/{path.as_posix()}"
         for source in discover(results)
-        if source.kind == "submission" and source.path.stem not in own
+        if source.kind == "submission" and source.path.stem not in whole
         for path in (source.path.relative_to(results),)
     }
 

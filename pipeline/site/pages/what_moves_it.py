@@ -24,13 +24,13 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         }
         for name, section in document("moves", "pipeline.site").items()
     ]
-    shown = [each for each in sections if len(each["figure"].chart.table.rows) >= FEWEST]
+    shown = [section for section in sections if len(section["figure"].chart.table.rows) >= FEWEST]
     return render(
         "what-moves-it.md.jinja",
         path=PATH,
         site=site,
-        figures=tuple(each["figure"] for each in shown),
+        figures=tuple(section["figure"] for section in shown),
         sections=shown,
-        missing=[each for each in sections if each not in shown],
+        missing=[section for section in sections if section not in shown],
         sources=read(connection, "sources"),
     )
