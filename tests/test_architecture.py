@@ -29,6 +29,11 @@ def layers_in_pyproject(package: str) -> list[set[str]]:
     return [set(re.findall(r"\w+", layer)) for layer in contract["layers"]]
 
 
+def optional_in_pyproject() -> set[str]:
+    """The features, in parentheses: each can be deleted."""
+    return set(re.findall(r"\((\w+)\)", str(CONTRACTS["contracts"])))
+
+
 def layers_on_the_page(package: str) -> list[set[str]]:
     section = PAGE.split(f"### {package}:")[1].split("\n### ")[0]
     rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
@@ -53,7 +58,9 @@ def test_every_room_stands_in_a_layer(package: str) -> None:
         if path.suffix == ".py" or (path / "__init__.py").exists()
     } - {"__init__", "__main__"}
 
-    assert rooms == set().union(*layers_on_the_page(package))
+    on_the_page = set().union(*layers_on_the_page(package))
+    assert rooms <= on_the_page
+    assert on_the_page - rooms <= optional_in_pyproject()
 
 
 FOLDERS = "bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
