@@ -3,19 +3,12 @@
 In the first one an arm cannot run, and one trial of another does not end.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from schemas.submission import Trial
+from schemas.submission import Arm, Submission, Trial
 from tests.samples import SampleCosts, sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Arm, Submission
-
 
 # A depth, a card and a size of model of their own: nothing else in a corpus is compared with these.
 # Articles about the card are among the published figures.

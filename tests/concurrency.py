@@ -1,17 +1,11 @@
 """Samples that were measured with several requests in flight, at several levels."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from schemas.submission import Arm, Submission, Trial
 from tests.samples import SampleCosts, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schemas.submission import Arm, Submission, Trial
 
 
 def concurrent(*levels: int, prompts_per_task: int = 1, blocks: int = 2) -> Submission:

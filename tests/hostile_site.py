@@ -4,23 +4,18 @@ One submission per trick, and the trick stands in every text field whose pattern
 fields are read from the schema, so a new one is filled without a word here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas import contract, validator
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Device, Origin, Submission, Variable
 from tests.samples import SampleCosts, sample
 from tests.schema_tree import resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TRICKS = {
     "handlers": '" onmouseover="boom()" \' onerror=\'boom()\' autofocus onfocus=boom() x="',

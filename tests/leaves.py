@@ -1,15 +1,11 @@
 """The leaves of a JSON document, and the document with one of them changed."""
 
-from __future__ import annotations
-
 import copy
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
 
 
 def leaves(document: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - any JSON value

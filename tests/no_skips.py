@@ -4,8 +4,6 @@ A skip on a contributor's machine is honest; on the machine that decides about a
 let a missing browser or engine look like a pass.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -3,19 +3,14 @@
 A limit here is never a measure: it only ends a test whose condition will not come true any more.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import psutil
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # For tests that write a program as a script of the shell.
 needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")

@@ -1,11 +1,7 @@
 """What a JSON Schema says at each place: the walk that several tests of the format share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Any
 
 Node = dict[str, Any]
 

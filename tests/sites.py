@@ -4,8 +4,6 @@ One of its submissions carries text that tries to become code, as far as the for
 the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -13,20 +11,16 @@ import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from pipeline.site.build import build
+from schemas.submission import Submission
 from tests.builds import over_builds
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import SampleCosts, sample, sample_bytes
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (

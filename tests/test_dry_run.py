@@ -1,23 +1,17 @@
 """The workflows lead from a pull request to its comment, step by step, without the host."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.intake.cli import MARKER
+from schemas.submission import Submission
 from tests.dry_runner import Host, commit, git, make_host, run_workflow
 from tests.pipeline.repositories import FOLDER, name_of
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
-
 
 pytestmark = pytest.mark.long
 NEW = sample(prompts_per_task=2, blocks=1, contributor="ada")

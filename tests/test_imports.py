@@ -1,18 +1,13 @@
 """Every module imports only what its place allows; import-linter cannot say it by file."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]

@@ -4,8 +4,6 @@ Our own are run with `--dry-run` where they have it, else with `--help`; those o
 to the real binary with `--help`, which refuses an option or a value that it does not know.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

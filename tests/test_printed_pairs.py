@@ -5,15 +5,14 @@ so is the time of a request without over the time with it: in the terminal, in J
 on a pull request, on every page, in the data behind Explore and Compare, and in every data file.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import polars as pl
 import pytest
@@ -28,9 +27,6 @@ from schemas import contract
 from schemas.submission import Submission
 from tests.pipeline.page_tables import PageTable, tables
 from tools.links import unresolved
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 RESULTS = Path(__file__).parents[1] / "results"
 FILES = sorted((RESULTS / "community").glob("*.json"))
@@ -64,7 +60,7 @@ class Printed:
     high: float
 
     @classmethod
-    def of(cls, text: str) -> Printed | None:
+    def of(cls, text: str) -> Self | None:
         """The first figure of a text; `None` for a dash or a bound such as `<0.1`."""
         match = NUMBER.match(text.strip())
         if match is None:

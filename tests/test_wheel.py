@@ -1,7 +1,5 @@
 """The wheel is small and pure, and works where only its dependencies are installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

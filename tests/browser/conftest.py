@@ -1,28 +1,22 @@
 """A browser, and the site on a file server of this machine. Without Chromium: loudly skipped."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.pages import CATCH, WATCH_SHIFTS, lent, watch
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 from tools.serve import Handler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -51,7 +45,7 @@ class Quiet(Handler):
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()
 
-    def copyfile(self, source: Any, outputfile: Any) -> None:  # noqa: ANN401 - as it is called
+    def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:
         """Send a file, unless the page that asked for it is gone."""
         with suppress(ConnectionError):
             super().copyfile(source, outputfile)

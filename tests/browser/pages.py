@@ -1,17 +1,12 @@
 """What browser tests share: the kinds of pages, the sizes, and what is watched on a page."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
+
+from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 from tests.processes import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}

@@ -1,17 +1,11 @@
 """Charts come alive when they are scrolled to, again and again, and leave nothing behind."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.pages import WIDE, comes_to, stir
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"

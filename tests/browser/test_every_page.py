@@ -1,12 +1,13 @@
 """Every kind of page, opened once: light, quiet, as wide as the screen, and accessible."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page
 
 from bench.weights import RequestedPaths, weighed
 from tests.browser.pages import (
@@ -21,13 +22,6 @@ from tests.browser.pages import (
     wake_charts,
 )
 from tests.sites import addresses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
 # What repeats is inspected once, or at its beginning: what stands around the articles, the rows of

@@ -1,23 +1,16 @@
 """Explore and Compare work in a browser: filters, address, order, copies, phones, no script."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from pipeline.data.formats import guarded
 from tests.browser.pages import NARROW, WIDE, stir
 from tests.processes import eventually
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
-
 
 pytestmark = pytest.mark.browser
 ROWS = "#dm-cells tbody tr"

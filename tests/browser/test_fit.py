@@ -1,19 +1,12 @@
 """*Will it fit?* answers for a card and a model, and "My machine" agrees with it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.pages import NARROW, lent, px_too_wide, watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 RESULT = ".dm-fit__result"

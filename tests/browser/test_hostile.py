@@ -1,25 +1,19 @@
 """In a real browser, hostile text stays text: it runs no code, adds no link and widens no page."""
 
-from __future__ import annotations
-
 import csv
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import nh3
 import pytest
+from playwright.sync_api import Page
 
 from bench.weights import RequestedPaths, weighed
 from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
 from tests.sites import addresses, hostile_addresses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
 FORMULAS = "=+-@\t\r"

@@ -1,20 +1,14 @@
 """Explore and Compare read a large collection in parts: one task, or two devices, at a time."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Set as AbstractSet
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.test_explore import COMPARED, READY, ROWS, opened, tasks
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
-    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 LINKS = {"setup", "evidence", "command"}

@@ -1,23 +1,17 @@
 """A visitor's machine gets an answer in two clicks: labelled, with its source and a command."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from pipeline.site.pages import answer_data
 from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, stir, watch
 from tests.pipeline.tables import real_database
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page, ViewportSize
 
 pytestmark = pytest.mark.browser
 CARD, MODEL = "#dm-machine-card", "#dm-machine-model"

@@ -1,11 +1,9 @@
 """The built site works in a real browser: quiet, self-contained, readable, accessible."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.pages import (
     NARROW,
@@ -14,11 +12,6 @@ from tests.browser.pages import (
     stir,
 )
 from tests.sites import addresses
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 # What a reader without scripts misses on a page: its heading, a text, a table outside of a fold, a

@@ -1,18 +1,12 @@
 """What a browser loads, and when; `test_every_page.py` and `test_hostile.py` weigh every kind."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from bench.weights import MOST_INDEX_KB, RequestedPaths, Weight, index_kb
 from pipeline.site.build import beginning
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 

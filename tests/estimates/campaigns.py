@@ -1,7 +1,5 @@
 """Bare campaigns for tests of estimates: a test names only what it is about."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Submissions of one kind of oddity, from which the examples of flags are made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

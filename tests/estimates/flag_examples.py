@@ -1,7 +1,5 @@
 """Submissions that just raise, and that just do not raise, each flag."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimates.running_order import plan_digest

@@ -1,7 +1,5 @@
 """Machines that raise a flag by clocks, power or memory, each beside a clean campaign."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from schemas.submission import Device, DeviceMemory, Gpu, Snapshot, Submission

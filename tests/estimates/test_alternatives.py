@@ -1,7 +1,5 @@
 """Speculation is compared with the other use of its memory where that was measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

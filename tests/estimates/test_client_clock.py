@@ -1,7 +1,5 @@
 """Where a stream hides when tokens were written, whole requests decide or an interval widens."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """An arm whose depth varies has no depth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Why a figure has no verdict although it has an interval."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

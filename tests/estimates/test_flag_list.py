@@ -1,7 +1,5 @@
 """The list of flags is short: one cause has one flag, and the worst comes first."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

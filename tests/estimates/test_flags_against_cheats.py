@@ -1,7 +1,5 @@
 """Flags against cheats see impossible figures, and spare what clocks and methods explain."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Trials are paired by prompt and block, and only where both arms finished."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """An interval allows for disturbances that hit all prompts of a pass."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

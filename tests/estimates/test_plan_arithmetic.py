@@ -1,7 +1,5 @@
 """Buffers, placements and speeds of a plan are those that a person works out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

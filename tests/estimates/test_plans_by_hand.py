@@ -1,7 +1,5 @@
 """Two whole plans are those that a person works out on paper."""
 
-from __future__ import annotations
-
 import pytest
 
 from estimates.plan.model import Facts, Memory, Setting

@@ -1,7 +1,5 @@
 """By the processor's clock an arm may look different, and only where the processor did the work."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A whole request is the prompt, the draft's prompt and the answer together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,13 +1,10 @@
 """Estimates hold in simulated campaigns as the figures of Proofs say."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,10 +16,6 @@ from bench.population import campaign, population
 from harness.run.execute import RunContext, measure
 from schemas.submission import Snapshot
 from tests.harness.fake_runner import FakeSession
-
-if TYPE_CHECKING:
-    pass
-
 
 pytestmark = pytest.mark.long
 KNOWN = population()

@@ -1,7 +1,5 @@
 """A summary says all that one submission says."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

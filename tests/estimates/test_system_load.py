@@ -1,7 +1,5 @@
 """A verdict under load is more cautious than one on a quiet machine."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

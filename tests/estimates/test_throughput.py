@@ -1,7 +1,5 @@
 """Throughput counts all tokens of the requests that are in flight together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,27 +1,20 @@
 """Small campaigns for tests of the harness, built from a handful of values."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
 from harness.models.describe import WeightsFile, describe
 from harness.models.model_file import ModelFile
+from harness.report.events import Event
 from harness.run.execute import RunContext, measure
+from harness.runners.base import Runner
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Cpu, Machine, Model, OperatingSystem, Snapshot, Submission
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.report.events import Event
-    from harness.runners.base import Runner
-
 
 BASELINE = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
 LOOKUP = ArmPlan(

@@ -1,8 +1,6 @@
 """All tests of the harness have a cache of their own."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from harness.files import VARIABLE
 from harness.runners import CONNECT
 from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

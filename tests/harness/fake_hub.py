@@ -4,18 +4,14 @@ Written from what `huggingface_hub` asks for and reads. It can cut a connection,
 error, and serve other bytes than it announced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import cast
 
 COMMIT = "c0ffee" * 6 + "beef"
 

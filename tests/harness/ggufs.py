@@ -4,21 +4,15 @@ What is taken over from real files is copied as bytes: the library reads a vocab
 into arrays, which takes ten seconds.
 """
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter
 
 from harness.models.gguf_file import opened
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from harness.models.gguf_parse import Tensor
+from harness.models.gguf_parse import Tensor
 
 TOKENS = tuple(f"t{number}" for number in range(300))
 

@@ -1,9 +1,7 @@
 """The cache is where it should be, and what it holds is always complete."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from harness import files
 from harness.errors import MachineError
 from harness.models.describe import WeightsFile, cached_facts, describe
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_failed_write_leaves_nothing_behind(cache_dir: Path) -> None:

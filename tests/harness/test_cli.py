@@ -1,7 +1,5 @@
 """The command line prints results to stdout and errors once, and exits as documented."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,19 +1,13 @@
 """Databases that several tests ask and none changes, and a repository for each that changes one."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
 from pipeline.data.database import open_database
 from tests.pipeline.repositories import Repository
 from tests.pipeline.tables import small_corpus, whole_database
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
 

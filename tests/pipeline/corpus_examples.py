@@ -4,16 +4,10 @@ Copies are made of one honest submission, as a stranger would make them: other m
 times as they are, scaled, or a part of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from schemas.submission import Submission, Trial
 from tests.samples import SampleCosts, sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission, Trial
-
 
 HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in range(1, 7))
 VICTIM = HONEST[2]

@@ -4,25 +4,21 @@ Every row changes an honest campaign as a broken run, a slip or somebody who wan
 would.
 """
 
-from __future__ import annotations
-
 import random
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Origin
 from tests.samples import sample
 from tools.examples import remove, set_at
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 Document = dict[str, Any]
-Change = Callable[[Document], None] if TYPE_CHECKING else Any
+Change = Callable[[Document], None]
 
 MEASURED: Document = encode(sample(seed=7, blocks=3))  # type: ignore[assignment]  # a submission is an object
 ON_CPU: Document = encode(  # type: ignore[assignment]  # a submission is an object

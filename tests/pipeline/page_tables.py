@@ -1,14 +1,9 @@
 """The tables that a built site shows, by page and name, as plain text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html import unescape
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 TABLE = re.compile(
     r'<div class="dm-scroll[^>]*aria-label="(?P<name>[^"]*)"[^>]*>\s*(?P<table><table.*?</table>)',

@@ -5,25 +5,20 @@ is that between voters of the pool's level and method, times 1 + 1/votes; the tw
 add up. The interval is Student's t with the smaller of their degrees of freedom.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pipeline.site.advice import depth_word, key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pipeline.site.advice import (
-        Configuration,
-        Knowledge,
-        KnownModel,
-        MeasuredHere,
-        PastError,
-        Pool,
-    )
+from pipeline.site.advice import (
+    Configuration,
+    Knowledge,
+    KnownModel,
+    MeasuredHere,
+    PastError,
+    Pool,
+    depth_word,
+    key,
+)
 
 NEAREST = 3
 

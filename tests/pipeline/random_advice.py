@@ -1,9 +1,8 @@
 """Random pools and questions of every kind for the advisor."""
 
-from __future__ import annotations
-
+import random
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
     Configuration,
@@ -17,10 +16,6 @@ from pipeline.site.advice import (
     key,
 )
 from tests.pipeline.predictions import Advice, AdviceQuery, answer
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator
 
 BACKENDS, TASKS, MEMORIES = ("cuda", "cpu"), ("code", "chat"), (8, 12)
 

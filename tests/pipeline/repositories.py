@@ -1,21 +1,14 @@
 """Small repositories, made on the spot, to try the gate on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from estimates.identity import canonical_name
 from pipeline.intake import gate
 from pipeline.intake.authorship import UNKNOWN, Sending
+from schemas.submission import Submission
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
-
 
 FOLDER = "results/community"
 # Whoever runs the tests may have signing, hooks or other names in their own configuration.

@@ -1,19 +1,19 @@
 """Databases for tests: campaigns with given estimates, and small collections."""
 
-from __future__ import annotations
-
 import re
 import shutil
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import Any
 
+import duckdb
 import msgspec
 
 from estimates import identity
-from estimates.model import Estimate, ExactnessCounts, Interval, Summary
+from estimates.model import Estimate, ExactnessCounts, Flag, Interval, Summary, Verdict
 from estimates.verdicts import judge
 from pipeline.collection.discover import Source
 from pipeline.collection.validate import AcceptedText
@@ -22,18 +22,8 @@ from pipeline.data.database import open_database
 from pipeline.data.load import AcceptedSubmission, load
 from schemas.codec import canonical_bytes
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Origin
+from schemas.submission import Arm, Origin, Submission, Task
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-    from typing import Any
-
-    import duckdb
-
-    from estimates.model import Flag, Verdict
-    from schemas.submission import Submission, Task
-
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 DATA = Path(__file__).resolve().parents[1] / "data"

@@ -1,16 +1,11 @@
 """The repository has one address: by a setting, by pyproject.toml, or by the remote of the copy."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipeline.site.addresses import REPOSITORY, repository_address
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DECLARED = """[project]
 name = "x"

@@ -8,27 +8,18 @@ The corpus: Ada, Bob and Eve on three cards through CUDA, one 7B target, one dra
     eve    C     chat        2.4          1.8     4/3
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 import scipy
 
+from pipeline.site.advice import Knowledge
 from pipeline.site.pages.knowledge import knowledge
-from tests.pipeline.predictions import AdviceQuery, answer
+from tests.pipeline.predictions import Advice, AdviceQuery, answer
 from tests.pipeline.random_advice import answers
-from tests.pipeline.tables import campaign, database, one, rows
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.advice import Knowledge
-    from tests.pipeline.predictions import Advice
-    from tests.pipeline.tables import Example
-
+from tests.pipeline.tables import Example, campaign, database, one, rows
 
 LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]
 

@@ -1,9 +1,7 @@
 """The advisor's intervals are as wide as its own past errors require."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -11,9 +9,6 @@ import pytest
 from bench import advisor
 from pipeline.data.aggregate import prepare, view_queries
 from tests.pipeline.tables import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,13 @@
 """The whole site is complete, closed and repeatable, and hostile text changes nothing in it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 from dataclasses import replace
 from html import unescape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from pipeline.site.build import write_source
@@ -26,12 +25,6 @@ from tests.sites import (
     write_corpus,
 )
 from tools.links import Reader
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import duckdb
-
 
 pytestmark = [pytest.mark.builds, pytest.mark.long]
 ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")

@@ -1,10 +1,9 @@
 """A build with a cache has the tables of one without, whatever is in the cache."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import duckdb
 import pytest
 import vl_convert
 
@@ -16,12 +15,8 @@ from pipeline.data.database import open_database
 from pipeline.site.charts import draw
 from tests.pipeline.tables import RESULTS
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Tables = dict[str, list[tuple[object, ...]]]
 
-    import duckdb
-
-    Tables = dict[str, list[tuple[object, ...]]]
 
 NAMES = sorted(path.name for path in (RESULTS / "community").glob("*.json"))
 

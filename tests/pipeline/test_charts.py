@@ -1,15 +1,14 @@
 """Every chart can be drawn from data and from none, says what it shows, and loads nothing."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import altair as alt
+import duckdb
 import pytest
 import vl_convert
 
@@ -28,15 +27,7 @@ from pipeline.site.charts.theme import (
 from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
-from tests.pipeline.tables import accepted, campaign, database, entry, one
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import duckdb
-
-    from tests.pipeline.tables import Example
-
+from tests.pipeline.tables import Example, accepted, campaign, database, entry, one
 
 SQL = Path(rows.__file__).with_name("sql")
 CHARTS = tuple(definitions())

@@ -4,17 +4,18 @@ Hundreds of random machines go through the tables, the file of the site and its 
 hold is worked out here from what the machines were given, not from the tables.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
 import orjson
 import pytest
 
@@ -25,17 +26,10 @@ from pipeline.site.pages.knowledge import knowledge
 from pipeline.site.pages.model import Site
 from schemas.vocabulary import as_json, say, size_class
 from tests import scripts
-from tests.pipeline.tables import campaign, database, entry
+from tests.pipeline.tables import Example, campaign, database, entry
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+Answered = list[tuple["TypedMachine", tuple[str, str], dict[str, Any]]]
 
-    import duckdb
-
-    from tests.pipeline.tables import Example
-
-    Answered = list[tuple["TypedMachine", tuple[str, str], dict[str, Any]]]
 
 WORLDS, MACHINES = 5, 40
 SIZES = (3, 7, 14, 32)

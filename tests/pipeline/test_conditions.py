@@ -1,12 +1,10 @@
 """Settings that are not the usual ones make cells of their own, and no pool mixes them."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -27,9 +25,6 @@ from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
 from tests.pipeline.tables import database, entry, one, rows
 from tests.samples import SETTINGS, sample
-
-if TYPE_CHECKING:
-    import duckdb
 
 OLD = sorted((Path(__file__).parents[1] / "data" / "version_1").glob("*.json"))
 DRAWN = {"sampling": "other", "temperature": 0.8, "sampling_seed": 3}

@@ -1,22 +1,15 @@
 """Whose votes count, whose may confirm, and how maintainers end all results of a contributor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from estimates.model import Flag
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
-from tests.pipeline.tables import campaign, database, decide_on, entry, one, put, rows
+from tests.pipeline.tables import Example, campaign, database, decide_on, entry, one, put, rows
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.pipeline.tables import Example
 
 pytestmark = pytest.mark.long
 

@@ -1,21 +1,15 @@
 """A run over the whole corpus finds what checking file by file finds."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import findings_of, validate
+from schemas.submission import Submission
 from tests.pipeline.tables import put
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
 
 
 def small(seed: int = 0) -> Submission:

@@ -1,9 +1,7 @@
 """Every corrupted result shows its flag or rule wherever it can be seen."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -21,13 +19,10 @@ from tests.pipeline.corruptions import (
     ON_CPU,
     REPEATED,
     ROWS,
+    Change,
+    Document,
     changed,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.pipeline.corruptions import Change, Document
 
 NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
 

@@ -1,11 +1,10 @@
 """What Explore filters is what SQL says: the view, the columnar file, the closest pairs."""
 
-from __future__ import annotations
-
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -18,10 +17,6 @@ from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
 from tests.pipeline.tables import campaign, database, one, rows
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 FRUIT = Facet(name="fruit", key=col("fruit"), label=col("fruit").str.to_uppercase())
 WEIGHT = Measure(name="weight", value=col("weight"), digits=1)

@@ -1,13 +1,11 @@
 """The data leave as files that are the same for the same tables and harmless to open."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
@@ -20,9 +18,6 @@ from pipeline.data.formats import FORMATS, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

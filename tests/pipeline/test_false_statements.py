@@ -1,13 +1,13 @@
 """Nothing on the site that a visitor would act on and be wrong: one made-up case for each."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
 from pipeline.site.pages import fits
@@ -18,11 +18,6 @@ from pipeline.site.rows import read
 from schemas.vocabulary import as_json
 from tests import scripts
 from tests.pipeline.tables import Example, campaign, database, entry, one, rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import duckdb
 
 SITE = Site(bundle="x.js")
 

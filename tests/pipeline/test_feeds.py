@@ -1,13 +1,11 @@
 """Programs learn what is new, in standard formats and with the dates of the data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import duckdb
 import pytest
 
 from estimates.model import PromptEstimate
@@ -15,13 +13,7 @@ from pipeline.site.charts import draw
 from pipeline.site.pages.data import dataset
 from pipeline.site.pages.feeds import badge, feeds
 from pipeline.site.pages.model import Site
-from tests.pipeline.tables import ARM, campaign, database, entry, rows
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from tests.pipeline.tables import Example
-
+from tests.pipeline.tables import ARM, Example, campaign, database, entry, rows
 
 ATOM = "http://www.w3.org/2005/Atom"
 SITE = Site(bundle="", address="https://example.org/")

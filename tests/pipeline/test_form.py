@@ -1,14 +1,12 @@
 """A result in an issue form becomes a branch with one file, or an answer, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +18,6 @@ from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.processes import needs_shell
 from tests.samples import sample_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT = to_text(sample_bytes(SMALL))
 ADDRESS = "https://github.com/user-attachments/files/12345/result.json"

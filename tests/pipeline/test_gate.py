@@ -1,17 +1,10 @@
 """The gate accepts new results, also in the folder of a month, and judges every file by itself."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from pipeline.intake import reply
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_a_new_result_is_accepted(repository: Repository) -> None:

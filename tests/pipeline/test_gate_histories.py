@@ -1,18 +1,12 @@
 """Very many changes beside a result, and who may replace whose result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipeline.intake.authorship import Sending
 from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.samples import sample_bytes
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_very_many_changes_beside_a_result_are_counted_not_listed(repository: Repository) -> None:

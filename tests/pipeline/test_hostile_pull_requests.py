@@ -3,10 +3,9 @@
 All of them are branches of one small repository, written in one go by `git fast-import`.
 """
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,11 +15,6 @@ from schemas.finding import Finding
 from tests.cases.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 WHO = b"Ada <ada@example.org> 1763715600 +0000"
 BRANCHES = {name: f"pr-{number}" for number, name in enumerate(PULL_REQUESTS)}

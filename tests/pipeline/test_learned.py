@@ -1,12 +1,10 @@
 """The planner learns from the results, and its own errors are computed from them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,6 @@ from pipeline.site.pages import learned
 from tests.harness.plan.test_nearest import rate
 from tests.pipeline.tables import RESULTS, Example, database, entry
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Planned and measured MiB of two results.
 USED = ((319.0, 317.0), (199.0, 261.0))

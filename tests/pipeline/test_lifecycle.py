@@ -1,10 +1,8 @@
 """A result is corrected, withdrawn or doubted without an edit, and the map shows it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,14 +11,9 @@ from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
+from schemas.submission import Submission
 from tests.pipeline.tables import one, put, rows
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
-
 
 OLD = sample(tasks=("code",), prompts_per_task=2, blocks=1)
 OTHER = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=1, contributor="bob")

@@ -1,10 +1,10 @@
 """A number on a page is the number in the data files, rounded as it is printed."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,12 +13,9 @@ from schemas.vocabulary import ALL_TASKS, OWN_TASKS, TASKS
 from tests.pipeline.page_tables import PageTable, tables
 from tests.sites import built_site
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+Row = Mapping[str, Any]
+Tables = Mapping[tuple[str, str], PageTable]
 
-    Row = Mapping[str, Any]
-    Tables = Mapping[tuple[str, str], PageTable]
 
 NUMBER = re.compile(r"[<>]?[0-9][0-9,.]*")
 # Heading to the columns of the data file, in the order in which a page prints them.

@@ -1,22 +1,16 @@
 """One file of weights is one model on the site, whatever its results call it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from estimates.identity import canonical_name
 from harness.models.presets import presets
 from pipeline.data.database import open_database
+from schemas.submission import Submission
 from schemas.vocabulary import WEIGHTS
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Submission
 
 A, B = "a" * 64, "b" * 64
 F16 = next(each for each in WEIGHTS.values() if each.preset == "smollm2-135m:f16")

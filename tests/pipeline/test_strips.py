@@ -1,13 +1,11 @@
 """What a strip shows: the setting chosen for a whole group, and the figure at it."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import duckdb
 import pytest
 
 from pipeline.data.usual_depths import Tried, default_depth
@@ -18,9 +16,6 @@ from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, entry, one, put, rows
 from tests.samples import sample
 from tools.picture import draw_pictures
-
-if TYPE_CHECKING:
-    import duckdb
 
 RATE = """
     insert into published_rate by name

@@ -1,19 +1,15 @@
 """Programs read where a setting clearly loses, in a closed format, and only what cells say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import duckdb
 import pytest
 from jsonschema import Draft202012Validator
 
 from pipeline.site.pages.switch_off import context_from, streams_from, switch_off_file
 from tests.pipeline.tables import campaign, database, real_database, rows
-
-if TYPE_CHECKING:
-    import duckdb
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "switch_off.v1.schema.json"
 

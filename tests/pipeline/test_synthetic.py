@@ -1,10 +1,8 @@
 """The synthetic collection is fit to try the site on: valid, reproducible, varied, truthful."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +13,6 @@ from bench.synthetic_truth import all_prompts, true_decomposition
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 RIGS, SEED = 11, 3
 

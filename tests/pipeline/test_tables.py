@@ -1,9 +1,7 @@
 """Tables have the types of the schema, say what a row is, and hold together."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 import msgspec
@@ -16,10 +14,6 @@ from pipeline.data.load import schema_structure
 from pipeline.data.metrics import metrics
 from pipeline.errors import CheckFailedError
 from tests.pipeline.tables import campaign, database, one, rows, whole_database
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 SQL = Path(aggregation.__file__).parent / "sql"
 VIEWS = aggregation.view_queries()

@@ -1,10 +1,7 @@
 """Files are accepted under their canonical name, once, and with everything wrong said at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,12 +9,9 @@ from pipeline.collection.discover import discover, named
 from pipeline.collection.validate import validate
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
+from schemas.submission import Submission
 from tests.pipeline.tables import canonical_name, one, put, rows
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,17 +1,11 @@
 """SQL judges, names and orders by the vocabulary."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+import duckdb
 import pytest
 
 from tests.pipeline.tables import database, one, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
 
 
 @pytest.fixture(scope="module")

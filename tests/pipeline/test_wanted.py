@@ -1,7 +1,5 @@
 """What is wanted is what common devices lack, with a line to paste."""
 
-from __future__ import annotations
-
 from pipeline.site.pages.shown_commands import fill
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database

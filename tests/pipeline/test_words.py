@@ -1,18 +1,13 @@
 """The built site has few kinds of page, few entries in its navigation, and not too many words."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.sites import addresses, built_site
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytestmark = pytest.mark.long
 KINDS = {

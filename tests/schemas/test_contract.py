@@ -1,12 +1,10 @@
 """The contract finds every mistake, explains it well, and never raises."""
 
-from __future__ import annotations
-
 import copy
 import json
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,8 +14,8 @@ from schemas.submission import Submission
 from tools import examples
 from tools.examples import small
 
-if TYPE_CHECKING:
-    Document = dict[str, Any]
+Document = dict[str, Any]
+
 
 SMALL = small()
 

@@ -1,9 +1,7 @@
 """The contract finds every change of a valid file that matters, and survives all others."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,8 +23,8 @@ from tests.leaves import general, leaves, with_value, without
 from tools.examples import small, valid_files
 from tools.generated import submission_bytes
 
-if TYPE_CHECKING:
-    Document = dict[str, Any]
+Document = dict[str, Any]
+
 
 pytestmark = pytest.mark.long
 SMALL = small()

@@ -1,7 +1,5 @@
 """The dataclasses and the schema of a submission name the same fields with the same types."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import types

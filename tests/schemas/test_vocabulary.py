@@ -1,7 +1,5 @@
 """The words of the project are complete, and their ids are those of the format."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, get_args

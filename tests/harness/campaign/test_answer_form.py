@@ -1,7 +1,5 @@
 """An answer that is no longer the JSON or the calls that its prompt asks for is noticed."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.campaign.answer_form import form_of, require_schema

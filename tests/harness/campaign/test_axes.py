@@ -1,16 +1,17 @@
 """Depth of context, sampling, cache and the rest: options, refusals, prompts, what is recorded."""
 
-from __future__ import annotations
-
 import bz2
 import hashlib
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from importlib import resources
+from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Literal, get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from harness.campaign import axis_options, context_padding, suite
@@ -32,12 +33,6 @@ from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.axes import AXES
 from tests.harness.campaigns import campaign, run
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 QUESTION = "Name a river."
 FILLER = "2f649d5c1d0b754c61812f50335bef4d7c88f056ec2708da96f7709579e46652"

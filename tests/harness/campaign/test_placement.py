@@ -1,8 +1,6 @@
 """The target alone is also measured at another placement, as an arm of its own."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +14,6 @@ from schemas.codec import canonical_bytes, encode
 from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.fake_runner import FakeRig
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 ALONE = ArmPlan(
     id="baseline-gpu-layers-9",

@@ -1,11 +1,9 @@
 """A suite loads, keeps its digest, and narrows down to what was asked for."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,10 +13,6 @@ from harness.campaign import suite
 from harness.campaign.conversation import messages
 from harness.errors import BadInputError
 from schemas.vocabulary import FIXED_TASKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SMALL = '''
 id = "small"

@@ -1,10 +1,9 @@
 """`models`, `models check` and `models get` print clear lines and end with their exit codes."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -17,10 +16,6 @@ from harness.models.presets import presets
 from harness.plan.overview import MachineMemory, answer, assess, memory_of, needed_bytes
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 GIB_IN_MIB = 1024
 

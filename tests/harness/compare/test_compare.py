@@ -1,15 +1,13 @@
 """`compare` measures two builds in turns and ends with the exit code that a CI job needs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from harness.campaign.trial_order import engine_orders, passes, plan
 from harness.cli import app
@@ -20,11 +18,6 @@ from tests.harness.openai.test_run import SUITE
 from tests.harness.openai.test_stand_ins import command
 from tests.harness.runners.llama_server import scripted
 from tests.processes import needs_shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 pytestmark = [needs_shell, pytest.mark.long]
 

@@ -1,7 +1,5 @@
 """The workflow that the guide shows runs as it is, with stand-ins for the builds."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

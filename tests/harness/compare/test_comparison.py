@@ -1,7 +1,5 @@
 """The comparison of two builds finds what changed, and nothing where nothing did."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A check against a reference passes what repeats, and finds what one task lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,9 +1,7 @@
 """The doctor sees what is wrong and says what to do."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +15,6 @@ from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
 from tests.processes import needs_shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 CPU = Device(name="CPU", kind="cpu", description="AMD Ryzen 7")
 CUDA = Device(name="CUDA0", kind="gpu", description="NVIDIA GeForce RTX 4060")

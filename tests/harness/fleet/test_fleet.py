@@ -1,16 +1,14 @@
 """Every run of a matrix is measured once, on a suitable device, even if a worker is killed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -31,9 +29,6 @@ from harness.machine.engines import OWN_DEVICE
 from schemas.contract import findings
 from schemas.submission import Gpu
 from tests.harness.openai.fake_server import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
 KNOWN = {"blocks", "quick", "draft", "server-binary", "runner"}

@@ -1,23 +1,15 @@
 """The files of other tools that the tests import, with the speedups that they must give."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.imports.assemble import assemble
+from harness.imports.assemble import Imported, assemble
 from harness.imports.reading import read
 from harness.imports.source_files import Given, digest, given
-from schemas.submission import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.imports.assemble import Imported
-    from schemas.submission import Submission
-
+from schemas.submission import Origin, Submission
 
 SAMPLES = Path(__file__).parents[2] / "captures" / "imports"
 FACTS = {

@@ -1,12 +1,10 @@
 """`import` writes what the gate accepts, says what is missing, and exits with its codes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -18,9 +16,6 @@ from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.imports.samples import ALL, SAMPLES
 from tests.pipeline.repositories import FOLDER, Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def call(form: str, *options: str, drop: str = "") -> Result:

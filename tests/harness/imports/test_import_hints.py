@@ -1,8 +1,6 @@
 """A file that is not of the given format is recognised, and the error says what it is."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -13,9 +11,6 @@ from harness.imports import IMPORTERS
 from harness.imports.source_files import MAX_BYTES, Given, given
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports.samples import ALL, SAMPLES, one, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("form", IMPORTERS)

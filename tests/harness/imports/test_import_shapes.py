@@ -1,10 +1,9 @@
 """Shapes that files have in the wild: each case is one that a public file had."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from harness.errors import BadInputError
 from harness.imports.json_object import parse
 from harness.imports.source_files import MAX_BYTES, Given, given
 from tests.harness.imports.samples import ALL, FACTS, SAMPLES, changed, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_text_that_says_nan_keeps_it() -> None:

@@ -1,14 +1,9 @@
 """A result says which commit of Draftmap measured it."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from harness.machine.checkout import commit
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def git(folder: Path, *arguments: str) -> str:

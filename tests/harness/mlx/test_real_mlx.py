@@ -1,7 +1,5 @@
 """The runner mlx and mlx_lm.server measure a real MLX: what they count is what MLX wrote."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,19 +1,14 @@
 """A GGUF header becomes facts, and a broken file one clear line."""
 
-from __future__ import annotations
-
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from harness.errors import BadInputError
 from harness.models import compatibility, gguf_header
 from tests.harness.ggufs import TOKENS, write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_header_says_what_the_file_is(tmp_path: Path) -> None:

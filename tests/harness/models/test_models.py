@@ -1,10 +1,8 @@
 """A name becomes weights on this disk, and a failure says what to do."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import gguf
 import msgspec
@@ -19,9 +17,6 @@ from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_
 from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def quiet(_: str) -> None:

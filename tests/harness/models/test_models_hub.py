@@ -3,15 +3,14 @@
 The real client of the hub speaks with a hub on a loopback port.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
 import subprocess
 import sys
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -20,11 +19,6 @@ from harness.models import hub
 from harness.models.hub_client import Hub
 from tests.harness.fake_hub import COMMIT, FakeHub, serving, sha256
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 REFERENCE = "Owner/Model-GGUF:Q8_0"
 NAME = "Model-Q8_0.gguf"

@@ -3,8 +3,6 @@
 The run of the month picks one of them.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

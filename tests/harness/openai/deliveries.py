@@ -1,21 +1,9 @@
 """Ways in which a server, or a proxy before it, delivers the tokens that it has."""
 
-from __future__ import annotations
-
-import json
 import math
-import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
-
-from tests.harness.openai.fake_answers import stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from io import BufferedIOBase
-
-    from tests.harness.openai.fake_answers import FakeAnswer, Json, State
 
 Piece = tuple[float, tuple[int, ...]]
 
@@ -58,31 +46,3 @@ class Delivery:
     def _leaves(self, at_ms: float) -> float:
         at_ms = max(at_ms, self.from_ms)
         return math.ceil(at_ms / self.every_ms) * self.every_ms if self.every_ms else at_ms
-
-
-def deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) -> None:
-    """Stream an answer as its server's delivery says."""
-    behaviour, delivery = state.behaviour, state.behaviour.delivery
-    assert delivery is not None
-    asked = [each["messages"] for each in state.bodies[:-1]]
-    seen = delivery.caches and body["messages"] in asked
-    began = time.perf_counter() + (0.0 if seen else delivery.prompt_ms / 1000)
-    pieces = delivery.pieces(made.rounds, round_ms=behaviour.round_ms)
-    shown = [*_shown(pieces, behaviour.hidden)] or [(pieces[-1][0], ())]
-    times = [0.0, *(at for at, _ in shown)]
-    for at, chunk in enumerate(stream(state, body, made, [part for _, part in shown])):
-        left = began + (times[at] if at < len(times) else times[-1]) / 1000 - time.perf_counter()
-        time.sleep(max(0.0, left) if at else 0.0)
-        event = b"data: " + json.dumps(chunk).encode()
-        out.write(delivery.before + event + delivery.line + delivery.line)
-        out.flush()
-    state.leaves()
-    out.write(b"data: [DONE]" + delivery.line + delivery.line)
-
-
-def _shown(pieces: Iterable[Piece], hidden: int) -> Iterator[Piece]:
-    """The pieces without so many tokens at their start, which are thought unseen."""
-    for at, part in pieces:
-        if shown := part[hidden:]:
-            yield at, shown
-        hidden = max(0, hidden - len(part))

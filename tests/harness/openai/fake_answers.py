@@ -5,20 +5,15 @@ vLLM, llama-server and mlx-lm are shaped after real answers (vLLM 0.32, llama.cp
 documentation and sources.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from tests.harness.openai.deliveries import Delivery
 from tests.processes import PATIENCE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.harness.openai.deliveries import Delivery
 
 Style = Literal[
     "vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "mlx-lm", "plain",

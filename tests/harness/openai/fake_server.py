@@ -3,22 +3,24 @@
 `python -m tests.harness.openai.fake_server --port N` is a server that a command starts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import pickle
 import sys
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from io import BufferedIOBase
+from typing import Any
 
-from tests.harness.openai.deliveries import deliver
+from tests.harness.openai.deliveries import Piece
 from tests.harness.openai.fake_answers import (
     MODEL,
     Behaviour,
+    FakeAnswer,
+    Json,
     State,
     answer,
     depth_of,
@@ -28,17 +30,12 @@ from tests.harness.openai.fake_answers import (
     whole,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.harness.openai.fake_answers import FakeAnswer, Json
-
 
 class FakeHandler(BaseHTTPRequestHandler):
     """Answers as the behaviour of its server says."""
 
     protocol_version = "HTTP/1.1"
-    server: FakeServer
+    server: "FakeServer"
 
     def do_GET(self) -> None:
         behaviour = self.server.state.behaviour
@@ -92,7 +89,7 @@ class FakeHandler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         if self.server.state.behaviour.delivery is not None:
-            deliver(self.server.state, body, made, self.wfile)
+            _deliver(self.server.state, body, made, self.wfile)
             return
         if self.server.state.behaviour.style == "mlx-lm":
             self.wfile.write(b": keepalive 36/37\n\n")
@@ -132,6 +129,34 @@ class FakeHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Quiet."""
+
+
+def _deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) -> None:
+    """Stream an answer as its server's delivery says."""
+    behaviour, delivery = state.behaviour, state.behaviour.delivery
+    assert delivery is not None
+    asked = [each["messages"] for each in state.bodies[:-1]]
+    seen = delivery.caches and body["messages"] in asked
+    began = time.perf_counter() + (0.0 if seen else delivery.prompt_ms / 1000)
+    pieces = delivery.pieces(made.rounds, round_ms=behaviour.round_ms)
+    shown = [*_shown(pieces, behaviour.hidden)] or [(pieces[-1][0], ())]
+    times = [0.0, *(at for at, _ in shown)]
+    for at, chunk in enumerate(stream(state, body, made, [part for _, part in shown])):
+        left = began + (times[at] if at < len(times) else times[-1]) / 1000 - time.perf_counter()
+        time.sleep(max(0.0, left) if at else 0.0)
+        event = b"data: " + json.dumps(chunk).encode()
+        out.write(delivery.before + event + delivery.line + delivery.line)
+        out.flush()
+    state.leaves()
+    out.write(b"data: [DONE]" + delivery.line + delivery.line)
+
+
+def _shown(pieces: Iterable[Piece], hidden: int) -> Iterator[Piece]:
+    """The pieces without so many tokens at their start, which are thought unseen."""
+    for at, part in pieces:
+        if shown := part[hidden:]:
+            yield at, shown
+        hidden = max(0, hidden - len(part))
 
 
 _ANSWERS: dict[str | None, tuple[int, Json]] = {

@@ -1,7 +1,5 @@
 """Open sessions of the runner `openai` on loopback stand-ins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A stream becomes counts by the server and times by our clock, or it says what is missing."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Real answers of vLLM 0.32 are read as they went over the wire."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Only the tokens after the first chunk were written in the time after it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What contradicts itself never becomes a trial, and whatever a server sends is no traceback."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

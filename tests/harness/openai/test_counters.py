@@ -1,7 +1,5 @@
 """Counters are taken from the first source that has them, in a fixed order."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A key comes from the environment, goes to the server and nowhere else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """From the command line to a page: what a server does not tell is said to be unknown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two servers whose texts are not those of one model are flagged in the file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

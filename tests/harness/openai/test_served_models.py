@@ -1,9 +1,8 @@
 """A model behind a server is described by what its name, its server and its files say."""
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -17,9 +16,6 @@ from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_answers import MODEL
 from tests.harness.openai.fake_server import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_weights(path: Path, **tensors: tuple[str, list[int]]) -> None:

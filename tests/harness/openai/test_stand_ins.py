@@ -3,8 +3,6 @@
 Each row runs two servers through the command and the gate. Its `truth` is the ratio of the rounds.
 """
 
-from __future__ import annotations
-
 import gc
 import pickle
 from collections.abc import Iterator
@@ -14,8 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from estimates.model import Estimate
 from estimates.summary import summarize

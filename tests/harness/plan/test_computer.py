@@ -1,7 +1,5 @@
 """The planner sees every memory of a machine and counts each once."""
 
-from __future__ import annotations
-
 import pytest
 
 from estimates.plan.choices import Plan

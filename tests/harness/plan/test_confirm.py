@@ -1,7 +1,5 @@
 """The run that a plan prints measures what the plan recommends, and it starts."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

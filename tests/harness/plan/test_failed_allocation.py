@@ -1,7 +1,5 @@
 """A run says which options would have fitted where an arm found no memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The planner comes near the memory that people logged, from what they knew before."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import orjson

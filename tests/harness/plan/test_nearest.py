@@ -1,7 +1,5 @@
 """Results of the same card replace assumptions about its speed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

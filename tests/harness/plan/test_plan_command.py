@@ -1,7 +1,5 @@
 """`plan` answers people and programs, and says why where it cannot plan."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

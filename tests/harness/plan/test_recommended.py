@@ -1,7 +1,5 @@
 """The run after a plan measures what the plan recommends, on many cards and models."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`--gpu-layers auto` becomes the planner's number, and a wrong word one line."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
 

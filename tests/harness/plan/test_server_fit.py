@@ -1,7 +1,5 @@
 """The plan of the default models is what the engine really allocates for their weights."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

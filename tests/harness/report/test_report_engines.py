@@ -1,19 +1,12 @@
 """Several engines are compared side by side with the first one."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from estimates.summary import summarize
 from harness.report import terminal
+from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, trial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schemas.submission import Submission
-
 
 FIRST = campaign([trial("baseline", decode_ms=100.0), trial("spec", decode_ms=50.0)])
 SECOND = campaign([trial("baseline", decode_ms=25.0), trial("spec", decode_ms=50.0)])

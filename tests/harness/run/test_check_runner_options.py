@@ -1,8 +1,6 @@
 """What a runner cannot do is refused at once, with the name of a runner that can."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -16,10 +14,6 @@ from harness.run.chosen_engine import ChosenEngine, named_engines
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import RUNNERS
 from tests.processes import needs_shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 HELP = """\
 -m, --model FNAME                       model path

@@ -1,14 +1,14 @@
 """Several requests in flight are measured together, and each is recorded by itself."""
 
-from __future__ import annotations
-
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Failure, TrialRequest
 from harness.runners.http.session import run_concurrently
 from schemas.codec import canonical_bytes, encode
@@ -16,13 +16,6 @@ from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.fake_runner import FakeRig
 from tests.processes import PATIENCE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.campaign.model import ArmPlan, Campaign
-
 
 QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
 

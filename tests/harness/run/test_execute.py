@@ -1,9 +1,7 @@
 """A campaign ends in a valid file, whatever fails or is interrupted on the way."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +9,7 @@ from typer.testing import CliRunner
 from estimates.summary import summarize
 from harness.cli import app
 from harness.errors import HarnessError, MachineError
-from harness.report.events import TrialEnded, TrialsPlanned
+from harness.report.events import Event, TrialEnded, TrialsPlanned
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
 from schemas.codec import canonical_bytes, encode
@@ -19,11 +17,6 @@ from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.report.events import Event
 
 
 def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:

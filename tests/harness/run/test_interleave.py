@@ -1,31 +1,21 @@
 """Several engines take turns block by block, and one that fails does not stop the others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from harness.campaign.trial_order import engine_orders
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
-from harness.report.events import TrialStarted
+from harness.report.events import Event, TrialStarted
 from harness.run.execute import by_blocks
-from harness.run.interleave import NotStartedError, all_fit, interleave
-from schemas.submission import Gpu
+from harness.run.interleave import EngineRun, NotStartedError, all_fit, interleave
+from schemas.submission import Gpu, Submission
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.report.events import Event
-    from harness.run.interleave import EngineRun
-    from schemas.submission import Submission
-
 
 PLAN = campaign(arms=(BASELINE, LOOKUP), prompts=1, blocks=3, max_output_tokens=4)
 Log = list[tuple[str, int]]

@@ -1,31 +1,21 @@
 """A campaign of no fixed length ends when it should, and an early end loses nothing."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from harness.campaign.model import ArmPlan, Stopping
-from harness.report.events import Extended, TrialEnded
+from harness.campaign.model import ArmPlan, Campaign, Stopping
+from harness.report.events import Event, Extended, TrialEnded
 from harness.run.execute import RunContext, measure
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.method import NO_SPECULATION
-from schemas.submission import Snapshot
+from schemas.submission import Snapshot, Submission
 from tests.harness.campaigns import BASELINE, MACHINE, campaign
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.campaign.model import Campaign
-    from harness.report.events import Event
-    from schemas.submission import Submission
-
 
 AGAIN = ArmPlan(id="again", role="control", method=NO_SPECULATION, baseline="baseline")
 # Two arms and two prompts make a block of four trials, each of a prompt of 50 ms and eleven steps

@@ -1,39 +1,33 @@
 """Every good trial is in the file once, whatever a bad answer, a kill or the clock does."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import pytest
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.report.events import TrialEnded
 from harness.run import result_file
-from harness.run.execute import measure
-from harness.runners.base import Failure, Generation, Totals
+from harness.run.execute import RunContext, measure
+from harness.runners.base import EngineReport, Failure, Generation, Runner, Totals, TrialRequest
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas.method import Method
+from schemas.submission import Submission
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig
 from tests.harness.run.test_round_trip import KNOWN, InProcess
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Spoil = Callable[[Generation], Generation]
 
-    from harness.campaign.model import Campaign
-    from harness.run.execute import RunContext
-    from harness.runners.base import EngineReport, Runner, TrialRequest
-    from schemas.submission import Submission
-
-    Spoil = Callable[[Generation], Generation]
 
 # Three arms, two prompts, two blocks; of the models everything is known that a run states.
 PLAN = replace(

@@ -1,9 +1,8 @@
 """A prompt whose two times disagree is written once more by all arms, and no other is."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,20 +13,14 @@ from estimates.repeatability import blocks_run, headline
 from estimates.summary import summarize
 from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
-from harness.report.events import Extended, TrialEnded, TrialsPlanned
+from harness.report.events import Event, Extended, TrialEnded, TrialsPlanned
 from harness.report.trust import ended
 from harness.run.stopping import decide
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
+from schemas.submission import Submission
 from tests.harness.campaigns import campaign, run
 from tests.harness.fake_runner import FakeRig
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.report.events import Event
-    from schemas.submission import Submission
 
 REPEATING = replace(campaign(prompts=4), stopping=Stopping(repeat_beyond=0.15))
 PLANNED = 4 * 3 * 2

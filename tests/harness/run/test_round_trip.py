@@ -1,35 +1,28 @@
 """The gate accepts whatever the harness writes: random campaigns, failures and ends."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from harness.campaign import builder as campaigns
-from harness.campaign.model import PromptSuite, SuitePrompt
+from harness.campaign.model import Campaign, PromptSuite, SuitePrompt
 from harness.campaign.options import Options
 from harness.models.model_file import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
+from harness.runners.base import EngineReport, Generation, Session, TrialRequest
+from harness.runners.base import Failure as Failed
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Reason, Submission
 from tests.harness.campaigns import MACHINE
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-    from harness.runners.base import EngineReport, Generation, Session, TrialRequest
-    from harness.runners.base import Failure as Failed
-    from schemas.submission import Reason, Submission
-
 
 CAMPAIGNS = 40
 KNOWN = sample()

@@ -1,7 +1,5 @@
 """Keys, persons and hosts come into no file, no journal and no message, wherever they are given."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

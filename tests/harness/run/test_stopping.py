@@ -1,9 +1,7 @@
 """A campaign stops when it is precise enough or its time is over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +9,6 @@ from harness.campaign.model import Stopping
 from harness.run.stopping import decide
 from tests.harness.campaigns import campaign, run
 from tests.harness.fake_runner import FakeRig
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 RULE = Stopping(least_blocks=3, precision=0.03, budget_s=100.0)
 

@@ -1,28 +1,20 @@
 """Trials wait for a device that warms up, and begin at once on every other one."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from harness.report.events import Settled
+from harness.report.events import Event, Settled
 from harness.run.execute import measure
 from harness.run.warm_until_steady import wait_until_settled
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from harness.report.events import Event
-
 
 ANSWER = Generation(
     tokens=None, margins=None, prompt_tokens=9, prompt_sha256=None, prompt_ms=None, wall_ms=1000.0,

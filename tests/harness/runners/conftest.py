@@ -1,7 +1,5 @@
 """Weights for the tests of real engines to which no answer matters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

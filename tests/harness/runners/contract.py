@@ -1,7 +1,5 @@
 """Checks that every runner must pass: they take a session, whatever engine is behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain

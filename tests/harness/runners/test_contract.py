@@ -1,7 +1,5 @@
 """Every runner keeps the contract: the same checks on made-up, in-process and served engines."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

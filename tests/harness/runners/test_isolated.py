@@ -1,7 +1,5 @@
 """The death of an engine stays a value; the child processes here are real."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The in-process runner decodes as the engine does and counts what it did, on real weights."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,11 +80,6 @@ def session(plan: Campaign) -> Iterator[Session]:
     opened.close()
 
 
-@pytest.fixture(scope="session")
-def answers(session: Session) -> LlamaAnswers:
-    return LlamaAnswers(session)
-
-
 class LlamaAnswers:
     """What each arm answers to each prompt: asked once, and looked at by many tests."""
 
@@ -98,6 +91,11 @@ class LlamaAnswers:
         if (arm, prompt) not in self._known:
             self._known[arm, prompt] = generate(self._session, arm, prompt)
         return self._known[arm, prompt]
+
+
+@pytest.fixture(scope="session")
+def answers(session: Session) -> LlamaAnswers:
+    return LlamaAnswers(session)
 
 
 def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:

@@ -1,7 +1,5 @@
 """Other placements and the oracle are what they claim to be, on the real engine."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """The loop writes the target's own text, whatever is proposed, and counts it right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from hypothesis import given

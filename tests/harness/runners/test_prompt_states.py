@@ -1,7 +1,5 @@
 """A prompt is processed once, and its restored state makes no difference, on real weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

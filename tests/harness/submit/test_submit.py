@@ -1,7 +1,5 @@
 """A result lands where it belongs, and nothing else gets in."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

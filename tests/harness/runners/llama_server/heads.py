@@ -5,22 +5,17 @@ weights but zeros: whatever it proposes is wrong. `mtp` is a model of two layers
 the last token, with a built-in head that does so, too: all it proposes is right.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from gguf import GGUFWriter
+from numpy.typing import NDArray
 
 from harness.models.gguf_file import opened
 from tests.harness.ggufs import add_fields, raw_fields, written
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Weights = NDArray[np.float32]
 
-    from numpy.typing import NDArray
-
-    Weights = NDArray[np.float32]
 
 _HEADS, _KV_HEADS, _HEAD, _INNER = 9, 3, 64, 64
 _LAYERS = [1, 14, 29]  # of the target, whose states a head reads

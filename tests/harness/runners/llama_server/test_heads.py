@@ -1,7 +1,5 @@
 """Arms with EAGLE-3, DFlash and MTP heads run on a real server and count what it states."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

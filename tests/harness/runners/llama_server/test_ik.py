@@ -1,12 +1,9 @@
 """ik_llama.cpp is measured, here a stand-in that parses and answers as its source does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from estimates.engine_commands import IK_LLAMA_CPP, default_method, serve_nearest
 from harness.cli import app

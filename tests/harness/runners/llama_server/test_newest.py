@@ -1,7 +1,5 @@
 """A newer server answers the same runner: llama.cpp b11549 counts by position."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

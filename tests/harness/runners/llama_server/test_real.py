@@ -1,7 +1,5 @@
 """A stock llama-server answers as the runner says, with real weights and every n-gram type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A stock llama-server that cannot run ends as a clear failure, and so does its campaign."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
