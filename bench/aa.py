@@ -6,8 +6,6 @@ that are there already are not measured again: after Ctrl-C the same command goe
 is 1 if fewer than 95 of 100 intervals of a part contain 1; with twenty campaigns one may miss.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """One campaign of an arm against itself; the true ratio is exactly 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

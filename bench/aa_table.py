@@ -1,7 +1,5 @@
 """All A/A campaigns together, as a table for people and a document for the page Proofs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ contributors: how often intervals held as stated (left out, in folds), for new c
 unseen quantisations; and the median error as stated and found. Exit code 1 if a promise is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -6,8 +6,6 @@ cost extra arithmetic; contributors and machines have heavy-tailed offsets and n
 Two of five quantisations of each model are kept for those who ask.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 with the noise of real machines, and judged after every block by the code that judges real ones.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

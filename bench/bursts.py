@@ -3,8 +3,6 @@
 `python -m bench.bursts SEED` does so until the process that started it ends.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

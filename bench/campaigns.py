@@ -11,8 +11,6 @@ campaigns. Exit code 1 if it misses the promise then. With `--output` the figure
 as JSON, for the page Proofs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

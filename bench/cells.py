@@ -5,8 +5,6 @@ often the interval of a cell contains the truth, per token and for the stated re
 a square of 13 configurations shows a gain that is none.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -9,8 +9,6 @@ share of false gains among its claims, and the upper end of the share's 95 % Clo
 interval, in which all claims about one file or one world count as one observation.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -5,8 +5,6 @@ plan to the submission; only the journal on disk is left out, because waiting fo
 longer than everything else.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

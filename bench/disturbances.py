@@ -5,8 +5,6 @@ their time. Prompts differ in what the arm gains; gains are scaled so that the t
 is exactly that of its offset, 1 where it has none.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ simulated engine, a few with the real one, of either the whole tree of processes
 alone. The exit code is 1 if anything was lost, doubled or changed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -4,8 +4,6 @@ Expected at the end: a valid file with all trials of the plan, each once, and th
 disk before a kill exactly as they were then.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -5,8 +5,6 @@ the command line. Each generation takes a few milliseconds, so that a kill can h
 `--unending` the last one takes as long as it takes to be killed.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -5,8 +5,6 @@ take turns prompt by prompt, in an order that is turned round from block to bloc
 median of the paired ratios. A shared machine is no obstacle to that, only a slow one.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -1,7 +1,5 @@
 """The peer of the in-process engine: a stock llama.cpp server, which a wheel embeds."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Check that a draft of known acceptance gains what the probes of its campaign predict."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from dataclasses import replace

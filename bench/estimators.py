@@ -1,7 +1,5 @@
 """Every estimator applied to one simulated campaign, beside the truth, in natural logarithms."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ the page's main thread works for it, from the event to the finished picture (thr
 machine does not count).
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -8,8 +8,6 @@ flag fires on more than 1 % of honest files, or on less than 90 % of its cheat; 
 are close to what honest machines differ by, so their share is printed and nothing is promised.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

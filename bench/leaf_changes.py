@@ -1,25 +1,18 @@
 """Change a valid document at one leaf, and list the changes that the gate may accept."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from schemas.vocabulary.axes import AXES
-from tests.leaves import general, leaves, with_value, without
+from tests.leaves import Path, general, leaves, with_value, without
 from tests.schema_tree import inlined
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Document = dict[str, Any]
 
-    from tests.leaves import Path
-
-
-if TYPE_CHECKING:
-    Document = dict[str, Any]
 
 SAYS_LESS = "the field is optional: the file says less, and what it says stays true"
 # Axes without a usual value are stated where somebody asked for them, and by nothing else. Without

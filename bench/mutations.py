@@ -4,8 +4,6 @@ Every field of every valid example is changed in every way; the figures go to a 
 Of a long campaign the first trials are kept: the others have the same fields.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

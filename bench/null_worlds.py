@@ -4,8 +4,6 @@ An arm takes as long as plain decoding on average over prompts, and more or less
 5 to 35 %, lognormal.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ tasks the mean of the tasks with Student's t over them. It was given up because 
 geometric mean, and because tasks that differ are no doubt about a campaign that ran them all.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import fmean, median
 

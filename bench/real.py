@@ -7,8 +7,6 @@ contain the ratio by the wall clock; and the flags. Exit code 1 if an estimate d
 a billionth, or fewer than 95 % of the intervals contain that ratio.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

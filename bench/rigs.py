@@ -3,8 +3,6 @@
 All of them slow both arms alike, so the truth stays the ratio of the undisturbed costs.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_right
 from collections.abc import Callable

@@ -6,8 +6,6 @@ the slope of the logarithms, and the last column what it leads to at 10,000 file
 limit is exceeded.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

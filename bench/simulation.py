@@ -4,8 +4,6 @@
 also written as JSON, for the pages that quote them.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

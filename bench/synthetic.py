@@ -6,8 +6,6 @@ are for tests only: the command refuses to write into the results of the reposit
 says what it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

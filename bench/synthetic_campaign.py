@@ -4,8 +4,6 @@ Noise comes on top of the true costs: a factor per trial, a drift per block, a l
 Some arms and trials fail as real ones do; what could not run has no figure.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import Counter

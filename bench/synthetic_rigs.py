@@ -1,7 +1,5 @@
 """The rigs of a synthetic collection and what their owners measure, drawn from one seed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

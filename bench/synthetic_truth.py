@@ -5,8 +5,6 @@ plain step each. Rounds of a pair on a prompt are the same on every rig, as with
 so tokens per round belong to pair and prompt, and R belongs to rig and models.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import tomllib

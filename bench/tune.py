@@ -9,8 +9,6 @@ how often the certified speedup is found again, and how many trials of a sweep o
 needed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

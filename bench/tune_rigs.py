@@ -1,7 +1,5 @@
 """Rigs whose best depth is known, for simulated tunes: what each depth costs and yields."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

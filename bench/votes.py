@@ -1,7 +1,5 @@
 """Intervals of pools from votes that are made up, by the SQL of the pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, get_type_hints
 

@@ -6,8 +6,6 @@ far the layout shifted, and how many nodes the rows of home have. `--rigs 60 100
 sites of that size and weighs them; exit code 1 says that a budget is exceeded.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import os

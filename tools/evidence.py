@@ -4,8 +4,6 @@ Whoever made a foreign figure is named on its page; a caption names a figure onl
 is clear; every chart can be taken along; nobody reads the name of a field.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -4,26 +4,21 @@ Run `python -m tools.examples` after a change of the format; it rewrites `tests/
 Every file starts from a small valid submission; one change makes it break one rule and no other.
 """
 
-from __future__ import annotations
-
 import copy
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Engine, Model, Origin, Settings
 from tests.samples import sample, sample_bytes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Document = dict[str, Any]
+Change = Callable[[Document], None]
 
-
-if TYPE_CHECKING:
-    Document = dict[str, Any]
-    Change = Callable[[Document], None]
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 # Positions in the small sample: one prompt, one block, three arms.

@@ -6,8 +6,6 @@ each other, then the errors. `--write` stores those in `estimates/plan/planner_e
 where pages and the terminal take them.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Compare the planner's memory with public logs, by kind of buffer (`memory_points.json`)."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read the list of measured memory: each point is a model, its setting, and its buffers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ each token with whether it was drafted: of the whole text at once, and of the re
 token, so that the first round begins there.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Where `make test-mlx` has its packages and models, and how a process finds them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,26 +6,22 @@ The file has its weights in F32, so nothing is lost. The draft lacks four layers
 cheaper by an eighth, and of another opinion often enough that some drafts are rejected.
 """
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
+import numpy as np
 from gguf import GGUFReader
+from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from tools.mlx.environment import DRAFT, TARGET
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Weights = Mapping[str, NDArray[np.float32]]
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Weights = Mapping[str, NDArray[np.float32]]
 
 LEFT_OUT = frozenset({12, 13, 14, 15})
 # The same tensors under both conventions of names.

@@ -1,7 +1,5 @@
 """Start a real vLLM on this machine: small, one server per mode of speculation."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
