@@ -1,6 +1,5 @@
 """The workflows are pinned, have the least rights, and call our own commands."""
 
-import os
 import re
 import subprocess
 import sys
@@ -123,73 +122,6 @@ def test_community_results_have_no_owner() -> None:
     rules = [line for line in lines if line and not line.startswith("#")]
 
     assert rules[-1].split() == ["/results/community/"]
-
-
-ACTION = GITHUB / "actions" / "compare"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "code", "fail", "ends_with"),
-    [
-        ("no-difference", 0, "true", 0),
-        ("slower", 1, "true", 1),
-        ("slower", 1, "false", 0),
-        ("invalid-answers", 4, "false", 4),
-    ],
-)
-def test_the_action_passes_options_on_and_sets_its_outputs(
-    tmp_path: Path, verdict: str, code: int, fail: str, ends_with: int
-) -> None:
-    program = tmp_path / "draftmap"
-    program.write_text(
-        "#!/bin/sh\n"
-        f'printf "%s\\n" "$@" > "{tmp_path}/given"\n'
-        f'echo "### Verdict" > "{tmp_path}/draftmap-out/draftmap/comment.md"\n'
-        f'printf \'{{\\n  "verdict": "{verdict}",\\n}}\'\n'
-        f"exit {code}\n",
-        "utf-8",
-    )
-    program.chmod(0o755)
-    (tmp_path / "draftmap-out").mkdir()
-    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-
-    done = subprocess.run(
-        [str(ACTION / "compare")],
-        env={
-            **os.environ,
-            **files,
-            "RUNNER_TEMP": str(tmp_path / "draftmap-out"),
-            "DRAFTMAP": str(program),
-            "BASE": "old server",
-            "HEAD": "new",
-            "HEAD_COMMANDS": "serve --port {port}\nserve --drafts 3 --port {port}\n",
-            "FAIL_BELOW": "0.95",
-            "OPTIONS": "--target=a b\n\n--blocks=12\n",
-            "FAIL": fail,
-        },
-        check=False,
-    )
-
-    assert done.returncode == ends_with
-    given = (tmp_path / "given").read_text("utf-8").splitlines()
-    assert given[:3] == ["compare", "--json", "--markdown"]
-    assert given[6:] == [
-        *("--base", "old server", "--head", "new"),
-        *("--head-command", "serve --port {port}"),
-        *("--head-command", "serve --drafts 3 --port {port}"),
-        *("--fail-below", "0.95", "--target=a b", "--blocks=12"),
-    ]
-    outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
-    assert outputs[0] == f"verdict={verdict}"
-    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "### Verdict\n"
-
-
-def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None:
-    (step,) = read(ACTION / "action.yml")["runs"]["steps"]
-
-    assert "${{" not in step["run"]
-    variables = "BASE HEAD BASE_COMMANDS HEAD_COMMANDS REFERENCE FAIL_BELOW OPTIONS FAIL"
-    assert set(step["env"]) == set(variables.split())
 
 
 def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:

@@ -44,7 +44,7 @@ def test_the_file_has_what_a_checkout_and_a_wheel_print() -> None:
     assert "python -m harness" not in "".join(stored["draftmap"].values())
 
 
-@pytest.mark.parametrize("words", ["run --help", "run -h", "help run", "fleet worker -h", "-h"])
+@pytest.mark.parametrize("words", ["run --help", "run -h", "help run", "models get -h", "-h"])
 def test_every_way_to_ask_for_help_is_answered_from_the_file(words: str) -> None:
     assert (printed(*words.split()) or "").startswith(f"Usage: {PROGRAM}")
 

@@ -23,12 +23,14 @@ from harness.cli import app
 from harness.errors import BadInputError
 from harness.fleet.connections import make_key, security
 from harness.fleet.matrix import MatrixRun, read
+from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.fleet.owned_device import owned_device, owned_devices
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 from schemas.contract import findings
 from schemas.submission import Gpu
 from tests.harness.openai.fake_server import serving
+from tests.harness.test_options import not_in_help
 
 ROOT = Path(__file__).parents[3]
 KNOWN = {"blocks", "quick", "draft", "server-binary", "runner"}
@@ -40,6 +42,13 @@ options = { blocks = 3, quick = true }
 target.big = { draft = "small", memory-gib = 20 }
 backend.cuda = { runner = "llama-server", server-binary = "/opt/llama server" }
 """
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"), [(FleetOptions, "fleet run"), (WorkerOptions, "fleet worker")]
+)
+def test_the_help_names_every_option(kind: type, command: str) -> None:
+    assert not_in_help(kind, command) == set()
 
 
 def parsed(folder: Path, text: str) -> tuple[MatrixRun, ...]:

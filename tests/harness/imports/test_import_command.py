@@ -11,10 +11,11 @@ from typer.testing import CliRunner, Result
 
 from harness.cli import app
 from harness.imports import IMPORTERS
-from harness.imports.command import HELP
+from harness.imports.command import HELP, ImportOptions
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.imports.samples import ALL, SAMPLES
+from tests.harness.test_options import not_in_help
 from tests.pipeline.repositories import FOLDER, Repository
 
 
@@ -157,3 +158,7 @@ def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "give with --map: gpu=…" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_help_names_every_option() -> None:
+    assert not_in_help(ImportOptions, "import") == set()

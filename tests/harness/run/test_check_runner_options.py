@@ -98,7 +98,7 @@ def test_one_binary_needs_no_name() -> None:
     [
         ("llama-server", ("/a", "/b"), "several binaries need names"),
         ("llama-server", ("x=/a", "x=/b"), "two binaries are called x"),
-        ("mlx", ("/a",), "--server-binary is for --runner llama-server, not for mlx"),
+        ("openai", ("/a",), "--server-binary is for --runner llama-server, not for openai"),
     ],
 )
 def test_binaries_that_cannot_be_told_apart_are_refused(
