@@ -15,7 +15,7 @@ from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, HEAD, Preset, preset_named, presets
 from schemas.codec import slug
 from schemas.submission import Model
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, RUNNERS
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
@@ -55,8 +55,10 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 def refuse_unknown(value: str) -> BadInputError:
     """The error for a value that names no model."""
     if files.expanded(value).is_dir():
-        message = f"{value} is a folder; name the GGUF file in it, or for safetensors on a Mac use"
-        return BadInputError(f"{message} `run --runner mlx --target {value}`")
+        message = f"{value} is a folder; name the GGUF file in it"
+        for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):
+            message += f", or for safetensors on a Mac use `run --runner {runner} --target {value}`"
+        return BadInputError(message)
     if value.lower().endswith(".gguf"):
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES

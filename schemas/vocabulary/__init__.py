@@ -61,6 +61,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     behind_servers: bool = False
     limits_drafts: bool = False
     reads_gguf: bool = False
+    loads_folders: bool = False
 
     @property
     def methods(self) -> frozenset[str]:
