@@ -12,7 +12,7 @@ LIMITS = {
     "CONTRIBUTING.md": {"folder holds {} results": "schemas.codec.MOST_FLAT"},
     "docs/measuring.md": {
         "differ by more than {} %": "harness.campaign.builder.REPEAT_BEYOND",
-        "fewer than {} tokens": "estimates.non_default._USUAL_OUTPUT_TOKENS",
+        "fewer than {} tokens": "estimates.non_default._DEFAULT_OUTPUT_TOKENS",
         "interval is above {}, and": "schemas.vocabulary.HELPS_ABOVE",
         "*hurts*: below {}, likewise": "schemas.vocabulary.HURTS_BELOW",
     },
@@ -73,7 +73,7 @@ LIMITS = {
     "docs/design/0037-more-prompts-fewer-repeats.md": {
         "differ by more than {} %": "harness.campaign.builder.REPEAT_BEYOND",
         "*{} blocks*": "harness.campaign.builder.DEFAULT_BLOCKS",
-        "fewer than {} tokens": "estimates.non_default._USUAL_OUTPUT_TOKENS",
+        "fewer than {} tokens": "estimates.non_default._DEFAULT_OUTPUT_TOKENS",
     },
     "docs/design/0038-ranked-strips.md": {
         "has at most {} rows": "pipeline.site.pages.strips.MOST_ROWS",
