@@ -22,8 +22,6 @@ SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
 CACHE := build/cache
-VLLM := build/vllm
-MLX := build/mlx
 WEB := build/web
 BIOME := $(WEB)/node_modules/.bin/biome
 
@@ -36,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Images often forbid to keep compiled modules; the verbs start Python some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-vllm test-mlx check check-web tidy site cold links builds learned \
+.PHONY: help setup demo test check check-web tidy site cold links builds learned \
   picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts weights synthetic lock gate comment form send-form chromium clean
 
@@ -64,13 +62,6 @@ test: setup chromium ## Run all tests
 	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR $(PYTEST_ARGS)
 
-test-vllm: setup $(VLLM)/.installed ## Test the runner openai on a real vLLM (sets it up: 5 GB)
-	DRAFTMAP_TEST_VLLM=1 $(RUN) -m pytest --timeout 1200 -p no:randomly tests/harness/openai/vllm $(PYTEST_ARGS)
-
-test-mlx: setup $(MLX)/.installed ## Test the runner mlx and mlx_lm.server (sets them up: 2 GB)
-	DRAFTMAP_TEST_MLX=1 PYTHONPATH=$(MLX)/packages $(RUN) -m pytest --timeout 3000 -p no:randomly \
-	  tests/harness/mlx tests/harness/runners/test_contract.py -k mlx $(PYTEST_ARGS)
-
 check: setup check-web ## Lint, types, import rules, workflows, queries, scripts, stylesheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -79,7 +70,6 @@ check: setup check-web ## Lint, types, import rules, workflows, queries, scripts
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --pedantic --no-progress --strict-collection .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
@@ -194,14 +184,6 @@ clean: ## Remove what was built, not .venv
 chromium:
 	@tools/chromium
 
-$(VLLM)/.installed: tools/vllm_environment tools/vllm/requirements.lock tools/vllm/convert.py | setup
-	@PYTHON='$(PYTHON)' tools/vllm_environment $(VLLM) $(RUN)
-	@touch $@
-
-$(MLX)/.installed: tools/mlx_environment tools/mlx/requirements.lock tools/mlx/model.py | setup
-	@tools/mlx_environment $(MLX) $(RUN)
-	@touch $@
-
 compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate
 
@@ -212,3 +194,6 @@ $(WEB)/.installed: tools/web_environment $(addprefix tools/web/,.npmrc package.j
 $(VENV)/.installed-%: requirements/%.lock
 	@PYTHON='$(PYTHON)' WHEELS='$(DRAFTMAP_WHEELS)' tools/install $(VENV) $< $(SETUP_LOG)
 	@touch $@
+
+# Tests on an engine that is too large for all: each folder has its packages and its targets.
+include $(wildcard tools/*/targets.mk)

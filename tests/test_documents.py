@@ -244,7 +244,8 @@ def test_every_identifier_in_back_quotes_is_in_the_code() -> None:
 
 
 def test_every_target_of_make_that_is_named_is_in_the_makefile() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
+    files = (ROOT / "Makefile", *(ROOT / "tools").glob("*/targets.mk"))
+    makefile = "\n".join(path.read_text("utf-8") for path in files)
     targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
     named = [(str(line), name) for line in prose() for name in MAKE.findall(line.text)]
 

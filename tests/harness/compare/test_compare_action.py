@@ -159,3 +159,12 @@ def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None
     assert "${{" not in step["run"]
     variables = "BASE HEAD BASE_COMMANDS HEAD_COMMANDS REFERENCE FAIL_BELOW OPTIONS FAIL"
     assert set(step["env"]) == set(variables.split())
+
+
+def test_the_action_is_one_by_the_schema_of_actions() -> None:
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    asked = [checker, "--builtin-schema", "vendor.github-actions", ACTION / "action.yml"]
+
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
