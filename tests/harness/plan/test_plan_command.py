@@ -154,7 +154,7 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
 def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inputs, "usual_runner", lambda: "llama-cpp-python")
+    monkeypatch.setattr(inputs, "default_runner", lambda: "llama-cpp-python")
 
     asked = ("llama-3.1-8b", *CARD)
 
