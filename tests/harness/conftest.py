@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.files import VARIABLE
+from harness.machine import engines
 from harness.runners import CONNECT
 from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
@@ -17,6 +18,12 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.setenv(VARIABLE, str(path))
     return path
+
+
+@pytest.fixture
+def binding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed llama-cpp-python, as far as anybody asks: what is usual depends on it."""
+    monkeypatch.setattr(engines, "package_version", lambda: "0.3.36")
 
 
 @pytest.fixture

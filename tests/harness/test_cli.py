@@ -18,7 +18,7 @@ SMALL = (
     *("--runner", "llama-cpp-python", "--tasks", "code,math", "--quick"),
     *("--max-tokens", "4", "--blocks", "1"),
 )
-pytestmark = pytest.mark.usefixtures("fake_engine")
+pytestmark = pytest.mark.usefixtures("binding", "fake_engine")
 
 
 def call(*arguments: str) -> Result:

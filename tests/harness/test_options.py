@@ -172,6 +172,7 @@ def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str)
     assert result.stderr == f"Error: no option {mistyped}; did you mean {meant}?\n"
 
 
+@pytest.mark.usefixtures("binding")  # else a line says what is measured with
 @pytest.mark.parametrize(
     ("words", "said"),
     [

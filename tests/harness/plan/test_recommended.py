@@ -28,6 +28,7 @@ CARDS: dict[str, tuple[str, ...]] = {
 }
 MODELS = ("qwen3-8b", "qwen3-4b:Q8_0", "qwen3.8-27b", "llama-3.1-8b", "gpt-oss-20b")
 SHARED = ("a Mac", "an APU")
+pytestmark = pytest.mark.usefixtures("binding")
 
 
 @pytest.fixture(autouse=True)
