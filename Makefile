@@ -22,6 +22,7 @@ SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
 CACHE := build/cache
+LOWEST := build/lowest
 WEB := build/web
 BIOME := $(WEB)/node_modules/.bin/biome
 
@@ -34,7 +35,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Images often forbid to keep compiled modules; the verbs start Python some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check check-web tidy site cold links builds learned \
+.PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
   picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts weights synthetic lock gate comment form send-form chromium clean
 
@@ -61,6 +62,16 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 test: setup chromium ## Run all tests
 	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR $(PYTEST_ARGS)
+
+# Of all that measures no engine: the command line, the format and the build of the site. The stored help
+# is the text of the locked typer; and tests of the workflows would install the locked versions.
+lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions that pyproject.toml allows
+	$(LOWEST)/venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
+	  --reruns 1 -raR -m "not engine" \
+	  tests/harness --ignore tests/harness/runners --ignore tests/harness/openai \
+	  --deselect tests/harness/test_stored_help.py::test_the_file_has_what_a_checkout_and_a_wheel_print \
+	  tests/schemas tests/test_commands.py tests/test_printed_commands.py tests/test_wheel.py \
+	  $(patsubst %,tests/pipeline/test_%.py,build charts cli export gate_command) $(PYTEST_ARGS)
 
 check: setup check-web ## Lint, types, import rules, workflows, queries, scripts, stylesheets
 	$(BIN)/ruff check .
@@ -183,6 +194,10 @@ clean: ## Remove what was built, not .venv
 # the browser tests then say themselves that they were not run.
 chromium:
 	@tools/chromium
+
+$(LOWEST)/.installed: tools/lowest pyproject.toml
+	@PYTHON='$(PYTHON)' tools/lowest $(LOWEST)
+	@touch $@
 
 compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate

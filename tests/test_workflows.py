@@ -26,6 +26,7 @@ RIGHTS = {
     ("ci", "harness"): {"contents": "read"},
     ("nightly", "weights"): {"contents": "read"},
     ("nightly", "cold"): {"contents": "read"},
+    ("nightly", "lowest"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("form", "check"): {"contents": "read"},
