@@ -1,5 +1,6 @@
 """Writes files that survive a power cut, and finds the cache directory."""
 
+import hashlib
 import os
 import shutil
 import sys
@@ -34,6 +35,11 @@ def sync_directory(path: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def result_bytes(path: Path) -> bytes:

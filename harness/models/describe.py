@@ -11,7 +11,6 @@ import orjson
 
 from harness import files
 from harness.models import gguf_header
-from harness.models.embedded import sha256_of
 from harness.models.model_file import ModelFile
 from harness.models.presets import presets
 from schemas.codec import slug
@@ -107,7 +106,7 @@ def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
-    facts = CachedFacts(header=gguf_header.read(path), sha256=sha256_of(path))
+    facts = CachedFacts(header=gguf_header.read(path), sha256=files.sha256_of(path))
     with files.usable():
         note.parent.mkdir(exist_ok=True)
         with files.written(note) as part:

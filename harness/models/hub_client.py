@@ -29,8 +29,7 @@ from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[
 
 from harness import files
 from harness.errors import BadInputError, MachineError
-from harness.files import sync_directory, sync_file
-from harness.models.embedded import sha256_of
+from harness.files import sha256_of, sync_directory, sync_file
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"

@@ -8,6 +8,7 @@ import llama_cpp
 
 from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
+from harness.files import sha256_of
 from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
 from harness.runners.base import EngineReport
@@ -28,7 +29,7 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             version=llama_cpp.llama_version().decode(),
             package_version=package_version(),
             commit=vendored_commit(package_version()),
-            binary_sha256=_library_sha256(),
+            binary_sha256=sha256_of(library("llama")),  # differs between builds of a version
             backend=backend_named(listed, gpu_layers=campaign.settings.gpu_layers),
             devices=listed,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
@@ -36,12 +37,6 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
         ),
         settings=_settings(target, campaign),
     )
-
-
-def _library_sha256() -> str:
-    """SHA-256 of the engine's main library: it distinguishes two builds of one version."""
-    with library("llama").open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _settings(target: Context, campaign: Campaign) -> Settings:

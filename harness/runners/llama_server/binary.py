@@ -12,9 +12,11 @@ from estimates.engine_commands import IK_LLAMA_CPP, LLAMA_CPP
 from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
+from harness.files import sha256_of
 from harness.machine import engines, public_text
 from harness.machine.detect import clean_name, machine
 from harness.models import thinking
+from harness.models.gguf_header import chat_template
 from harness.runners.base import EngineReport
 from harness.runners.device_placement import backend_named
 from harness.runners.devices import default_threads
@@ -39,11 +41,6 @@ class Binary:
     path: Path
     abilities: Abilities
 
-    def digest(self) -> str:
-        """SHA-256 of the program's file: it distinguishes two builds of one version."""
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
     def identity(self) -> str:
         """A digest of the program and its libraries, which differs between two builds."""
         libraries = sorted(
@@ -51,7 +48,7 @@ class Binary:
             for file in self.path.parent.iterdir()
             if _LIBRARY.search(file.name) and file.is_file()
         )
-        digest = hashlib.sha256(f"{self.digest()} {libraries}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{sha256_of(self.path)} {libraries}".encode()).hexdigest()
         return f"{engines.SERVER_PROGRAM} sha256:{digest}"
 
     def devices(self) -> tuple[Device, ...]:
@@ -91,15 +88,13 @@ class Binary:
                 build_number=number,
                 backend=self.backend(campaign, stated),
                 devices=devices or None,
-                binary_sha256=self.digest(),
+                binary_sha256=sha256_of(self.path),
                 variables=variables(os.environ) or None,
             ),
             settings=self._settings(campaign),
         )
 
     def template(self, campaign: Campaign) -> str | None:
-        from harness.models.gguf_header import chat_template  # noqa: PLC0415 - slow to import
-
         path = campaign.target.path
         return chat_template(path) if path is not None and path.is_file() else None
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from harness.errors import BadInputError, MachineError
+from harness.files import sha256_of
 from harness.models import embedded, hub_names
 from harness.models.derived import write_floats
 from harness.models.describe import WeightsFile, describe
@@ -193,7 +194,7 @@ def test_a_local_file_with_the_digest_of_a_preset_has_the_name_of_the_preset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_gguf(tmp_path / "copy.gguf")
-    digest = embedded.sha256_of(path)
+    digest = sha256_of(path)
     f16 = next(each for each in WEIGHTS.values() if each.preset == "smollm2-135m:f16")
     monkeypatch.setitem(WEIGHTS, digest, msgspec.structs.replace(f16, id=digest))
 
