@@ -1,4 +1,4 @@
-"""Read the JSON of a system's programs: a list may be one object, a number a text or `null`."""
+"""Read JSON of any form: an object may be missing, a list be one object, a number a text."""
 
 import re
 from collections.abc import Mapping
@@ -26,6 +26,13 @@ def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
         return [value]
     found = value if isinstance(value, list) and depth else []
     return [inner for each in found for inner in objects(each, depth=depth - 1)]
+
+
+def part(value: object, *names: str) -> Mapping[str, Json]:
+    """The object under these names, each inside the one before; an empty one if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def line(value: Json) -> str | None:

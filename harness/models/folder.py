@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 
+from harness.machine.lenient_json import part
 from harness.models.describe import family_of
 from schemas.codec import Json, slug
 from schemas.submission import Model
@@ -57,7 +58,8 @@ def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
 
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     """The model in a folder; `quantisation` overrides what its files state."""
-    config = _config(path)
+    config = _json((path / CONFIG).read_bytes())
+    config = {**config, **part(config, "text_config")}  # the part of a vision model that writes
     files = sorted(path.glob("*.safetensors"))
     elements = _elements(_table(file) for file in files)
     plain = bool(elements) and set(elements) <= set(_PLAIN)
@@ -85,12 +87,6 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     )
 
 
-def _config(path: Path) -> Mapping[str, Json]:
-    value = _json((path / CONFIG).read_bytes())
-    inner = value.get("text_config")  # the part of a vision model that writes
-    return {**value, **inner} if isinstance(inner, dict) else value
-
-
 def _table(file: Path) -> Mapping[str, Json]:
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
@@ -108,26 +104,24 @@ def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
 
 def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
     for entry in table.values():
-        dtype = entry.get("dtype") if isinstance(entry, dict) else None
-        shape = entry.get("shape") if isinstance(entry, dict) else None
+        dtype, shape = part(entry).get("dtype"), part(entry).get("shape")
         if isinstance(dtype, str) and isinstance(shape, list):
             yield dtype, [size for size in shape if isinstance(size, int)]
 
 
 def _method(config: Mapping[str, Json]) -> str | None:
     """How the weights were quantised, by the config: `AWQ`, `GPTQ`, `FP8`."""
-    entry = config.get("quantization_config")
-    method = entry.get("quant_method") if isinstance(entry, dict) else None
-    usable = isinstance(method, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method)
-    return method.upper() if usable and isinstance(method, str) else None
+    method = part(config, "quantization_config").get("quant_method")
+    if not isinstance(method, str):
+        return None
+    return method.upper() if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method) else None
 
 
 def _mlx_bits(config: Mapping[str, Json]) -> int | None:
     """Bits of a weight as `mlx_lm` quantised them, if it gave all layers the same."""
-    entry = config.get("quantization")
-    if not isinstance(entry, dict) or any(isinstance(each, dict) for each in entry.values()):
-        return None
-    return _whole(entry, "bits")
+    entry = part(config, "quantization")
+    by_layer = any(isinstance(each, dict) for each in entry.values())
+    return None if by_layer else _whole(entry, "bits")
 
 
 def _repository(path: Path) -> str | None:
@@ -143,7 +137,6 @@ def _whole(config: Mapping[str, Json], name: str) -> int | None:
 
 def _json(data: bytes) -> Mapping[str, Json]:
     try:
-        value: Json = orjson.loads(data)
+        return part(orjson.loads(data))
     except orjson.JSONDecodeError:
         return {}
-    return value if isinstance(value, dict) else {}

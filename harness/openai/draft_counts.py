@@ -9,6 +9,7 @@ for llama.cpp.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness.machine.lenient_json import part
 from harness.openai.server_identity import EngineName
 from harness.openai.streamed_answer import Answer
 from harness.runners.http.counted_rounds import Counted, without_zeros
@@ -66,14 +67,14 @@ _SOURCES = (
 def in_answer(answer: Answer) -> Counted | None:
     """What the answer itself states of its drafts, from the first source that has it, or `None`."""
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
-    found = (_read(_part(stated, each.path), each) for each in _SOURCES)
+    found = (_read(part(stated, *each.path.split(".")), each) for each in _SOURCES)
     return next(filter(None, found), None) or _predicted(stated)
 
 
 def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
     """Of an engine that states its drafts only where there are any: that it drafted nothing."""
-    timings = answer.extras.get("timings")
-    if engine not in ("llama.cpp", "mlx-vlm") or not isinstance(timings, dict):
+    timings = part(answer.extras, "timings")
+    if engine not in ("llama.cpp", "mlx-vlm") or not timings:
         return None
     return Counted(drafted=0, accepted=0) if timings.get("draft_n") is None else None
 
@@ -95,16 +96,9 @@ def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
 
 def _predicted(stated: Mapping[str, Json]) -> Counted | None:
     """OpenAI's own fields for predicted tokens. Zeros say nothing: some always send them."""
-    values = _part(stated, "usage.completion_tokens_details")
+    values = part(stated.get("usage"), "completion_tokens_details")
     accepted = count(values, "accepted_prediction_tokens")
     rejected = count(values, "rejected_prediction_tokens")
     if accepted is None or rejected is None or accepted + rejected == 0:
         return None
     return Counted(drafted=accepted + rejected, accepted=accepted)
-
-
-def _part(values: Mapping[str, Json], path: str) -> Mapping[str, Json]:
-    part: Json = dict(values)
-    for name in path.split("."):
-        part = part.get(name) if isinstance(part, dict) else None
-    return part if isinstance(part, dict) else {}

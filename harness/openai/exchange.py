@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
+from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
 from harness.openai import draft_counts
 from harness.openai import streamed_answer as answers
@@ -126,8 +127,7 @@ def _read_whole(connection: Connection, answer: Answer) -> bool:
 
     A server that has just been started has seen no prompt.
     """
-    timings = answer.extras.get("timings")
-    cached = count(timings, "cache_n") if isinstance(timings, dict) else None
+    cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
     if cached is not None:
         return cached == 0
@@ -165,11 +165,10 @@ def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answe
     if draft_counts.in_answer(answer) is not None:
         return answer
     whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
-    usage = whole.get("usage") if isinstance(whole, dict) else None
-    choice = answers.choice_of(whole) if isinstance(whole, dict) else {}
-    if not isinstance(usage, dict) or usage.get("completion_tokens") != answer.output_tokens:
+    if part(whole, "usage").get("completion_tokens") != answer.output_tokens:
         return answer  # another text than the one that was timed
-    return replace(answer, extras={**answer.extras, "meta_info": choice.get("meta_info")})
+    meta_info = answers.choice_of(whole).get("meta_info")
+    return replace(answer, extras={**answer.extras, "meta_info": meta_info})
 
 
 def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:

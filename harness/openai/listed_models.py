@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import BadInputError, suggestion
+from harness.machine.lenient_json import part
 from harness.machine.public_text import is_word
 from harness.runners.http.client import Client, ServerRefusedError, as_json
 from harness.runners.http.values import count
@@ -56,7 +57,7 @@ def listed(client: Client) -> tuple[Served, ...]:
 
 def read_models(answer: Json) -> tuple[Served, ...]:
     """The models in an answer to `/v1/models`; empty when it has another form."""
-    listed = answer.get("data") if isinstance(answer, dict) else None
+    listed = part(answer).get("data")
     entries = listed if isinstance(listed, list) else []
     return tuple(
         _served(entry) for entry in entries if isinstance(entry, dict) and _text(entry, "id")
@@ -134,8 +135,7 @@ def offer(models: Sequence[Served]) -> str:
 
 
 def _served(entry: Mapping[str, Json]) -> Served:
-    meta = entry.get("meta")  # llama.cpp
-    stated = meta if isinstance(meta, dict) else {}
+    stated = part(entry, "meta")  # llama.cpp
     return Served(
         id=_text(entry, "id") or "",
         root=_text(entry, "root"),

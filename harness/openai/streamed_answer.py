@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
+from harness.machine.lenient_json import part
 from harness.runners.http.client import one_line, parsed
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
@@ -61,8 +62,7 @@ class Answer:
     @property
     def reasoning_tokens(self) -> int:
         """Tokens of reasoning as the server counts them, else by their share of the text."""
-        details = self.usage.get("completion_tokens_details")
-        stated = count(details, "reasoning_tokens") if isinstance(details, dict) else None
+        stated = count(part(self.usage, "completion_tokens_details"), "reasoning_tokens")
         if stated or not self.thoughts:
             return stated or 0
         return max(1, round(self.output_tokens * len(self.thoughts) / len(self.text)))
@@ -70,8 +70,7 @@ class Answer:
     @property
     def cached_tokens(self) -> int | None:
         """Prompt tokens that the server did not process again; `None` if it does not say."""
-        details = self.usage.get("prompt_tokens_details")
-        return count(details, "cached_tokens") if isinstance(details, dict) else None
+        return count(part(self.usage, "prompt_tokens_details"), "cached_tokens")
 
 
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
@@ -133,9 +132,9 @@ def read(
         raise BadAnswerError(message)
     seen_s = [at_s for _, at_s in written] or [ended_s]
     prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
-    ids = [part for _, choice, _ in timed if (part := whole_numbers(choice.get("token_ids")))]
+    ids = [each for _, choice, _ in timed if (each := whole_numbers(choice.get("token_ids")))]
     tokens = tuple(chain.from_iterable(ids))
-    parts = chain.from_iterable((chunk, choice) for chunk, choice, _ in timed)
+    places = [place for chunk, choice, _ in timed for place in (chunk, choice)]
     return Answer(
         began_s=began_s,
         first_s=seen_s[0],
@@ -152,16 +151,14 @@ def read(
         text="".join(_text(choice) for choice, _ in written),
         thoughts="".join(_text(choice, _THOUGHTS) for choice, _ in written),
         models=frozenset(n for chunk, _, _ in timed if isinstance(n := chunk.get("model"), str)),
-        extras={name: part[name] for part in parts for name in _EXTRAS if part.get(name)},
+        extras={name: each[name] for each in places for name in _EXTRAS if each.get(name)},
         usage=usages[-1],
     )
 
 
 def _text(choice: Mapping[str, Json], names: Sequence[str] = _TEXTS) -> str:
     """What a chunk adds to the text, thoughts included."""
-    delta = choice.get("delta")
-    parts = (choice, delta) if isinstance(delta, dict) else (choice,)
-    found = (part.get(name) for part in parts for name in names)
+    found = (each.get(name) for each in (choice, part(choice, "delta")) for name in names)
     return "".join(each for each in found if isinstance(each, str))
 
 
@@ -176,29 +173,22 @@ def _counted(usage: Mapping[str, Json]) -> tuple[int, int]:
     return prompt, output
 
 
-def choice_of(chunk: Mapping[str, Json]) -> Mapping[str, Json]:
-    choices = chunk.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
+def choice_of(chunk: object) -> Mapping[str, Json]:
+    choices = part(chunk).get("choices")
+    return part(choices[0]) if isinstance(choices, list) and choices else {}
 
 
 def _says_something(choice: Mapping[str, Json]) -> bool:
-    ids = whole_numbers(choice.get("token_ids"))
-    return bool(ids) or _has(choice, _CONTENT) or _has(choice.get("delta"), _CONTENT)
-
-
-def _has(part: object, names: Sequence[str]) -> bool:
-    return isinstance(part, Mapping) and any(part.get(name) for name in names)
+    content = (each.get(n) for each in (choice, part(choice, "delta")) for n in _CONTENT)
+    return bool(whole_numbers(choice.get("token_ids"))) or any(content)
 
 
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
     """How sure the model was of each token."""
-    choice = choice_of(answer) if isinstance(answer, dict) else {}
+    choice = choice_of(answer)
     if choice.get("token_ids") != list(tokens):
         return None
-    logprobs = choice.get("logprobs")
-    listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    return margins(listed, tokens=len(tokens))
+    return margins(part(choice, "logprobs").get("content"), tokens=len(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,13 +211,13 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 
     `salted` says that this request could not use the prompt cache.
     """
-    timings, metrics = answer.extras.get("timings"), answer.extras.get("metrics")
-    if isinstance(timings, dict):
+    timings, metrics = part(answer.extras, "timings"), part(answer.extras, "metrics")
+    if timings:
         whole = timings.get("cache_n") == 0
         # mlx-vlm adds the mean time of the other tokens for the first one.
         share = 1 - 1 / answer.output_tokens if "draft_kind" in timings else 1.0
         return _times(timings, "predicted_ms", "prompt_ms", whole=whole, share=share)
-    if isinstance(metrics, dict):
+    if metrics:
         whole = salted or answer.cached_tokens == 0
         return _times(metrics, "generation_time_ms", "time_to_first_token_ms", whole=whole)
     in_seconds = ("completion_time", "prompt_time")

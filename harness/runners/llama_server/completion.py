@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from harness.campaign.conversation import messages
 from harness.campaign.model import ArmPlan
+from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http import values
@@ -127,7 +128,7 @@ def completion_request(
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:
     """How sure the model was of each token; `None` where a token has no runner-up."""
-    listed = answer.get("completion_probabilities") if isinstance(answer, dict) else None
+    listed = part(answer).get("completion_probabilities")
     return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
