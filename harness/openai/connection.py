@@ -16,8 +16,8 @@ from harness.runners.http import process
 from harness.runners.http.client import (
     Client,
     ServerAddress,
+    ServerError,
     ServerRefusedError,
-    ServerSilentError,
     without_key,
 )
 from harness.runners.http.counted_rounds import Counters, read_counters
@@ -43,10 +43,6 @@ class Connection(Server):
     served: Served
     has_counters: bool = False
     drafts_nothing: bool = False
-
-    def is_like(self, other: "Connection") -> bool:
-        """Whether both name the same engine and model."""
-        return (self.identity, self.served) == (other.identity, other.served)
 
     def counters(self) -> Counters | None:
         """What its metrics page has counted so far; `None` where there is no such page."""
@@ -86,12 +82,14 @@ def reconnect(
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
     while time.monotonic() < until_s:
-        with suppress(ServerSilentError, ServerRefusedError):
+        with suppress(ServerError):
             _ask(asked)
             break
         time.sleep(_POLL_S)
     server = connect(address, options, key=key)
-    if isinstance(server, Failure) or server.is_like(lost):
+    if isinstance(server, Failure):
+        return server
+    if (server.identity, server.served) == (lost.identity, lost.served):
         return server
     return Failure(reason="other", detail=f"{address} was restarted with another engine or model")
 
@@ -123,12 +121,12 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
         served = _served(identity, model, where=str(client.address))
-    except (ServerSilentError, ServerRefusedError) as error:
+    except ServerError as error:
         return failure_of(error, client, offers=offer(()))
     except BadInputError as error:
         return Failure(reason="load-failed", detail=str(error))
     page = ""
-    with suppress(ServerSilentError, ServerRefusedError):
+    with suppress(ServerError):
         page = _page(client)
     has_counters = read_counters(page) is not None
     return Connection(

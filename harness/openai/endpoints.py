@@ -59,19 +59,11 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
     if options.spec_models and (options.base_url is None or options.spec_base_urls):
         message = "--spec-served-model names models at --base-url; leave out other servers"
         raise BadInputError(message)
-    if options.base_url is not None and options.spec_models:
-        address = parse(options.base_url, option="--base-url")
-        return Endpoints(
-            base=address,
-            spec=(address,) * len(options.spec_models),
-            option="--spec-served-model",
-        )
     if options.base_url is not None:
-        return Endpoints(
-            base=parse(options.base_url, option="--base-url"),
-            spec=tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls),
-            option="--spec-base-url",
-        )
+        base = parse(options.base_url, option="--base-url")
+        spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
+        option = "--spec-served-model" if options.spec_models else "--spec-base-url"
+        return Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
     if options.server_command is not None:
         option = "--spec-server-command"
         return Endpoints(

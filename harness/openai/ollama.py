@@ -3,7 +3,8 @@
 import re
 from contextlib import suppress
 
-from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from harness.machine.lenient_json import part
+from harness.runners.http.client import Client, ServerError
 from schemas.codec import Json
 from schemas.method import NO_SPECULATION, Method, limit
 
@@ -23,15 +24,14 @@ def rejection(client: Client, model: str, method: Method) -> str | None:
     One with heads or a draft may use them where no parameter says otherwise.
     """
     shown: Json = None
-    with suppress(ServerSilentError, ServerRefusedError):
+    with suppress(ServerError):
         shown = client.post(f"{client.address.root}/api/show", {"model": model})
     if not isinstance(shown, dict):
         return None
     stated = _DEPTH.search(str(shown.get("parameters")))
     depth = int(stated[1]) if stated else None
-    info = shown.get("model_info")
-    facts = info.items() if isinstance(info, dict) else ()
-    heads = any(key.endswith(_HEADS) and value for key, value in facts)
+    facts = part(shown, "model_info")
+    heads = any(key.endswith(_HEADS) and value for key, value in facts.items())
     may_draft = heads or _DRAFT.search(str(shown.get("modelfile"))) is not None
     if method == NO_SPECULATION and (depth or (depth is None and may_draft)):
         drafts = (

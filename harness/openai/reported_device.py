@@ -45,7 +45,10 @@ def computed_on(
         return backend, None
     variables = {} if isinstance(endpoint, ServerAddress) else own_variables(endpoint)
     cards = describe({**os.environ, **variables}).gpus
-    devices = _named(options.device_names, cards) or _logged(log)
+    logged = {each[1]: public_text.card(clean_name(each[2])) for each in _USED.finditer(log)}
+    devices = _named(options.device_names, cards) or tuple(
+        Device(name=name, kind="gpu", description=card) for name, card in logged.items()
+    )
     if not devices:
         fitting = usable(cards, backend or "other")
         _require_one(fitting, cards, identity.shown_name, backend)
@@ -92,11 +95,6 @@ def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
         mib = int(size[1]) * _MIB_PER_GIB if size else None
         found.append(card or Gpu(name=bare, vram_mib=mib))
     return _devices(found)
-
-
-def _logged(log: str) -> tuple[Device, ...]:
-    used = {match[1]: public_text.card(clean_name(match[2])) for match in _USED.finditer(log)}
-    return tuple(Device(name=name, kind="gpu", description=used[name]) for name in used)
 
 
 def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:

@@ -92,7 +92,9 @@ def model_of(name: str, served: Served | None) -> Model:
         return describe_folder(folder, quantisation=quantisation)
     quantisation = quantisation or (served.quantisation if served else None) or UNKNOWN
     of_hub = _HUB_NAME.fullmatch(bare) is not None and not Path(bare).exists()
-    clean = _shown_name(bare)
+    # Only the last part of a path or a hub name: the parts before it may name a person.
+    last = re.split(r"[/\\]", bare.rstrip("/\\"))[-1].removesuffix(".gguf")
+    clean = re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"
     return Model(
         id=f"{slug(clean)}-{slug(quantisation)}",
         name=clean,
@@ -122,10 +124,3 @@ def _folder(name: str) -> Path | None:
     if is_model_folder(path):
         return path
     return cached_folder(name) if _HUB_NAME.fullmatch(name) else None
-
-
-def _shown_name(name: str) -> str:
-    """The last part of a path or a hub name: the parts before it may name a person."""
-    last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
-    last = last.removesuffix(".gguf")
-    return re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.machine import public_text
+from harness.machine.lenient_json import part
 from harness.openai.listed_models import Served, listed, read_models
-from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from harness.runners.http.client import Client, ServerError, ServerRefusedError
 from schemas.codec import Json
 from schemas.rig import Backend
 
@@ -124,23 +125,20 @@ def _fingerprint(client: Client, model: str | None) -> str:
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     asked = {**body, "model": model} if model else body
     answer: Json = None
-    with suppress(ServerSilentError, ServerRefusedError):
+    with suppress(ServerError):
         answer = client.post(f"{client.address.api}/chat/completions", asked)
-    return str(answer.get("system_fingerprint")) if isinstance(answer, dict) else ""
+    return str(part(answer).get("system_fingerprint"))
 
 
 def _version(client: Client, name: EngineName) -> str | None:
     for page, key in _VERSIONS.get(name, ()):
-        stated = _page(client, page)
-        version = stated.get(key) if stated else None
+        version = _page(client, page).get(key)
         if isinstance(version, str):
             return version
     return None
 
 
 def _page(client: Client, path: str) -> Mapping[str, Json]:
-    try:
-        answer = client.get(f"{client.address.root}{path}")
-    except (ServerSilentError, ServerRefusedError):
-        return {}
-    return answer if isinstance(answer, dict) else {}
+    with suppress(ServerError):
+        return part(client.get(f"{client.address.root}{path}"))
+    return {}

@@ -7,6 +7,7 @@ cleared. One that the harness starts is new for every arm in every block.
 from dataclasses import replace
 from functools import partial
 
+from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
@@ -14,14 +15,13 @@ from harness.openai import endpoints as reading
 from harness.openai import exchange, ollama
 from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import ANOTHER_NAME, difference, offer, shown
-from harness.openai.report import report_on
 from harness.openai.reported_device import computed_on
 from harness.openai.streamed_answer import Answer
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
-from harness.runners.http.client import ServerAddress, ServerRefusedError, ServerSilentError
+from harness.runners.http.client import ServerAddress, ServerError, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
-from harness.runners.http.values import BadAnswerError
 from harness.runners.options import ConnectionOptions
+from schemas.submission import Engine
 
 # A text of more characters a token than any has is not sent: it may not fit the server's context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
@@ -60,12 +60,25 @@ class OpenAiSession(ServerSession[Connection]):
         self._base = server
         log = server.process.log() if server.process else ""
         endpoint = self._endpoint(baseline)
-        where = computed_on(server.identity, self._options, endpoint, log=log)
-        report = report_on(server.identity, server.served, self._campaign, where)
-        if server.identity.name not in exchange.SWITCHES_THINKING:
-            return report
-        thinking = self._campaign.settings.thinking
-        return replace(report, settings=replace(report.settings, thinking=thinking))
+        identity, settings = server.identity, self._campaign.settings
+        backend, devices = computed_on(identity, self._options, endpoint, log=log)
+        switches = identity.name in exchange.SWITCHES_THINKING
+        return EngineReport(
+            engine=Engine(
+                runner="openai",
+                name=identity.shown_name,
+                version=identity.shown_version,  # a measured campaign must name one
+                commit=identity.commit,
+                build_number=identity.build_number,
+                backend=backend,
+                devices=devices,
+            ),
+            settings=replace(
+                recorded(settings, "openai"),
+                context_tokens=server.served.context_tokens,
+                thinking=settings.thinking if switches else None,
+            ),
+        )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Connect and warm up; the first arm's server says how much text makes the depth asked."""
@@ -82,7 +95,7 @@ class OpenAiSession(ServerSession[Connection]):
             self._filled = {
                 text: filled(text, depth=depth, size_of=size_of) for text in self._texts.values()
             }
-        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+        except ServerError as error:
             return self._failure(server, error)
         self._turn = None  # this server has cached the prompts: one that we start is started again
         return prepared
@@ -116,7 +129,7 @@ class OpenAiSession(ServerSession[Connection]):
         warm_up = found if isinstance(found, Failure) else self._warm_up(found, arm)
         return warm_up if isinstance(warm_up, Failure) else found
 
-    def _failure(self, server: Connection, error: Exception) -> Failure:
+    def _failure(self, server: Connection, error: ServerError) -> Failure:
         if isinstance(error, ServerSilentError) and not error.late and server.process is None:
             self._lost[server.client.address] = server
         return super()._failure(server, error)

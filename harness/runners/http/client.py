@@ -28,7 +28,11 @@ _PAGE_STARTS = ("<!doctype html", "<html")
 _WEB_PAGE = "a web page, not the answer of a server for models"
 
 
-class ServerSilentError(Exception):
+class ServerError(Exception):
+    """A server gave no answer that can be used."""
+
+
+class ServerSilentError(ServerError):
     """No complete answer came: refused, cut off or too late (`late`)."""
 
     def __init__(self, detail: str, *, late: bool = False) -> None:
@@ -36,7 +40,7 @@ class ServerSilentError(Exception):
         self.late = late
 
 
-class ServerRefusedError(Exception):
+class ServerRefusedError(ServerError):
     """The server refused a request; the message is its own, cut to one line."""
 
     def __init__(self, status: int, message: str) -> None:

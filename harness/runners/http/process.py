@@ -18,8 +18,9 @@ from harness.campaign.server_arguments import without_keys
 from harness.machine.engines import server_environment
 from harness.runners.base import Failure
 from harness.runners.failures import failure_in_log
-from harness.runners.http.client import ServerRefusedError, ServerSilentError
+from harness.runners.http.client import ServerError
 from harness.runners.http.guard import NEW_GROUP, Guard
+from schemas.submission import Reason
 
 HOST = "127.0.0.1"
 _POLL_S = 0.05
@@ -73,9 +74,9 @@ class ServerProcess:
         with ExitStack() as undo:
             undo.callback(self.end)  # after Ctrl-C, too: nothing else knows of this server yet
             while time.monotonic() < until:
-                if not self.running():
-                    return self._died_while_loading()
-                with suppress(ServerSilentError, ServerRefusedError):
+                if death := self.death(loading=True):
+                    return death
+                with suppress(ServerError):
                     ask()
                     undo.pop_all()
                     return None
@@ -102,29 +103,22 @@ class ServerProcess:
         else:
             _end_tree(self.pid)
 
-    def _died_while_loading(self) -> Failure:
-        """Why it ended before it was ready; if it was killed, it ran out of memory."""
-        killed = os.name == "posix" and self._process.returncode == -signal.SIGKILL
-        return failure_in_log(
-            self.log(), otherwise="out-of-memory" if killed else "crashed", what=self._ended()
-        )
-
-    def death(self) -> Failure | None:
-        """Why it died, if it did."""
-        if self.running():
+    def death(self, *, loading: bool = False) -> Failure | None:
+        """Why it died, if it did; if it was killed while `loading`, it ran out of memory."""
+        code = self._process.poll()
+        if code is None:
             return None
-        return failure_in_log(self.log(), otherwise="crashed", what=self._ended())
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        killed = loading and os.name == "posix" and code == -signal.SIGKILL
+        otherwise: Reason = "out-of-memory" if killed else "crashed"
+        what = f"{self.program.name} {how}"
+        return failure_in_log(self.log(), otherwise=otherwise, what=what)
 
     def death_soon(self) -> Failure | None:
         """Why it died, waiting a moment for a process that is just dying."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DYING_S)
         return self.death()
-
-    def _ended(self) -> str:
-        code = self._process.returncode
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"{self.program.name} {how}"
 
 
 def _end_tree(pid: int) -> None:

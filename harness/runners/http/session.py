@@ -15,9 +15,14 @@ from typing import Generic, TypeVar
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Failure, FinishedRequest, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_answer
-from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
+from harness.runners.http.client import (
+    Client,
+    ServerError,
+    ServerRefusedError,
+    ServerSilentError,
+    without_key,
+)
 from harness.runners.http.process import ServerProcess
-from harness.runners.http.values import BadAnswerError
 from schemas.submission import Probes
 
 KEY_VARIABLE = "DRAFTMAP_API_KEY"
@@ -179,7 +184,7 @@ class ServerSession(ABC, Generic[ServerT]):
     def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation | Failure:
         try:
             return self._ask(server, prompt)
-        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+        except ServerError as error:
             return self._failure(server, error)
 
     def _answer(
@@ -196,7 +201,7 @@ class ServerSession(ABC, Generic[ServerT]):
             return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:
             self._references.add(request.prompt)
-            with suppress(ServerSilentError, ServerRefusedError, BadAnswerError):
+            with suppress(ServerError):
                 margins = self._margins(server, prompt, generation)
                 return replace(generation, margins=margins)
         return generation
@@ -217,7 +222,7 @@ class ServerSession(ABC, Generic[ServerT]):
             return None
         return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
-    def _failure(self, server: ServerT, error: Exception) -> Failure:
+    def _failure(self, server: ServerT, error: ServerError) -> Failure:
         """What an exchange that went wrong means; a server that died says why itself.
 
         Whatever comes next gets a fresh server, unless this one only refused.
@@ -257,7 +262,7 @@ def run_concurrently(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def failure_of(error: Exception, client: Client, *, offers: str) -> Failure:
+def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
     """What an exchange that went wrong means: of the server, the request or the time."""
     match error:
         case ServerSilentError(late=True):

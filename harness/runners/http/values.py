@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from harness.runners.http.client import ServerError
 from schemas.codec import Json
 
 T = TypeVar("T")
@@ -15,7 +16,7 @@ TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests take 32 bits of
 Milliseconds = Annotated[float, Meta(ge=0, le=1e15)]
 
 
-class BadAnswerError(Exception):
+class BadAnswerError(ServerError):
     """An answer that lacks what it must have, or contradicts itself."""
 
 
