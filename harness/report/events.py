@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from harness.campaign.model import PlannedTrial
 from harness.runners.base import Failure
@@ -33,17 +34,15 @@ class Extended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loading:
-    """The engine is loading `what`, a name to show such as a model's id."""
+class Stage:
+    """What happens from now on, of the model or the arm of a name where it is about one.
 
-    what: str
+    A discarded generation warms an arm up. The verification curve and the drafting costs are
+    probed. When it is finished, everything that could be measured has been.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarmingUp:
-    """A discarded generation of this arm started."""
-
-    arm: str
+    kind: Literal["loading", "warming-up", "probing", "finished"]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,28 +86,8 @@ class TrialEnded:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probing:
-    """The verification curve and the drafting costs are being measured."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """Everything that could be measured has been measured."""
-
-
 Event = (
-    TrialsPlanned
-    | Extended
-    | Loading
-    | WarmingUp
-    | WarmedUp
-    | Settled
-    | ArmFailed
-    | TrialStarted
-    | TrialEnded
-    | Probing
-    | Finished
+    TrialsPlanned | Extended | Stage | WarmedUp | Settled | ArmFailed | TrialStarted | TrialEnded
 )
 
 Observer = Callable[[Event], None]

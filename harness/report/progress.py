@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from threading import Timer
-from typing import Self, assert_never
+from typing import Self
 
 from rich import progress
 from rich.console import Console
@@ -88,6 +88,12 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
 # What a warm-up has to change to be worth a line.
 _FAR = 1.5
 _LINE_S = 60.0  # between two lines of a log
+_STAGES = {
+    "loading": "Loading {}",
+    "warming-up": "Warming up {}",
+    "probing": "Measuring costs of single steps",
+    "finished": "Done",
+}
 
 
 class ProgressDisplay:
@@ -189,7 +195,10 @@ class ProgressDisplay:
         """Show a trial and what is left: of a stage, or of all engines."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
-        self._progress.update(task, advance=1, rate=_rate(event), left=left)
+        rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
+        if event.failure is not None:
+            rate = f"failed: {event.failure.reason}"
+        self._progress.update(task, advance=1, rate=rate, left=left)
         done, total = self._remaining.trials
         stage = ""
         if left_s is not None:
@@ -224,29 +233,7 @@ def _why(failure: Failure) -> str:
     return f"{failure.detail} [{failure.reason}]"
 
 
-def _what(
-    event: events.Loading
-    | events.WarmingUp
-    | events.Probing
-    | events.TrialStarted
-    | events.Finished,
-) -> str:
-    match event:
-        case events.Loading():
-            return f"Loading {event.what}"
-        case events.WarmingUp():
-            return f"Warming up {event.arm}"
-        case events.Probing():
-            return "Measuring costs of single steps"
-        case events.TrialStarted():
-            return f"{event.trial.arm} · {event.trial.prompt}"
-        case events.Finished():
-            return "Done"
-        case _:
-            assert_never(event)
-
-
-def _rate(event: events.TrialEnded) -> str:
-    if event.failure is not None:
-        return f"failed: {event.failure.reason}"
-    return "" if event.tps is None else f"{event.tps:.1f} tokens/s"
+def _what(event: events.Stage | events.TrialStarted) -> str:
+    if isinstance(event, events.TrialStarted):
+        return f"{event.trial.arm} · {event.trial.prompt}"
+    return _STAGES[event.kind].format(event.name)

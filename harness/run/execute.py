@@ -97,7 +97,7 @@ def by_blocks(
             ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
             ended = "interrupted" if run.unfinished() else "completed"
-        context.observe(events.Finished())
+        context.observe(events.Stage(kind="finished"))
         return run.submission(ended)
 
 
@@ -110,8 +110,8 @@ class _Run:
         self._observe = context.observe
         self._context = context
         self._stopping = StopController(
-            campaign,
-            written,
+            campaign=campaign,
+            journal=written,
             clock=context.clock,
             observe=context.observe,
             so_far=self.submission,
@@ -129,7 +129,7 @@ class _Run:
         early = self._stopping.early(min(left, default=self._campaign.blocks), left)
         if early or not left:
             return early
-        self._observe(events.Loading(what=self._campaign.target.model.name))
+        self._observe(events.Stage(kind="loading", name=self._campaign.target.model.name))
         session = runner(self._campaign)
         try:
             self._snapshot("before")
@@ -161,7 +161,11 @@ class _Run:
                     return early
             before = block
             for outcome in answers(
-                turn, self._campaign, session, skip=self._is_skipped, observe=self._observe
+                turn,
+                self._campaign,
+                session,
+                skip=lambda arm: arm in self._failed_arms or arm in self._stopping.dropped,
+                observe=self._observe,
             ):
                 self._record(outcome)
                 following = outcome.trial.order + 1
@@ -192,7 +196,7 @@ class _Run:
         for arm in self._campaign.arms:
             if arm.concurrency > 1 or not session.compares_requests():
                 continue
-            self._observe(events.WarmingUp(arm=arm.id))
+            self._observe(events.Stage(kind="warming-up", name=arm.id))
             session.rest()  # the next server has not seen the prompts, as in the last pass
             for asked in one_token_requests.requests(self._journal.facts, arm.id):
                 answer = session.generate(asked)
@@ -212,9 +216,6 @@ class _Run:
         """Whether each answer of the arm is followed by a pause: not while others are in flight."""
         concurrent = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
         return self._context.pause == "answer" and not concurrent
-
-    def _is_skipped(self, arm: str) -> bool:
-        return arm in self._failed_arms or arm in self._stopping.dropped
 
     def submission(self, ended: Ended = "completed") -> Submission:
         """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
@@ -244,7 +245,7 @@ class _Run:
         for arm in self._campaign.arms:
             if arm.id in self._stopping.dropped:
                 continue
-            self._observe(events.WarmingUp(arm=arm.id))
+            self._observe(events.Stage(kind="warming-up", name=arm.id))
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
             if not isinstance(prepared, base.Failure):
@@ -253,7 +254,7 @@ class _Run:
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
         if not any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts):
-            self._observe(events.Probing())
+            self._observe(events.Stage(kind="probing"))
             probes = session.probe()
             if probes is not None:
                 self._journal.add(journal.ProbesFact(probes=probes))

@@ -17,9 +17,9 @@ EXPECTED = Expected(seconds=1, least_seconds=1, token_s=0.1)
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
 ALL = (
     events.TrialsPlanned(total=3, done=1),
-    events.Loading(what="Big-7B"),
-    events.WarmingUp(arm="baseline"),
-    events.Probing(),
+    events.Stage(kind="loading", name="Big-7B"),
+    events.Stage(kind="warming-up", name="baseline"),
+    events.Stage(kind="probing"),
     events.TrialStarted(trial=TRIAL),
     events.TrialEnded(trial=TRIAL, tps=12.34),
 )
@@ -64,7 +64,7 @@ def test_a_log_gets_a_line_after_the_first_trial_and_then_every_minute() -> None
     out, ended = io.StringIO(), events.TrialEnded(trial=TRIAL, tps=12.34)
 
     with ProgressDisplay(Console(file=out, width=120), line_s=0.2) as display:
-        display(events.Loading(what="Big-7B"))
+        display(events.Stage(kind="loading", name="Big-7B"))
         assert eventually(lambda: out.getvalue() == "Loading Big-7B, 1 s so far\n")
         for event in (events.TrialsPlanned(total=40), ended, ended, ended):
             display(event)
@@ -89,7 +89,9 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
 
     happens(events.TrialsPlanned(total=20, prompts=5, restarts=True))
     happens(events.WarmedUp(arm="baseline", token_s=0.1), after_s=30)
-    happens(events.WarmedUp(arm="draft-model-n4", token_s=0.4), events.Probing(), after_s=20)
+    happens(
+        events.WarmedUp(arm="draft-model-n4", token_s=0.4), events.Stage(kind="probing"), after_s=20
+    )
     assert remaining.seconds() is None
     # A server started for four seconds, as three more will.
     happens(events.TrialStarted(trial=TRIAL), after_s=10)  # the probes are no part of it
