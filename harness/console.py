@@ -7,28 +7,24 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
+import orjson
 import typer
+from rich.console import Console
 
 from harness import IN_A_CHECKOUT, INSTALLED, PROGRAM
 from harness.errors import INTERRUPTED, HarnessError, MachineError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from schemas.codec import Json
+from schemas.codec import Json
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _NARROWEST = 80
-
-
 # Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
 _PLAIN = {
     "█": "#",
@@ -95,24 +91,25 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def print_json(value: "Json") -> None:
-    import orjson  # noqa: PLC0415 - most commands print none
-
+def print_json(value: Json) -> None:
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
-def result_console() -> "Console":
+def result_console() -> Console:
     """Standard output for people: no colour and a fixed width when it is not a terminal."""
-    from rich.console import Console  # noqa: PLC0415 - slow to import
-
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)
 
 
-def progress_console() -> "Console":
-    from rich.console import Console  # noqa: PLC0415 - slow to import
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of the result unbroken, so that commands in them can be copied."""
+    screen = result_console()
+    for line in lines:
+        screen.print(line, markup=False, soft_wrap=True)
 
+
+def progress_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 

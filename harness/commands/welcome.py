@@ -20,11 +20,8 @@ def welcome() -> None:
     """Print what this machine has, and the commands that come next."""
     here = machine()
     found = assess(memory_of(here), DEFAULT_CONTEXT_TOKENS, client=default_client())
-    screen = console.result_console()
-    for line in lines(
-        here, found, version=engines.package_version(), server=engines.server_program()
-    ):
-        screen.print(line, markup=False, soft_wrap=True)
+    version, server = engines.package_version(), engines.server_program()
+    console.print_lines(lines(here, found, version=version, server=server))
 
 
 def lines(

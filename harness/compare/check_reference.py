@@ -59,8 +59,7 @@ def check_reference(
         confidence = 1 - ERROR_RATE
         console.print_json({"verdict": verdict, "confidence": confidence, "tasks": figures})
     else:
-        for line in lines:
-            console.result_console().print(line, soft_wrap=True, markup=False)
+        console.print_lines(lines)
     if code := _CODES.get(verdict, 0):
         raise typer.Exit(code)
 

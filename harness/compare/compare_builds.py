@@ -1,6 +1,7 @@
 """Carry out a comparison: both builds in turns, the verdict, and the exit code that CI reads."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import cast
 
 import typer
 
@@ -12,6 +13,7 @@ from harness.files import written
 from harness.run import run_command
 from harness.run.next_step import RESUME, resume_command
 from harness.run.request import RunRequest
+from schemas.codec import Json, encode
 from schemas.submission import Submission
 
 _EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
@@ -19,7 +21,10 @@ _EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_
 
 def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
     """Measure both builds and print what differs. Exits with the code of the verdict."""
-    joint = run_command.JointEnd(enough=_is_precise, budget_s=budget_s)
+    joint = run_command.JointEnd(
+        enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
+        budget_s=budget_s,
+    )
     measured, errors = run_command.measured_interleaved(
         request, needs_all=True, alternate_answers=True, joint_end=joint
     )
@@ -31,20 +36,12 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")
     elif verdict == "unclear":
-        _say_how_to_go_on(request, budget_s, ended)
+        # Twice the time, on top of what is measured where the budget ended it.
+        longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
+        more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
+        console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")
     if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
         raise typer.Exit(code)
-
-
-def _say_how_to_go_on(request: RunRequest, budget_s: float, ended: Collection[str]) -> None:
-    """Twice the time, on top of what is measured where the budget ended it."""
-    longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
-    more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
-    console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")
-
-
-def _is_precise(so_far: Mapping[str, Submission]) -> bool:
-    return comparison.compare(so_far["base"], so_far["head"]).is_precise
 
 
 def _print(builds: Builds, measured: Mapping[str, Submission], *, as_json: bool) -> str:
@@ -55,9 +52,7 @@ def _print(builds: Builds, measured: Mapping[str, Submission], *, as_json: bool)
         with written(builds.markdown) as part:
             part.write_text(report.markdown(found), "utf-8")
     if as_json:
-        console.print_json(comparison.to_json(found))
+        console.print_json({"verdict": found.verdict} | cast("dict[str, Json]", encode(found)))
     else:
-        screen = console.result_console()
-        for line in report.lines(found):
-            screen.print(line, soft_wrap=True, markup=False)
+        console.print_lines(report.lines(found))
     return found.verdict

@@ -16,7 +16,7 @@ shows a difference anywhere in less than one comparison of fifty (`python -m ben
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from harness.compare.paired_blocks import (
     by_request,
     by_writing,
 )
-from schemas.codec import Json, encode
 from schemas.submission import Arm, Submission
 
 # `higher` and `lower` are about head.
@@ -288,11 +287,6 @@ class _Judge:
         base, head = counts
         means = np.log(head / base) - own.faster + alone.faster
         return self._change(float(np.mean(base)) * own.base_ms / alone.base_ms, means)
-
-
-def to_json(found: Comparison) -> dict[str, Json]:
-    """The verdict, and what it follows from, for machines."""
-    return {"verdict": found.verdict} | cast("dict[str, Json]", encode(found))
 
 
 def _outputs(pairs: Sequence[PromptPairs]) -> Outputs:

@@ -142,7 +142,7 @@ def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     for what, change, printed, words in (
         ("tokens per second", arm.speed, say.rate, _FASTER),
         ("prompt tokens/s", arm.prompt_speed, say.rate, _FASTER),
-        ("whole request", arm.whole_request, _seconds, _LONGER),
+        ("whole request", arm.whole_request, lambda ms: f"{number(ms / 1000)} s", _LONGER),
         ("R", arm.round_cost, number, _CHANGED),
         ("tokens per round", arm.tokens_per_round, number, _CHANGED),
         ("acceptance", arm.acceptance_rate, partial(say.percent, digits=1), _CHANGED),
@@ -151,10 +151,6 @@ def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
             values = f"{printed(change.base)} → {printed(change.head)}"
             rows.append((what, values, _change(change), words[change.direction]))
     return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
-
-
-def _seconds(ms: float) -> str:
-    return f"{say.number(ms / 1000, 2)} s"
 
 
 def _change(change: FigureChange) -> str:

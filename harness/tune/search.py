@@ -9,7 +9,7 @@ from msgspec import structs
 from estimates import depths
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
-from harness.campaign.model import ArmPlan, Campaign, PromptSuite, Stopping, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.report.events import Event, TrialEnded, TrialsPlanned
@@ -98,6 +98,15 @@ class Prompts:
     certificate: tuple[SuitePrompt, ...]
     raced: int = RACED
 
+    @property
+    def race_trials(self) -> int:
+        """Trials of the race, where the budget does not cut it short."""
+        return len(self.race) * (self.raced + 1) * RACE_BLOCKS
+
+    @property
+    def certificate_trials(self) -> int:
+        return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
+
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
         """As many prompts as give two blocks of the race and two of the certificate in time."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
@@ -110,19 +119,6 @@ class Prompts:
         )
 
 
-def trials_after_look(prompts: Prompts) -> int:
-    """Trials of the race and the certificate, where the budget does not cut them short."""
-    return _race_trials(prompts) + _certificate_trials(prompts)
-
-
-def _race_trials(prompts: Prompts) -> int:
-    return len(prompts.race) * (prompts.raced + 1) * RACE_BLOCKS
-
-
-def _certificate_trials(prompts: Prompts) -> int:
-    return len(prompts.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
-
-
 class TimeLeft:
     """How long the rest of a whole tune takes: its trials at the pace so far, within the budget."""
 
@@ -130,7 +126,7 @@ class TimeLeft:
         """`prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
-        self._race, self._certificate = _race_trials(prompts), _certificate_trials(prompts)
+        self._race, self._certificate = prompts.race_trials, prompts.certificate_trials
         self._stage = self._total = self._done = 0
         self._trial_s: float | None = None
 
@@ -191,7 +187,6 @@ def stage(
 ) -> Campaign:
     """A stage of a tune: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
-    suite: PromptSuite = replace(base.suite, prompts=tuple(prompts))
     used = {arm.method.draft for arm in arms}
     if any(arm.method.chain for arm in arms):  # which names no draft
         used |= {draft.model.id for draft in base.drafts}
@@ -200,7 +195,7 @@ def stage(
         profile="custom",
         arms=(baseline, *arms),
         drafts=tuple(draft for draft in base.drafts if draft.model.id in used),
-        suite=suite,
+        suite=replace(base.suite, prompts=tuple(prompts)),
         blocks=blocks,
         stopping=Stopping(budget_s=budget_s),
     )

@@ -46,7 +46,6 @@ from harness.tune.search import (
     TimeLeft,
     families,
     split,
-    trials_after_look,
 )
 from harness.tune.tuner import Tuner
 from schemas.codec import encode
@@ -107,18 +106,12 @@ class Stages:
         }
         depths = [numbers[arm.id] for arm in campaign.arms if arm.id in numbers]
         commands, urls = connection.spec_server_commands, connection.spec_base_urls
-        return replace(
-            self.chosen,
-            connection=replace(
-                connection,
-                spec_server_commands=tuple(
-                    commands[number].replace(_DEPTH, str(depth))
-                    for number, depth in depths
-                    if commands
-                ),
-                spec_base_urls=tuple(urls[number] for number, _ in depths if urls),
-            ),
+        started = (commands[n].replace(_DEPTH, str(depth)) for n, depth in depths if commands)
+        running = (urls[n] for n, _ in depths if urls)
+        at_depths = replace(
+            connection, spec_server_commands=tuple(started), spec_base_urls=tuple(running)
         )
+        return replace(self.chosen, connection=at_depths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,9 +153,7 @@ class TuneRequest(RunRequest):
         if self.result.json:
             console.print_json(as_json(outcome, command=command, path=path))
         else:
-            screen = console.result_console()
-            for line in report.lines(outcome, command=command):
-                screen.print(line, soft_wrap=True, markup=False)
+            console.print_lines(report.lines(outcome, command=command))
         console.say(f"Result: {path}")
         minutes = self.search.budget_min
         if outcome.interrupted:
@@ -174,9 +165,8 @@ class TuneRequest(RunRequest):
                 console.say(f"To measure it again: {run_again(outcome.leader.arm.method)}")
         else:
             more = f"{2 * minutes:g}"
-            console.say(
-                f"Next, at most {minutes:g} min: {resume_command(RESUME, '--budget', more)}"
-            )
+            following = resume_command(RESUME, "--budget", more)
+            console.say(f"Next, at most {minutes:g} min: {following}")
 
     def _write(self, outcome: Outcome) -> Path:
         path = self.write(outcome.submission)
@@ -200,7 +190,8 @@ class TuneRequest(RunRequest):
         whole_s = None
         if look is not None:
             answer_s = look.token_s * base.settings.max_output_tokens
-            whole_s = min(limit_s, look.seconds + trials_after_look(prompts) * answer_s)
+            later = prompts.race_trials + prompts.certificate_trials
+            whole_s = min(limit_s, look.seconds + later * answer_s)
         depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
             counts = {
