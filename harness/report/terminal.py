@@ -1,6 +1,6 @@
-"""Print the report of a submission, and compare the engines of one command."""
+"""Print the report of a submission."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 
 from rich.console import Console
@@ -8,13 +8,11 @@ from rich.text import Text
 
 from estimates.explain import reason, whole_request
 from estimates.identity import identify
-from estimates.model import Estimate, Flag, Summary
-from estimates.pass_widening import single_pass
-from estimates.ratios import baseline_ratio
+from estimates.model import Flag, Summary
 from estimates.repeatability import blocks_run
 from harness.report import arm_table, trust, words
 from schemas.submission import Arm, Submission
-from schemas.vocabulary import VERDICTS, say, sentence
+from schemas.vocabulary import say, sentence
 
 _INDENT = "  "
 
@@ -120,55 +118,3 @@ def _print_wrapped(
         break_on_hyphens=False,
     )
     console.print(Text(paragraph, style=style), soft_wrap=True)
-
-
-def compared(
-    measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
-) -> Iterator[str]:
-    """Each engine's baseline over the first one's, the speedup of its arms, and why some failed."""
-    first_name, (first, _) = next(iter(measured.items()))
-    yield "Engines compared:"
-    for name, (submission, summary) in measured.items():
-        build = identify(submission).engine_build
-        yield f"  {name}: {build}, {submission.engine.backend_label}"
-        if name != first_name:
-            yield f"    {_baselines(first_name, first, submission)}"
-        for arm in (arm for arm in submission.arms if arm.role == "speculation"):
-            estimates = [estimate for estimate in summary.estimates if estimate.arm == arm.id]
-            for estimate in _headline(estimates):
-                task = f", {estimate.scope}" if estimate.task or estimate.own_tasks else ""
-                yield f"    {arm.id}{task}: {_engine_speedup(estimate)}"
-    for name, cause in failed.items():
-        yield f"  {name}: not measured"
-        yield f"    {cause}"
-
-
-def _baselines(first_name: str, first: Submission, other: Submission) -> str:
-    found = baseline_ratio(first, other)
-    if found is None:
-        return f"baseline: no prompt and block in common with {first_name}"
-    over = say.count(found.prompts, "prompt")
-    if not found.interval and (single_pass(first) or single_pass(other)):
-        over = f"{over} in a single pass, so its uncertainty is unknown"
-    ratio = words.speedup(found.ratio, found.interval)
-    return f"baseline: {ratio} the speed of {first_name}, over {over}"
-
-
-def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
-    """The estimate over all tasks, or those of the tasks where not all of them were measured."""
-    if not estimates:
-        return ()
-    whole = words.overall(estimates)
-    tasks = [each for each in estimates if each.task is not None and each.speedup is not None]
-    return (whole,) if whole.speedup is not None or not tasks else tasks
-
-
-def _engine_speedup(estimate: Estimate) -> str:
-    verdict = VERDICTS[estimate.verdict].label
-    if estimate.speedup is None:
-        return verdict
-    found = words.speedup(estimate.speedup, estimate.interval, at_most=estimate.at_most)
-    text = f"{found} the speed of its own baseline ({words.rates(estimate)} tokens/s"
-    if estimate.whole_request is not None:
-        text += f"; whole request {say.times(estimate.whole_request)}"
-    return f"{text}; {verdict})"

@@ -9,7 +9,7 @@ from harness.campaign.duration import in_turns
 from harness.errors import HarnessError
 from harness.machine.rate import this_machine
 from harness.report import brief, progress
-from harness.report.terminal import compared
+from harness.report.compared_engines import compared
 from harness.run.engine_run import MeasuredEngine
 from harness.run.request import ResultOptions, RunRequest
 from schemas.codec import Json, encode
@@ -35,8 +35,7 @@ def print_results(
             screen.rule()
             engines = {name: (run.submission, run.summary) for name, run in measured.items()}
             failed = {name: str(error) for name, error in errors.items()}
-            for line in compared(engines, failed):
-                screen.print(line, soft_wrap=True, markup=False)
+            console.print_lines(compared(engines, failed))
     for run in measured.values():
         console.say(f"Result: {run.path}")
 
