@@ -14,8 +14,11 @@ from schemas.vocabulary import METHODS
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # after what another engine has its turn
-# The format's form of ids; a suite is checked before measuring, not after.
+# The format's forms of ids and versions; a suite is checked before measuring, not after.
 Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
+_Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
+# The first token comes out of the prompt; only the ones after it are timed.
+_Tokens = Annotated[int, Meta(ge=2)]
 ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048
 
@@ -36,15 +39,18 @@ class SuitePrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSuite:
-    """A suite, or a selection; `sha256` covers all of it. Tasks `on_request` have to be named."""
+    """A suite, or a selection; `sha256` covers all of it. Tasks `on_request` have to be named.
 
-    id: str
-    version: str
-    sha256: str
-    prompts: tuple[SuitePrompt, ...]
-    max_output_tokens: int
-    quick_max_output_tokens: int
+    A suite's file has these keys but the digest; others describe it for people.
+    """
+
+    id: Id
+    version: _Version
+    max_output_tokens: _Tokens
+    quick_max_output_tokens: _Tokens
+    prompts: Annotated[tuple[SuitePrompt, ...], Meta(min_length=1)]
     on_request: tuple[Task, ...] = ()
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

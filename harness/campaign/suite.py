@@ -10,55 +10,29 @@ from dataclasses import replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
 
 from harness.campaign.answer_form import require_schema
 from harness.campaign.conversation import messages
-from harness.campaign.model import Id, PromptSuite, SuitePrompt
+from harness.campaign.model import PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
-from schemas.submission import Task
 
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"
-# The format's form of versions; checked before measuring, not after.
-_Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
-# The first token comes out of the prompt; only the ones after it are timed.
-_Tokens = Annotated[int, Meta(ge=2)]
-
-
-class _File(Struct, frozen=True):
-    """The keys that are read; others describe the suite for people."""
-
-    id: Id
-    version: _Version
-    max_output_tokens: _Tokens
-    quick_max_output_tokens: _Tokens
-    prompts: Annotated[tuple[SuitePrompt, ...], Meta(min_length=1)]
-    on_request: tuple[Task, ...] = ()
 
 
 def load(id_or_path: str) -> PromptSuite:
     """The suite with this id (`core`) or in this file. Raises `BadInputError` without one."""
     source = _find(id_or_path)
     try:
-        file = msgspec.convert(tomllib.loads(source.read_text(encoding="utf-8")), _File)
-        prompts = tuple(map(_read, file.prompts))
+        suite = msgspec.convert(tomllib.loads(source.read_text(encoding="utf-8")), PromptSuite)
+        prompts = tuple(map(_read, suite.prompts))
         _require_different(prompts)
     except (OSError, ValueError) as error:
         message = f"{source.name} is not a readable suite: {error}; {_SEE}"
         raise BadInputError(message) from error
-    return PromptSuite(
-        id=file.id,
-        version=file.version,
-        sha256=digest(file.id, file.version, prompts),
-        prompts=prompts,
-        max_output_tokens=file.max_output_tokens,
-        quick_max_output_tokens=file.quick_max_output_tokens,
-        on_request=file.on_request,
-    )
+    return replace(suite, prompts=prompts, sha256=digest(suite.id, suite.version, prompts))
 
 
 def known_ids() -> tuple[str, ...]:
