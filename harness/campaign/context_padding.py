@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from typing import TypeVar
 
 from harness.campaign.model import PromptSuite
 from harness.errors import BadInputError
 from schemas.vocabulary.say import count
+
+Tokens = TypeVar("Tokens", bound=Sequence[int])
 
 _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
@@ -50,7 +53,9 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
     `size_of` counts the tokens of a user's text as the model gets it. Raises `BadInputError` for a
     prompt that is longer by itself, and for a depth beyond all text.
     """
-    words = _words(text)
+    paragraphs = _paragraphs()
+    start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % len(paragraphs)
+    words = [word for each in (*paragraphs[start:], *paragraphs[:start]) for word in each]
 
     def made(count: int) -> str:
         return f"{_INTRODUCTION}{''.join(words[:count]).rstrip()}{_LINE}{text}"
@@ -80,15 +85,16 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
     return made(least)
 
 
-def _words(text: str) -> Sequence[str]:
-    """The words of the filler with the space after them, from where the prompt says."""
-    paragraphs = _paragraphs()
-    start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % len(paragraphs)
-    return [word for each in (*paragraphs[start:], *paragraphs[:start]) for word in each]
+def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -> Tokens:
+    """The token ids of a prompt as a model gets it, filled up to a depth if one is asked for."""
+    if depth is None:
+        return render(text)
+    return render(filled(text, depth=depth, size_of=lambda each: len(render(each))))
 
 
 @cache
 def _paragraphs() -> tuple[tuple[str, ...], ...]:
+    """The filler's paragraphs as words, each with the space after it."""
     file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
     found = _PARAGRAPH.split(bz2.decompress(file.read_bytes()).decode().strip())
     return tuple(tuple(_WORD.findall(paragraph + "\n\n")) for paragraph in found)

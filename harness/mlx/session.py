@@ -8,6 +8,7 @@ queues ahead of those that it shows, a draft arm in rounds.
 import hashlib
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import mlx.core as mx
@@ -16,7 +17,7 @@ import psutil
 from mlx_lm.generate import generation_stream
 
 from harness.campaign.axis_options import recorded
-from harness.campaign.context_padding import filled
+from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import HarnessError
 from harness.mlx.draft_rounds import totals
@@ -44,7 +45,11 @@ class MlxSession:
         self._drafts: dict[str, MlxModel] = {}
         self._with_margins: set[str] = set()
         self._device, self._backend = _device()
-        self._prompts = {each.id: self._rendered(each.text) for each in campaign.suite.prompts}
+        render = partial(self._target.render, thinking=campaign.settings.thinking)
+        depth = campaign.settings.context_depth_tokens
+        self._prompts = {
+            each.id: rendered(each.text, render, depth=depth) for each in campaign.suite.prompts
+        }
 
     def report(self) -> EngineReport:
         settings = self._campaign.settings
@@ -119,18 +124,6 @@ class MlxSession:
     def close(self) -> None:
         """The process ends, and with it all that it holds."""
 
-    def _rendered(self, text: str) -> list[int]:
-        """The token ids of a prompt, padded to the campaign's depth of context."""
-        settings = self._campaign.settings
-
-        def rendered(each: str) -> list[int]:
-            return self._target.render(each, thinking=settings.thinking)
-
-        depth = settings.context_depth_tokens
-        if depth is not None:
-            text = filled(text, depth=depth, size_of=lambda each: len(rendered(each)))
-        return rendered(text)
-
     def _load_draft(self, name: str | None) -> Failure | None:
         if name is None or name in self._drafts:
             return None
@@ -168,6 +161,7 @@ class MlxSession:
             self._with_margins.add(request.prompt)
             margins = (target.margin, *(margin(scores) for _, _, scores in answers))
         tokens = (target.first, *(token for token, _, _ in answers))
+        drafted = [from_draft for _, from_draft, _ in answers]
         decode_ms = (ended - decoding) * 1000 if answers else 0.0
         waits = [each.prompt_ms for each in (target, draft) if each]
         return Generation(
@@ -179,12 +173,7 @@ class MlxSession:
             draft_prompt_ms=draft.prompt_ms if draft else None,
             ttft_ms=None if None in waits else sum(each or 0.0 for each in waits),
             wall_ms=(ended - began) * 1000,
-            rounds=totals(
-                [drafted for _, drafted, _ in answers],
-                limit=limit,
-                depth=depth,
-                decode_ms=decode_ms,
-            ),
+            rounds=totals(drafted, limit=limit, depth=depth, decode_ms=decode_ms),
             finish="stop" if self._target.is_end(tokens[-1]) else "length",
         )
 

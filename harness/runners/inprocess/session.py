@@ -5,8 +5,9 @@ an arm with another placement everything else is freed first.
 """
 
 import time
+from functools import partial
 
-from harness.campaign.context_padding import filled
+from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.runners import probes
@@ -41,18 +42,11 @@ class LlamaSession:
         self._references: dict[tuple[str, int], tuple[int, ...]] = {}
         layers = campaign.settings.gpu_layers
         self._loaded: LoadedModels | None = LoadedModels(campaign, self._states, gpu_layers=layers)
-        weights, thinking = self._loaded.weights, campaign.settings.thinking
+        render = partial(self._loaded.weights.render, thinking=campaign.settings.thinking)
         depth = campaign.settings.context_depth_tokens
-
-        def rendered(text: str) -> list[int]:
-            return weights.render(text, thinking=thinking)
-
-        def shown(text: str) -> str:
-            if depth is None:
-                return text
-            return filled(text, depth=depth, size_of=lambda prompt: len(rendered(prompt)))
-
-        self._prompts = {p.id: rendered(shown(p.text)) for p in campaign.suite.prompts}
+        self._prompts = {
+            each.id: rendered(each.text, render, depth=depth) for each in campaign.suite.prompts
+        }
         _check_context(self._prompts, campaign)
 
     def report(self) -> EngineReport:

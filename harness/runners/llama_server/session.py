@@ -7,7 +7,7 @@ the prompts.
 import time
 from dataclasses import replace
 
-from harness.campaign.context_padding import filled
+from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
@@ -99,12 +99,9 @@ class LlamaServerSession(ServerSession[Server]):
                 completion.require_switch(server.client)
 
             def tokens_of(each: str) -> tuple[int, ...]:
-                rendered = completion.rendered(server.client, each, thinking=prompt.thinking)
-                return completion.tokenized(server.client, rendered)
+                whole = completion.rendered(server.client, each, thinking=prompt.thinking)
+                return completion.tokenized(server.client, whole)
 
             depth = None if prompt.warm_up else self._campaign.settings.context_depth_tokens
-            whole = text
-            if depth is not None:
-                whole = filled(text, depth=depth, size_of=lambda text: len(tokens_of(text)))
-            self._prompts[text] = tokens_of(whole)
+            self._prompts[text] = rendered(text, tokens_of, depth=depth)
         return self._prompts[text]
