@@ -9,8 +9,7 @@ from harness import console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.command_help import Command
 from harness.errors import NO, MachineError
-from harness.models.compatibility import compare
-from harness.models.gguf_header import vocabulary_and_tokens
+from harness.models.compatibility import compare_files
 from harness.models.presets import default_draft
 from harness.models.resolve import on_disk, resolve
 from harness.plan.overview import overview
@@ -50,10 +49,7 @@ def check(
 
     Nothing is fetched and no weights are loaded. Exit code 1 is no.
     """
-    ours, theirs = (vocabulary_and_tokens(_required(name)) for name in (target, draft))
-    compared = compare(
-        ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
-    )
+    compared = compare_files(_required(target), _required(draft))
     if json:
         answer = {"fits": compared.fits, "comparison": encode(compared)}
         console.print_json({"target": target, "draft": draft, **answer})

@@ -9,26 +9,14 @@ since models keep their special tokens there. Builds from 2026 on refuse any oth
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.errors import BadInputError
-from harness.models.gguf_header import Vocabulary
+from harness.models.gguf_header import TOKENIZERS, Vocabulary, vocabulary_and_tokens
 
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
 _SHOWN = 3
-
-# llama.cpp's name for `tokenizer.ggml.model` (`llama_vocab::impl::load` in src/llama-vocab.cpp).
-_TYPES = {
-    "llama": "SPM",
-    "bert": "WPM",
-    "gpt2": "BPE",
-    "hybriddna": "BPE",
-    "whitespace": "BPE",
-    "gemma4": "BPE",
-    "t5": "UGM",
-    "rwkv": "RWKV",
-    "plamo2": "PLaMo2",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +90,18 @@ def compare(
     )
 
 
+def compare_files(target: Path, draft: Path) -> Compatibility:
+    """Apply the rule to two GGUF files. Raises `BadInputError` for another file."""
+    (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target, draft))
+    return compare(ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others)
+
+
 def _kind(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
     """The kinds in llama.cpp's words, or in the file's own if it has none."""
-    ours, theirs = (_TYPES.get(each.kind, each.kind) for each in (target, draft))
+    ours, theirs = (
+        TOKENIZERS[each.kind].type if each.kind in TOKENIZERS else each.kind
+        for each in (target, draft)
+    )
     if ours == theirs:
         return True, f"both vocabularies are {ours}"
     return False, f"the target's vocabulary is {ours}, the draft's {theirs}"

@@ -6,33 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from gguf import LlamaFileType
+from msgspec import Struct
 
 from harness.errors import BadInputError
 from harness.models.gguf_file import architecture_of, opened, part_paths, refuse_renamed_part
 from harness.models.gguf_parse import GgufHeader
+from schemas.vocabulary.documents import document
 
 _PREFIX = "tokenizer.ggml."
-# By `tokenizer.ggml.model`: the ids of BOS and EOS.
-_IDS: dict[str, tuple[int | None, int | None]] = {
-    "llama": (1, 2),
-    "bert": (101, None),
-    "gpt2": (11, 11),
-    "hybriddna": (11, 11),
-    "whitespace": (11, 11),
-    "t5": (None, 1),
-    "plamo2": (1, 2),
-}
-_ADD_BOS = {"llama", "bert"}
-_ADD_EOS = {"t5"}
-_BPE = {"gpt2", "hybriddna", "whitespace", "gemma4"}
-_ADD_BOS_BY_PRE = {
-    *("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
-    *("jina-v5-nano", "tekken", "chameleon"),
-}
-_NO_BOS_BY_PRE = {"chatglm-bpe", "glm4", "glm5"}
-# These add BOS regardless of the file (ggml-org/llama.cpp#21500).
-_ALWAYS_BOS_BY_PRE = {"gemma4", "granite-embed-multi-311m"}
+_RULES = document("tokenizers", "harness.models")
+_PRE = {name: frozenset(listed) for name, listed in _RULES["pre"].items()}
+
+
+class _Tokenizer(Struct, frozen=True):
+    """What llama.cpp assumes of a kind of vocabulary; `type` is its word for the kind."""
+
+    type: str = ""
+    bos: int | None = None
+    eos: int | None = None
+    add_bos: bool = False
+    add_eos: bool = False
+
+
+TOKENIZERS = msgspec.convert(_RULES["kinds"], dict[str, _Tokenizer])
 
 
 def chat_template(path: Path) -> str | None:
@@ -144,21 +142,21 @@ def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:
 def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
     texts = _tokens(first, path)
     kind = first.text(f"{_PREFIX}model") or "none"
-    pre = (first.text(f"{_PREFIX}pre") if kind in _BPE else None) or ""
+    usual = TOKENIZERS.get(kind, _Tokenizer())
+    pre = (first.text(f"{_PREFIX}pre") if usual.type == "BPE" else None) or ""
     if kind == "gemma4":
         pre = "gemma4"
-    bos, eos = _IDS.get(kind, (None, None))
     adds_bos = first.flag(
-        f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
+        f"{_PREFIX}add_bos_token", default=usual.add_bos or pre in _PRE["add_bos"]
     )
     return Vocabulary(
         kind=kind,
         size=len(texts),
         sha256=tokenizer_sha256(texts),
-        add_bos=adds_bos or pre in _ALWAYS_BOS_BY_PRE,
-        add_eos=first.flag(f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
-        bos=_id(first, "bos", None if pre in _NO_BOS_BY_PRE else bos, len(texts)),
-        eos=_id(first, "eos", eos, len(texts)),
+        add_bos=adds_bos or pre in _PRE["always_bos"],
+        add_eos=first.flag(f"{_PREFIX}add_eos_token", default=usual.add_eos),
+        bos=_id(first, "bos", None if pre in _PRE["no_bos"] else usual.bos, len(texts)),
+        eos=_id(first, "eos", usual.eos, len(texts)),
     )
 
 

@@ -15,8 +15,7 @@ from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, default_runner, server_program
-from harness.models.compatibility import compare, refusal
-from harness.models.gguf_header import vocabulary_and_tokens
+from harness.models.compatibility import compare_files, refusal
 from harness.models.presets import default_draft
 from harness.plan import options
 from harness.plan.computer import Computer, computer_of
@@ -74,21 +73,13 @@ def plan_inputs(
     named = default_draft(models.target) if models.draft is None else None
     usual = find(named.name, say=say) if named else None
     draft = _named_draft(models, source, target, say)
-
-    # Depth and acceptance describe the named draft, not the other ways of drafting.
-    depth, acceptance = (None, None) if models.draft else (load.depth, speed.acceptance)
-
-    def usual_of(source: DraftSource) -> Speculation:
-        return _speculation(source, methods_by(source)[0], target, depth, acceptance)
-
     speculation = None
     if source is not None:
         method = _named_method(models, source)
         speculation = _speculation(source, method, target, load.depth, speed.acceptance)
     notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
-    # The method without a model that a run here measures.
-    usual_methods = RUNNERS[default_runner() or SERVER_PROGRAM].default_methods
-    text = next(name for name in usual_methods if METHODS[name].draft == "none")
+    # Depth and acceptance describe the named draft, not the other ways of drafting.
+    asked = (None, None) if models.draft else (load.depth, speed.acceptance)
     return PlanInputs(
         name=models.target,
         drafting=named.name if named else models.draft if source else None,
@@ -97,18 +88,36 @@ def plan_inputs(
         draft=draft,
         speculation=speculation,
         case=_case(speculation, load, target, draft, own),
-        ways=Ways(
-            text=_speculation("text", text, target, depth, None),
-            head=usual_of("own-head"),
-            model=usual_of("model"),
-            draft=usual,
-            draft_name=named.name if named else "",
-        ),
+        ways=_ways(target, usual, named.name if named else "", *asked),
         speed=own.speed,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
         server=server,
         notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _ways(
+    target: PlannedModel,
+    draft: PlannedModel | None,
+    name: str,
+    depth: int | None,
+    acceptance: float | None,
+) -> Ways:
+    """The ways of drafting that need no name: by text, by heads, and with the usual draft."""
+
+    def usual_of(source: DraftSource) -> Speculation:
+        return _speculation(source, methods_by(source)[0], target, depth, acceptance)
+
+    # The method without a model that a run here measures.
+    usual_methods = RUNNERS[default_runner() or SERVER_PROGRAM].default_methods
+    text = next(name for name in usual_methods if METHODS[name].draft == "none")
+    return Ways(
+        text=_speculation("text", text, target, depth, None),
+        head=usual_of("own-head"),
+        model=usual_of("model"),
+        draft=draft,
+        draft_name=name,
     )
 
 
@@ -146,10 +155,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:
 def _other_vocabulary(target: PlannedModel, draft: PlannedModel) -> str | None:
     """How the vocabularies differ: by the files where both are here, else by size and maker."""
     if target.path is not None and draft.path is not None:
-        (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target.path, draft.path))
-        return compare(
-            ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others
-        ).reason
+        return compare_files(target.path, draft.path).reason
     return other_vocabulary(target.facts, draft.facts)
 
 
