@@ -9,13 +9,13 @@ from harness import __version__
 from harness.errors import BadInputError
 from harness.imports import rig_and_settings
 from harness.imports.arm_methods import method
-from harness.imports.counting import utc_text
 from harness.imports.ids import ids_of
 from harness.imports.needed_facts import KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ArmRead, ParsedFiles, Part
 from harness.imports.source_files import BASELINE
 from harness.imports.trials import LeftOut, trials
+from harness.run.record import utc
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Trial
@@ -146,7 +146,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
     except OverflowError as error:
         message = f"{part}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
         raise BadInputError(message) from error
-    return utc_text(start), utc_text(end)
+    return utc(start), utc(end)
 
 
 def _lines(left_out: LeftOut) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
 from harness.imports.json_object import MS_PER_S
 from harness.imports.needed_facts import RateCounts
@@ -52,8 +51,3 @@ def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
         return None
     counted = Counter(lengths)
     return tuple(counted[length] for length in range(max(lengths) + 1))
-
-
-def utc_text(moment: datetime) -> str:
-    """A moment as results have it."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -69,10 +69,6 @@ class JsonObject:
             self.refuse(key, "a number from 0")
         return float(value)
 
-    def seconds_as_ms(self, key: str) -> float | None:
-        seconds = self.number(key)
-        return None if seconds is None else seconds * MS_PER_S
-
     def count(self, key: str) -> int | None:
         """A whole number from 0."""
         value = self.fields.get(key)

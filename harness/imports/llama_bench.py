@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from harness.imports.counting import utc_text
 from harness.imports.ids import id_of
 from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
@@ -16,6 +15,7 @@ from harness.imports.names import target_facts
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, Given
+from harness.run.record import utc
 from schemas.axes import FlashAttention, SplitMode
 from schemas.rig import Backend
 
@@ -146,7 +146,7 @@ def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
     try:
         end = datetime.fromisoformat(last) + timedelta(seconds=1 + spent / _NS_PER_S)
         start = datetime.fromisoformat(min(known)[0])
-        return ImportedFacts(measured_from=utc_text(start), measured_until=utc_text(end))
+        return ImportedFacts(measured_from=utc(start), measured_until=utc(end))
     except (ValueError, OverflowError):
         rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
 

@@ -88,7 +88,7 @@ def _is_log(file: Given) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class LoggedRequest:
+class _LoggedRequest:
     """The lines of one request of a log, as far as they were read."""
 
     line: int
@@ -104,8 +104,8 @@ def _logged(file: Given) -> list[Record]:
     """
     if _LINES["decoded"].search(text(file)):
         return list(_speculated(file))
-    requests: list[LoggedRequest] = []
-    tasks: dict[str, LoggedRequest] = {}
+    requests: list[_LoggedRequest] = []
+    tasks: dict[str, _LoggedRequest] = {}
     early: dict[str, re.Match[str]] = {}
     task = ""
     for number, line in enumerate(text(file).splitlines(), start=1):
@@ -113,11 +113,11 @@ def _logged(file: Given) -> list[Record]:
         printed = tasks.get(task)
         if prompt := _LINES["prompt"].search(line):
             drafts = early.pop(task, None)
-            printed = tasks[task] = LoggedRequest(line=number, prompt=prompt, drafts=drafts)
+            printed = tasks[task] = _LoggedRequest(line=number, prompt=prompt, drafts=drafts)
             requests.append(printed)
         elif answer := _LINES["answer"].search(line):
             if printed is None:
-                printed = tasks[task] = LoggedRequest(line=number, drafts=early.pop(task, None))
+                printed = tasks[task] = _LoggedRequest(line=number, drafts=early.pop(task, None))
                 requests.append(printed)
             printed.line, printed.answer = number, answer
         elif drafts := _LINES["drafts"].search(line):
@@ -150,7 +150,7 @@ def _speculated(file: Given) -> Iterator[Record]:
         encoded = part
 
 
-def _of_log(name: str, printed: LoggedRequest, answer: re.Match[str]) -> Record:
+def _of_log(name: str, printed: _LoggedRequest, answer: re.Match[str]) -> Record:
     prompt, drafts = printed.prompt, printed.drafts
     return Record(
         arm=BASELINE,

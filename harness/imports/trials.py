@@ -7,7 +7,7 @@ from dataclasses import replace
 from harness.imports.counting import decode_ms
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
-from harness.run.record import MS_DECIMALS
+from harness.run.record import ms
 from schemas.codec import text_digest
 from schemas.submission import Method, Trial
 
@@ -28,7 +28,10 @@ def trials(
     made: list[Trial] = []
     for read in records:
         record = replace(read, decode_ms=decode_ms(read, counts))
-        if record.reason is None and not _is_timed(record):
+        spent_ms, tokens = ms(record.decode_ms), record.output_tokens
+        # A first token needs no time after it; more in no time at all are a slip.
+        is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
+        if record.reason is None and not is_timed:
             left_out["a record without both tokens and time"].append(record.place)
             continue
         arm, method = arms[record.arm]
@@ -43,20 +46,13 @@ def trials(
     return tuple(made)
 
 
-def _is_timed(record: Record) -> bool:
-    """A first token needs no time after it; more in no time at all are a slip."""
-    if not record.output_tokens or record.decode_ms is None:
-        return False
-    return bool(_ms(record.decode_ms)) or record.output_tokens == 1
-
-
 def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
     trial = replace(
         trial,
         output_tokens=record.output_tokens,
-        decode_ms=_ms(record.decode_ms),
-        prompt_ms=_ms(record.prompt_ms),
-        ttft_ms=_ms(record.ttft_ms),
+        decode_ms=ms(record.decode_ms),
+        prompt_ms=ms(record.prompt_ms),
+        ttft_ms=ms(record.ttft_ms),
         finish=record.finish,
         output_sha256=record.output_hash and text_digest(record.output_hash),
     )
@@ -118,7 +114,3 @@ def _fitting(
         return None
     longest = max((length for length, count in enumerate(histogram) if count), default=-1)
     return histogram[: longest + 1]
-
-
-def _ms(value: float | None) -> float | None:
-    return None if value is None else round(value, MS_DECIMALS)

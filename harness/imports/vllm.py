@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.imports import vllm_bench
-from harness.imports.counting import histogram, utc_text
+from harness.imports.counting import histogram
 from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
 from harness.imports.names import finish_of, reason_of
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
 from harness.imports.source_files import Given, by_arm
+from harness.imports.vllm_bench import concurrency, is_result
+from harness.run.record import utc
 from harness.runners.http.counted_rounds import Counted, totals
 from schemas.submission import Reason
 
@@ -21,18 +23,17 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     """Every file is an arm, the first one the baseline; a part for each number of requests."""
     pairs = by_arm(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
-    results = [row for _, found in rows for row in found if vllm_bench.is_result(row)]
-    levels = dict.fromkeys(map(vllm_bench.concurrency, results)) or {None: None}
+    results = [row for _, found in rows for row in found if is_result(row)]
+    levels = dict.fromkeys(map(concurrency, results)) or {None: None}
     parts = []
     for level in levels:
-        own = [(arm, [row for row in found if _is_at(row, level)]) for arm, found in rows]
+        own = [
+            (arm, [r for r in found if not is_result(r) or concurrency(r) == level])
+            for arm, found in rows
+        ]
         name = f"vllm-{level}-at-once" if len(levels) > 1 and level else "vllm"
         parts.append(_part(name, pairs, own))
     return ParsedFiles(parts=tuple(parts), left_out=tuple(vllm_bench.left_out(results)))
-
-
-def _is_at(row: JsonObject, level: int | None) -> bool:
-    return not vllm_bench.is_result(row) or vllm_bench.concurrency(row) == level
 
 
 def _part(
@@ -40,8 +41,8 @@ def _part(
 ) -> Part:
     records = tuple(record for arm, records in rows for record in _records(arm, records))
     require_same_prompts(records, "give each row a custom_id")
-    benched = [(arm, row) for arm, records in rows for row in records if vllm_bench.is_result(row)]
-    in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
+    benched = [(arm, row) for arm, records in rows for row in records if is_result(row)]
+    in_flight = {arm: concurrency(row) for arm, row in benched}
     results = [row for _, row in benched]
     return Part(
         name=name,
@@ -57,7 +58,7 @@ def _part(
 
 def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
     for number, row in enumerate(rows, start=1):
-        if vllm_bench.is_result(row):
+        if is_result(row):
             yield from vllm_bench.records(arm, row)
             continue
         prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
@@ -137,7 +138,7 @@ def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
     """The second in which the first answer was made."""
     bodies = [_answer(row)[0] for row in rows]
     created = [made for body in bodies if body and (made := body.moment("created"))]
-    return ImportedFacts(measured_from=utc_text(min(created)) if created else None)
+    return ImportedFacts(measured_from=utc(min(created)) if created else None)
 
 
 FORMAT = Format(

@@ -43,13 +43,13 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
         if error is not None:
             yield replace(record, reason=reason_of(error))
             continue
-        steps = intervals.numbers(str(number)) or []
+        first_s, steps = firsts.number(str(number)), intervals.numbers(str(number)) or []
         decode_s = sum(filter(None, steps))
         yield replace(
             record,
             prompt_tokens=inputs[number] or None,
             output_tokens=outputs[number],
-            ttft_ms=firsts.seconds_as_ms(str(number)),
+            ttft_ms=None if first_s is None else first_s * MS_PER_S,
             decode_ms=decode_s * MS_PER_S if decode_s and None not in steps else None,
         )
 

@@ -4,7 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from schemas.codec import text_digest, token_digest
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
 
-MS_DECIMALS = 3
+_MS_DECIMALS = 3
 # Bound of the format on $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
 
@@ -40,7 +40,7 @@ def failed_trial(
         order=order,
         outcome="failed",
         reason=failure.reason,
-        wall_ms=_known(failure.waited_ms),
+        wall_ms=ms(failure.waited_ms),
     )
 
 
@@ -55,7 +55,7 @@ def trial_of(
     """The trial of a generation: counters, histograms and medians of its rounds."""
     text, whole = generation.text, generation.whole
     measured: dict[str, Any] = {
-        field.name: _known(getattr(generation, field.name)) for field in fields(submission.Measured)
+        field.name: ms(getattr(generation, field.name)) for field in fields(submission.Measured)
     }
     trial = submission.Trial(
         arm=planned.arm,
@@ -64,8 +64,8 @@ def trial_of(
         order=order,
         outcome="ok",
         output_tokens=generation.output_tokens,
-        decode_ms=_ms(generation.decode_ms),
-        started_ms=_known(started_ms),
+        decode_ms=ms(generation.decode_ms),
+        started_ms=ms(started_ms),
         finish=generation.finish,
         output_sha256=None if whole is None else token_digest(whole),
         text_sha256=None if text is None or whole is not None else text_digest(text),
@@ -87,8 +87,8 @@ def _with_rounds(trial: submission.Trial, rounds: Sequence[Round]) -> submission
     by_drafted = [[item for item in rounds if item.drafted == length] for length in lengths]
     return replace(
         trial,
-        draft_ms=_ms(sum(item.draft_ms for item in rounds)),
-        verify_ms=_ms(sum(item.verify_ms for item in rounds)),
+        draft_ms=ms(sum(item.draft_ms for item in rounds)),
+        verify_ms=ms(sum(item.verify_ms for item in rounds)),
         rounds=len(rounds),
         full_rounds=sum(1 for item in rounds if 0 < item.drafted == item.accepted),
         drafted=sum(item.drafted for item in rounds),
@@ -151,7 +151,7 @@ def later(time: str, seconds: float) -> str:
 
 def utc(time: datetime) -> str:
     """The time in the format's form, to the second."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def compared(
@@ -255,7 +255,7 @@ def _of(facts: Sequence[journal.Fact], kind: type[F]) -> list[F]:
 
 
 def _medians(groups: Iterable[list[float]]) -> tuple[float, ...]:
-    return tuple(_ms(statistics.median(group)) for group in groups)
+    return tuple(round(statistics.median(group), _MS_DECIMALS) for group in groups)
 
 
 def _histogram(lengths: Iterable[int]) -> tuple[int, ...]:
@@ -263,10 +263,6 @@ def _histogram(lengths: Iterable[int]) -> tuple[int, ...]:
     return tuple(counts[length] for length in range(max(counts, default=-1) + 1))
 
 
-def _ms(value: float) -> float:
-    return round(value, MS_DECIMALS)
-
-
-def _known(value: float | None) -> float | None:
+def ms(value: float | None) -> float | None:
     """To thousandths, where it was measured."""
-    return None if value is None else round(value, MS_DECIMALS)
+    return None if value is None else round(value, _MS_DECIMALS)
