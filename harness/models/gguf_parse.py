@@ -130,12 +130,12 @@ def parse_header(name: str, read: ReadRange) -> GgufHeader:
     raise BadInputError(message)
 
 
+@dataclass(slots=True)
 class _Cursor:
     """A position in the bytes of a header."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.position = 0
+    data: bytes
+    position: int = 0
 
     def take(self, format_: str, count: int = 1) -> tuple[int | float | bool, ...]:
         values = struct.Struct(f"<{count}{format_}")

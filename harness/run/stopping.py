@@ -48,6 +48,7 @@ Prune = Callable[[Submission], PruneDecision]
 Blocks = dict[int, list[PlannedTrial]]
 
 
+@dataclass(kw_only=True)
 class StopController:
     """Decide what a campaign still runs, by its journal.
 
@@ -55,40 +56,32 @@ class StopController:
     campaign. `so_far` gives what was measured up to now; `prune` may drop arms after a block.
     """
 
-    def __init__(
-        self,
-        campaign: Campaign,
-        journal: Journal,
-        *,
-        clock: Callable[[], float],
-        observe: events.Observer,
-        so_far: Callable[[], Submission],
-        prune: Prune | None = None,
-    ) -> None:
-        self._campaign = campaign
-        self._journal = journal
-        self._clock = clock
-        self._observe = observe
-        self._so_far = so_far
-        self._prune = prune
+    campaign: Campaign
+    journal: Journal
+    clock: Callable[[], float]
+    observe: events.Observer
+    so_far: Callable[[], Submission]
+    prune: Prune | None = None
+
+    def __post_init__(self) -> None:
         # Earlier trials count with what they took, without loading.
-        self._start_s = clock() - sum(trial.wall_ms or 0.0 for trial in self._trials) / 1000
+        self._start_s = self.clock() - sum(trial.wall_ms or 0.0 for trial in self._trials) / 1000
 
     def left(self) -> Blocks:
         """The trials that the journal does not hold, by block, in their order.
 
         Those of the plan; once they are done, those of the prompts whose times disagree.
         """
-        return self._undone(plan(self._campaign)) or self.repeats()
+        return self._undone(plan(self.campaign)) or self.repeats()
 
     def repeats(self) -> Blocks:
         """What is written once more after the last block, as far as the journal does not hold it.
 
         The times in the journal decide, so that a resumed campaign repeats the same prompts.
         """
-        blocks = self._campaign.blocks
-        again = disagreeing(self._trials, blocks, self._campaign.stopping.repeat_beyond)
-        return self._undone(each for each in plan(self._campaign, again) if each.block == blocks)
+        blocks = self.campaign.blocks
+        again = disagreeing(self._trials, blocks, self.campaign.stopping.repeat_beyond)
+        return self._undone(each for each in plan(self.campaign, again) if each.block == blocks)
 
     def _undone(self, items: Iterable[PlannedTrial]) -> Blocks:
         done = {(trial.arm, trial.prompt, trial.block) for trial in self._trials}
@@ -102,7 +95,7 @@ class StopController:
     def announce(self, left: Blocks) -> None:
         """Report how many trials are certain, and how many of them are done."""
         undone = sum(len(items) for items in left.values())
-        beyond = self._per_block * (self._campaign.blocks - self._campaign.least_blocks)
+        beyond = self._per_block * (self.campaign.blocks - self.campaign.least_blocks)
         done = len(self._trials)
         self._planned(done + max(undone - beyond, 0), done)
 
@@ -110,50 +103,50 @@ class StopController:
         """Why the campaign ends before this block. A started block is always finished."""
         if block not in left or any(trial.block == block for trial in self._trials):
             return None
-        if self._prune is not None and block and self._pruned(self._prune, block):
+        if self.prune is not None and block and self._pruned(self.prune, block):
             return "precise-enough"
-        optional, rule = block >= self._campaign.least_blocks, self._campaign.stopping
-        half_width = deciding(self._so_far()) if optional and rule.precision else None
+        optional, rule = block >= self.campaign.least_blocks, self.campaign.stopping
+        half_width = deciding(self.so_far()) if optional and rule.precision else None
         early = decide(
             rule,
             blocks=block,
             half_width=half_width,
-            spent_s=self._clock() - self._start_s,
+            spent_s=self.clock() - self._start_s,
             share=len(left[block]) / self._per_block,
         )
         if early is None and optional:
             total = len(self._trials) + len(left[block])
-            self._observe(events.Extended(total=total, half_width=half_width))
+            self.observe(events.Extended(total=total, half_width=half_width))
         return early
 
     @property
     def dropped(self) -> frozenset[str]:
         """The arms that get no further trials."""
-        facts = self._journal.facts
+        facts = self.journal.facts
         return frozenset(fact.arm for fact in facts if isinstance(fact, DroppedFact))
 
     def _pruned(self, prune: Prune, block: int) -> bool:
         """Drop the arms that are not worth another block; returns whether the campaign is over."""
-        decision = prune(self._so_far())
+        decision = prune(self.so_far())
         for arm in sorted(decision.drop - self.dropped):
-            self._journal.add(DroppedFact(arm=arm))
+            self.journal.add(DroppedFact(arm=arm))
         if decision.drop:
-            done, left = len(self._trials), self._per_block * (self._campaign.blocks - block)
+            done, left = len(self._trials), self._per_block * (self.campaign.blocks - block)
             self._planned(done + left, done)
         return decision.enough
 
     def _planned(self, total: int, done: int) -> None:
-        prompts = len(self._campaign.suite.prompts)
-        restarts = self._campaign.interleaved == "block"
-        self._observe(
+        prompts = len(self.campaign.suite.prompts)
+        restarts = self.campaign.interleaved == "block"
+        self.observe(
             events.TrialsPlanned(total=total, done=done, prompts=prompts, restarts=restarts)
         )
 
     @property
     def _trials(self) -> list[Trial]:
-        return [fact.trial for fact in self._journal.facts if isinstance(fact, TrialFact)]
+        return [fact.trial for fact in self.journal.facts if isinstance(fact, TrialFact)]
 
     @property
     def _per_block(self) -> int:
-        arms = len(self._campaign.arms) - len(self.dropped)
-        return arms * len(self._campaign.suite.prompts)
+        arms = len(self.campaign.arms) - len(self.dropped)
+        return arms * len(self.campaign.suite.prompts)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from harness.runners.inprocess.context import Context
 from schemas.codec import token_digest
@@ -67,6 +68,7 @@ class OracleDrafter:
         return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
 
 
+@dataclass(slots=True)
 class ScriptDrafter:
     """Proposes drafts that yield `length` tokens a round on average.
 
@@ -74,55 +76,50 @@ class ScriptDrafter:
     Drafting costs nothing.
     """
 
-    def __init__(self, reference: Sequence[int], *, n_max: int, length: float) -> None:
-        self._reference = reference
-        self._n_max = n_max
-        self._per_round = length - 1
-        self._owed = 0.0
+    reference: Sequence[int]
+    _: KW_ONLY
+    n_max: int
+    length: float
+    owed: float = 0.0
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
         """The baseline's next tokens up to the accepted length, then wrong ones."""
-        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
-        self._owed += self._per_round
-        accepted = min(int(self._owed + _ROUNDING), len(right))
-        self._owed = min(self._owed - accepted, 1.0)
+        right = self.reference[len(text) : len(text) + min(limit, self.n_max)]
+        self.owed += self.length - 1
+        accepted = min(int(self.owed + _ROUNDING), len(right))
+        self.owed = min(self.owed - accepted, 1.0)
         return [*right[:accepted], *(abs(token - 1) for token in right[accepted:])]
 
 
+@dataclass
 class ModelDrafter:
     """A small model proposes one token after another; accepted ones stay in its state.
 
-    With a script it does the same work and proposes what the script says.
+    Its context holds exactly the prompt; reading it took `prompt_ms`. With a script it does the
+    same work and proposes what the script says.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        prompt: Sequence[int],
-        *,
-        n_max: int,
-        prompt_ms: float | None = None,
-        script: ScriptDrafter | None = None,
-    ) -> None:
-        """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
-        self._script = script
-        self.prompt_ms = prompt_ms
-        self._context = context
-        self._n_max = n_max
-        self._fed = list(prompt)
-        self._agreed = len(prompt)
+    context: Context
+    prompt: Sequence[int]
+    _: KW_ONLY
+    n_max: int
+    prompt_ms: float | None = None
+    script: ScriptDrafter | None = None
+
+    def __post_init__(self) -> None:
+        self._fed, self._agreed = list(self.prompt), len(self.prompt)
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
         """The small model's own greedy continuation."""
-        count = min(limit, self._n_max)
+        count = min(limit, self.n_max)
         if count <= 0:
             return []
         self._forget_rejected(text)
-        scripted = [] if self._script is None else self._script.draft(text, count)
+        scripted = [] if self.script is None else self.script.draft(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:
-            token = self._context.advance(pending)
+            token = self.context.advance(pending)
             self._fed += pending
             draft.append(scripted[len(draft)] if len(draft) < len(scripted) else token)
             pending = [draft[-1]]
@@ -133,5 +130,5 @@ class ModelDrafter:
         most = min(len(self._fed), len(text) - 1)
         while self._agreed < most and self._fed[self._agreed] == text[self._agreed]:
             self._agreed += 1
-        self._context.truncate(self._agreed)
+        self.context.truncate(self._agreed)
         del self._fed[self._agreed :]

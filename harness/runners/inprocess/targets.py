@@ -37,27 +37,27 @@ class Sampler:
         return int(np.searchsorted(weights, share * weights[-1], side="right"))
 
 
+@dataclass(slots=True)
 class SampledTarget:
     """A target whose choices are drawn; `held` are the tokens of the text that it holds."""
 
-    def __init__(self, target: Rows, sampler: Sampler, *, held: int) -> None:
-        self._target = target
-        self._sampler = sampler
-        self._held = held
+    target: Rows
+    sampler: Sampler
+    held: int
 
     def step(self, tokens: Sequence[int]) -> list[int]:
         """Feed tokens after the held prefix; the token drawn after each of them."""
-        self._target.step(tokens)
-        first, self._held = self._held + 1, self._held + len(tokens)
-        rows = self._target.logits(len(tokens))
-        return [self._sampler.draw(row, first + at) for at, row in enumerate(rows)]
+        self.target.step(tokens)
+        first, self.held = self.held + 1, self.held + len(tokens)
+        rows = self.target.logits(len(tokens))
+        return [self.sampler.draw(row, first + at) for at, row in enumerate(rows)]
 
     def truncate(self, length: int) -> None:
-        self._target.truncate(length)
-        self._held = length
+        self.target.truncate(length)
+        self.held = length
 
     def is_end(self, token: int) -> bool:
-        return self._target.is_end(token)
+        return self.target.is_end(token)
 
     def margins(self, count: int) -> list[float]:
-        return self._target.margins(count)
+        return self.target.margins(count)

@@ -1,5 +1,7 @@
 """The command line of a llama-server for one arm, in the words that its binary knows."""
 
+from dataclasses import dataclass, field
+
 from estimates.engine_commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
@@ -30,28 +32,27 @@ def arguments(
     return tuple(words.argv)
 
 
+@dataclass(slots=True)
 class _Words:
     """The arguments so far, and what the binary understands."""
 
-    def __init__(self, abilities: Abilities) -> None:
-        self.abilities = abilities
-        self.argv: list[str] = []
+    abilities: Abilities
+    argv: list[str] = field(default_factory=list)
 
     def need(self, value: object, *names: str) -> None:
         """Add a flag, with its value unless that is `None`.
 
         Raises `_UnknownToBinaryError` when no name is known.
         """
-        name = self.abilities.first(*names)
-        if name is None:
+        if not self.offer(value, *names):
             raise _UnknownToBinaryError(names[0])
-        self.argv += [name] if value is None else [name, str(value)]
 
-    def offer(self, value: object | None, *names: str) -> None:
+    def offer(self, value: object, *names: str) -> bool:
         """Add a flag, with its value unless that is `None`, where the binary knows it."""
         name = self.abilities.first(*names)
         if name is not None:
             self.argv += [name] if value is None else [name, str(value)]
+        return name is not None
 
 
 def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> None:
