@@ -1,12 +1,15 @@
-"""Check what an engine needs: Python, a compiler, the binding or a server, and its backend."""
+"""Check an engine: Python, a compiler, the binding or a server, its backend, a few tokens."""
 
 import platform
 import shutil
 import sys
 from collections.abc import Sequence
 
+from harness.campaign.model import Campaign
 from harness.doctor.check import Check, fail, ok, warn
+from harness.errors import MachineError
 from harness.machine.engines import INSTALL_ENGINE, PACKAGE, SERVER_PROGRAM, vendored_commit
+from harness.runners.base import Failure, Runner
 from schemas.submission import Device, Gpu
 from schemas.vocabulary import say
 
@@ -64,6 +67,30 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         )
         return warn("Backend", listed, remedy)
     return ok("Backend", listed)
+
+
+def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
+    """Let the engine write a few tokens: a build for another processor crashes only then.
+
+    `replacement` is another build to take.
+    """
+    remedy = (
+        "Name another model with --model. If none works, this build does not fit this machine: "
+        f"{replacement}"
+    )
+    try:
+        session = runner(campaign)
+    except MachineError as error:
+        return fail("Decode", str(error).partition("; try: ")[0], remedy)
+    try:
+        prepared = session.prepare(campaign.arms[0].id)
+    finally:
+        session.close()
+    if isinstance(prepared, Failure):
+        return fail("Decode", prepared.detail, remedy)
+    written = prepared.warm_up
+    rate = 1000 * (written.output_tokens - 1) / written.decode_ms
+    return ok("Decode", f"{rate:.1f} tokens/s with {campaign.target.model.name}")
 
 
 def server_devices(listed: Sequence[Device], gpus: Sequence[Gpu]) -> Check:

@@ -13,7 +13,6 @@ from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.doctor import engine_checks, machine_checks
 from harness.doctor.check import Check, fail, ok
-from harness.doctor.decode import decode
 from harness.errors import HarnessError
 from harness.machine.detect import machine as describe_machine
 from harness.machine.engines import (
@@ -76,7 +75,7 @@ def _decode(runner: str, model: str | None, say: Callable[[str], None]) -> Check
     options = Options(target=model or DEFAULT_DRAFT, methods=(NO_SPECULATION,))
     campaign = campaign_from(options, say=say, runner=RUNNERS[runner])
     replacement = OTHER_SERVER if runner == SERVER_PROGRAM else engine_checks.PORTABLE_REINSTALL
-    return decode(CONNECT[runner](ConnectionOptions()).open, campaign, replacement)
+    return engine_checks.decode(CONNECT[runner](ConnectionOptions()).open, campaign, replacement)
 
 
 def _devices() -> tuple[Device, ...] | None:

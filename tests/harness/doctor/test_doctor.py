@@ -7,7 +7,7 @@ import pytest
 
 from harness.doctor import engine_checks, examine, machine_checks
 from harness.doctor.check import Check
-from harness.doctor.decode import decode
+from harness.doctor.engine_checks import decode
 from harness.machine.command import death
 from schemas.submission import Device, Gpu, Snapshot
 from tests.harness.campaigns import campaign
