@@ -46,13 +46,8 @@ class NothingMeasuredError(HarnessError):
 
 
 def unreadable(path: Path, error: OSError) -> BadInputError:
-    match error:
-        case IsADirectoryError():
-            step = "name a file in it"
-        case PermissionError():
-            step = "check its permissions"
-        case _:
-            step = "check the path"
+    steps = {IsADirectoryError: "name a file in it", PermissionError: "check its permissions"}
+    step = steps.get(type(error), "check the path")
     return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")
 
 

@@ -23,14 +23,13 @@ def is_printed(words: Sequence[str]) -> bool:
             words = [command, "--help"]
         case [*command, "-h"]:
             words = [*command, "--help"]
-    if not words or words[-1] not in _HELP or not _fits(sys.stdout):
+    # The file's width and signs; there is no stream where it was closed.
+    fits = (
+        getattr(sys.stdout, "encoding", None) == "utf-8" and get_terminal_size().columns >= COLUMNS
+    )
+    if not fits or not words or words[-1] not in _HELP:
         return False
     text = json.loads(FILE.read_text("utf-8"))[PROGRAM].get(" ".join(words))
     if text is not None:
         sys.stdout.write(text)
     return text is not None
-
-
-def _fits(stream: object) -> bool:
-    """Whether a stream shows the file's width and signs; it is `None` where it was closed."""
-    return getattr(stream, "encoding", None) == "utf-8" and get_terminal_size().columns >= COLUMNS

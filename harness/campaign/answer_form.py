@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator
 
 from harness.campaign.model import SuitePrompt
 from schemas.submission import AnswerForm
@@ -54,7 +54,11 @@ def _formal(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
     if not read:  # prose may come before a call
         return None if cut else "invalid-json"
     check = _validator(prompt.schema or "true", tools)
-    faults = (_is_fault(e, found) for found in read for e in check.iter_errors(found.value))
+    faults = (
+        tuple(error.instance_path) not in found.open_paths or error.kind.name not in _OF_AN_END
+        for found in read
+        for error in check.iter_errors(found.value)
+    )
     return "wrong-schema" if any(faults) else "valid"
 
 
@@ -80,11 +84,6 @@ def require_schema(prompt: SuitePrompt) -> None:
         except (KeyError, TypeError) as error:
             message = f"{prompt.id}: its schema is no list of tools with a name and parameters"
             raise ValueError(message) from error
-
-
-def _is_fault(error: ValidationError, found: _Value) -> bool:
-    is_open = tuple(error.instance_path) in found.open_paths
-    return not (is_open and error.kind.name in _OF_AN_END)
 
 
 @cache

@@ -72,10 +72,15 @@ def without_keys(text: str, command: Sequence[str]) -> str:
     return text
 
 
-def _keys(command: Sequence[str]) -> Iterator[str]:
+def _with_values(command: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Each word with its flag, and with the value after an equals sign or the next word."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
-        key = value if equals else following
+        yield word, flag, value if equals else following
+
+
+def _keys(command: Sequence[str]) -> Iterator[str]:
+    for word, flag, key in _with_values(command):
         if _OF_A_KEY.fullmatch(flag.lstrip("-")) and len(key) >= _SHORTEST_KEY:
             yield key
         if private.secret(word):
@@ -88,12 +93,10 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
     Raises `BadInputError` for JSON that lost its quotes to the shell.
     """
     stated: dict[str, Json] = {}
-    for word, following in zip(command, (*command[1:], ""), strict=True):
-        flag, equals, value = word.partition("=")
+    for _, flag, text in _with_values(command):
         config, _, key = flag.lstrip("-").partition(".")
         if _KINDS.get(config.replace("_", "-")) != "configurations":
             continue
-        text = value if equals else following
         try:
             read: Json = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -18,7 +18,15 @@ def methods(
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     if json:
-        console.print_json({name: _as_json(entry) for name, entry in METHODS.items()})
+        listed: Json = {
+            name: {
+                "summary": entry.summary,
+                "options": {**entry.defaults, **dict.fromkeys(entry.optional)},
+                "runners": list(_runners_of(entry)),
+            }
+            for name, entry in METHODS.items()
+        }
+        console.print_json(listed)
         return
     screen = console.result_console()
     for entry in METHODS.values():
@@ -35,14 +43,6 @@ def signature(entry: MethodEntry) -> str:
     """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
     sizes = ",".join(f"{key}={value:g}" for key, value in entry.defaults.items())
     return f"{entry.id}:{sizes}" if sizes else entry.id
-
-
-def _as_json(entry: MethodEntry) -> Json:
-    return {
-        "summary": entry.summary,
-        "options": {**entry.defaults, **dict.fromkeys(entry.optional)},
-        "runners": list(_runners_of(entry)),
-    }
 
 
 def _runners_of(entry: MethodEntry) -> tuple[str, ...]:

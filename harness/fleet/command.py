@@ -17,6 +17,7 @@ from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.report.words import seconds as duration
 from harness.run.chosen_engine import EngineOptions
 from harness.run.request import ResultOptions
+from harness.run.result_file import require_writable
 from schemas.vocabulary.say import count
 
 # Addresses that no other machine reaches.
@@ -57,7 +58,6 @@ def run(
     """
     _require_distributed()
     from harness.fleet import connections, matrix, owned_device, scheduler, worker  # noqa: PLC0415 - slow
-    from harness.run.result_file import require_writable  # noqa: PLC0415 - slow to import
 
     kinds = (Options, EngineOptions, ResultOptions)
     known = {name.removeprefix("--") for kind in kinds for name in option_names(kind)}

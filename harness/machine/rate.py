@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import psutil
 
 BYTES, _REPEATS = 64 * 1024 * 1024, 8
@@ -21,8 +22,6 @@ def this_machine(
     threads: int | None, clock: Callable[[], float] = time.perf_counter
 ) -> MachineRate:
     """The rate of the best of eight copies; by default all cores but one compute."""
-    import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
-
     source = np.zeros(BYTES, dtype=np.uint8)
     destination, took_s = np.ones_like(source), []
     for _ in range(_REPEATS):

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import gguf
+
 from harness import files
 from harness.errors import MachineError
 from harness.machine.command import failure, own_module
@@ -62,8 +64,6 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
 
 def write_floats(source: Path, destination: Path, quantisation: str) -> None:
     """Write the weights of a GGUF file as F16 or F32; those in F32 stay as they are."""
-    import gguf  # noqa: PLC0415 - slow to import
-
     model = gguf.GGUFReader(source)
     writer = gguf.GGUFWriter(destination, model.fields["general.architecture"].contents())
     for name, field in model.fields.items():

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from harness.errors import BadInputError
-from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, ReadRange, parse_header
+from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, parse_header
 
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
@@ -22,7 +23,7 @@ _LONGEST = max(map(len, _OTHERS))
 def opened(path: Path) -> GgufHeader:
     """The header of a whole file. Raises `BadInputError` with what is wrong and what to do."""
     check_start(path)
-    found = parse_header(path.name, _reader_of(path))
+    found = parse_header(path.name, partial(_read, path))
     alignment = found.number("general.alignment") or ALIGNMENT
     weights = found.end + -found.end % alignment
     last = max((tensor.offset + tensor.bytes for tensor in found.tensors), default=0)
@@ -76,12 +77,7 @@ def check_start(path: Path) -> None:
     if not path.is_file():
         message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
         raise BadInputError(message)
-    try:
-        with path.open("rb") as file:
-            start = file.read(_LONGEST)
-    except OSError as error:
-        message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
-        raise BadInputError(message) from error
+    start = _read(path, 0, _LONGEST)
     if start.startswith(MAGIC):
         return
     if not start:
@@ -100,14 +96,11 @@ def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
         file.truncate(total_bytes)
 
 
-def _reader_of(path: Path) -> ReadRange:
-    def read(start: int, length: int) -> bytes:
-        try:
-            with path.open("rb") as file:
-                file.seek(start)
-                return file.read(length)
-        except OSError as error:
-            message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
-            raise BadInputError(message) from error
-
-    return read
+def _read(path: Path, start: int, length: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(length)
+    except OSError as error:
+        message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
+        raise BadInputError(message) from error

@@ -33,10 +33,6 @@ class MeasuredEngine:
     local_files: LocalFiles
     memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def interrupted(self) -> bool:
-        return self.submission.design.ended == "interrupted"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnEngine:

@@ -48,8 +48,10 @@ def interleave(
                 continue
             ended[name] = outcome
             del positions[name]
-            failed = needs_all and isinstance(outcome, HarnessError)
-            interrupted = interrupted or failed or _was_interrupted(outcome)
+            if isinstance(outcome, HarnessError):
+                interrupted |= needs_all or isinstance(outcome, NothingMeasuredError)
+            else:
+                interrupted |= outcome.design.ended == "interrupted"
     return {name: ended[name] for name in runs}
 
 
@@ -75,9 +77,3 @@ def _step(
         return error
     except KeyboardInterrupt:
         return NotStartedError("interrupted before it started")
-
-
-def _was_interrupted(outcome: Submission | HarnessError) -> bool:
-    if isinstance(outcome, HarnessError):
-        return isinstance(outcome, NothingMeasuredError)
-    return outcome.design.ended == "interrupted"

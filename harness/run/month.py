@@ -1,9 +1,6 @@
 """The run of the month: the same few prompts for all, and one line that compares results."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-
-import typer
 
 from estimates.identity import identify
 from estimates.model import Summary
@@ -37,11 +34,6 @@ def of_the_month(options: Options) -> Options:
             return replace(short, target=name, methods=options.methods or (parse(run.method),))
     console.say(f"None of {say.listed(run.targets)} fits {memory.name}: a small model instead.")
     return short
-
-
-def print_lines(measured: Iterable[tuple[Submission, Summary]]) -> None:
-    for submission, summary in measured:
-        typer.echo(line(submission, summary))
 
 
 def line(submission: Submission, summary: Summary) -> str:

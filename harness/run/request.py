@@ -95,13 +95,12 @@ class RunRequest:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
 
-    def write(self, submission: "Submission") -> Path:
-
+    def write(self, submission: Submission) -> Path:
         given = self.result
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
         return results.write(submission, given.output)
 
-    def campaigns(self, *, fetch: bool) -> "dict[str, Campaign]":
+    def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].campaign(self.options, fetch=fetch)
         return {each.name: each.on(first) for each in self.engines}

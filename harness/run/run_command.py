@@ -39,8 +39,9 @@ def measure(request: RunRequest) -> None:
         if step is not None:
             console.say(step)
     if request.result.month and not request.result.json:
-        month.print_lines((each.submission, each.summary) for each in measured.values())
-    if any(each.interrupted for each in measured.values()):
+        for each in measured.values():
+            typer.echo(month.line(each.submission, each.summary))
+    if any(each.submission.design.ended == "interrupted" for each in measured.values()):
         raise typer.Exit(INTERRUPTED)
     for error in errors.values():
         raise typer.Exit(error.exit_code)

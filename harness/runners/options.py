@@ -1,11 +1,12 @@
 """The command-line options for connecting to an engine."""
 
 from dataclasses import dataclass, fields
+from functools import partial
 
 from harness.options import option
 
-_SETTINGS = "How it runs"
 _SERVERS = "Servers (--runner openai)"
+_server = partial(option, panel=_SERVERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,7 @@ class Timeouts:
         "How long one answer, or the start of a server, may take. Default: 15m.",
         name="timeout",
         metavar="SECONDS",
-        panel=_SETTINGS,
+        panel="How it runs",
         least=0.1,
         default=900.0,
     )
@@ -26,60 +27,51 @@ class ConnectionOptions(Timeouts):
 
     binary: str | None = None
     plain_alone: bool = False  # whether a server without speculation may be the only one
-    base_url: str | None = option(
+    base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
         "--spec-base-url is the one with it. An API key is read from DRAFTMAP_API_KEY.",
         metavar="URL",
-        panel=_SERVERS,
         usual=True,
     )
-    spec_base_urls: tuple[str, ...] = option(
+    spec_base_urls: tuple[str, ...] = _server(
         "The same model with speculation; one for each --method, in the same order.",
         name="spec-base-url",
         metavar="URL",
-        panel=_SERVERS,
         default=(),
     )
-    server_command: str | None = option(
+    server_command: str | None = _server(
         "Instead of --base-url: a command that starts the server, restarted for every block, "
         "such as 'vllm serve MODEL --port {port}'.",
         metavar="COMMAND",
-        panel=_SERVERS,
     )
-    spec_server_commands: tuple[str, ...] = option(
+    spec_server_commands: tuple[str, ...] = _server(
         "Instead of --spec-base-url: the command with speculation; one for each --method.",
         name="spec-server-command",
         metavar="COMMAND",
-        panel=_SERVERS,
         default=(),
     )
-    model: str | None = option(
+    model: str | None = _server(
         "The name of the target on the servers, if they offer several models.",
         name="served-model",
         metavar="NAME",
-        panel=_SERVERS,
     )
-    spec_models: tuple[str, ...] = option(
+    spec_models: tuple[str, ...] = _server(
         "The name of the target with speculation, one for each --method, where one server at "
         "--base-url offers both, as Ollama does. Not with --spec-base-url.",
         name="spec-served-model",
         metavar="NAME",
-        panel=_SERVERS,
         default=(),
     )
-    backend: str | None = option(
+    backend: str | None = _server(
         "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
         "rocm, sycl and so on. Also for a llama-server that has no --list-devices.",
         metavar="BACKEND",
-        panel=_SERVERS,
     )
-
-    device_names: tuple[str, ...] = option(
+    device_names: tuple[str, ...] = _server(
         "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
         "cannot be told; once for each card.",
         name="device-name",
         metavar="NAME",
-        panel=_SERVERS,
         default=(),
     )
 

@@ -40,7 +40,9 @@ class LoadedWeights:
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
             raise _load_error(path)
-        self.resident_layers = _resident_layers()
+        self.resident_layers = engine_log.offloaded_layers()
+        if self.resident_layers is None and not llama_cpp.llama_supports_gpu_offload():
+            self.resident_layers = 0
         self.vocab = llama_cpp.llama_model_get_vocab(self.model)
         self.vocabulary_size: int = llama_cpp.llama_vocab_n_tokens(self.vocab)
         self.layers: int = llama_cpp.llama_model_n_layer(self.model)
@@ -110,12 +112,6 @@ class LoadedWeights:
         buffer = ctypes.create_string_buffer(_LONGEST_PIECE)
         length = llama_cpp.llama_token_to_piece(self.vocab, token, buffer, _LONGEST_PIECE, 0, True)  # noqa: FBT003
         return buffer.raw[: max(length, 0)]
-
-
-def _resident_layers() -> int | None:
-    """Layers on the GPU: what the log says; none if this build of the engine knows no GPU."""
-    logged = engine_log.offloaded_layers()
-    return 0 if logged is None and not llama_cpp.llama_supports_gpu_offload() else logged
 
 
 def _load_error(path: Path) -> MachineError | BadInputError:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from schemas.submission import DeviceMemory
 
@@ -17,7 +18,9 @@ def resident_layers(text: str) -> tuple[int | None, int | None]:
     The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
     of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.
     """
-    target, draft, *_ = (*map(_layers, _loads(text)), None, None)
+    starts = [match.start() for match in _LOADS.finditer(text)]
+    loads = (text[start:end] for start, end in pairwise((*starts, len(text))))
+    target, draft, *_ = (*map(_layers, loads), None, None)
     return target, draft
 
 
@@ -37,13 +40,6 @@ def buffers_mib(text: str) -> dict[str, float]:
         device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")
         sizes[device] = sizes.get(device, 0.0) + float(size)
     return sizes
-
-
-def _loads(text: str) -> list[str]:
-    """The log of each model's loading, up to the next one's."""
-    starts = [match.start() for match in _LOADS.finditer(text)]
-    ends = [*starts, len(text)][1:]
-    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def in_use(
