@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,6 +104,19 @@ def written(path: Path) -> Iterator[Path]:
         sync_directory(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, what: str) -> Path:
+    """The file of this name in the cache; the first call makes it, and other processes wait."""
+    path = directory() / name
+    if path.is_file():
+        return path
+    with only_one(name):
+        if not path.is_file():
+            require_space(needed_bytes, what)
+            with written(path) as part:
+                make(part)
+    return path
 
 
 def require_space(

