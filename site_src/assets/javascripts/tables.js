@@ -3,7 +3,6 @@
 "use strict";
 
 (() => {
-  const NARROW = "(max-width: 44.9375em)";
   const NUMBER = /-?\d[\d,]*(\.\d+)?/;
 
   const value = (row, column) => {
@@ -79,7 +78,7 @@
     results.prepend(line);
   });
 
-  // An address may name something that is folded away: a line of a table, an object of the format.
+  // An address may name something that is folded away: a line of a table.
   const unfold = () => {
     const folded = document
       .getElementById(decodeURIComponent(location.hash.slice(1)))
@@ -92,8 +91,6 @@
   window.addEventListener("hashchange", unfold);
 
   document$.subscribe(() => {
-    if (matchMedia(NARROW).matches)
-      for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
     unfold();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
       table.dataset.ready = "";
