@@ -210,7 +210,7 @@ def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: 
 def test_the_search_of_the_site_leads_on(page: Page, base: str) -> None:
     page.goto(f"{base}slower/")
     page.locator('[data-md-component="search-query"]').fill("m3max 64gb")
-    page.locator(".md-search-result .dm-ask a").click()
+    page.locator(".md-search-result .dm-question-form a").click()
     expect(page.locator(ANSWER)).to_contain_text("M3 Max")
 
 

@@ -289,7 +289,8 @@ def test_the_rates_with_and_without_speculation_on_a_page_divide_to_its_speedup(
     pages: dict[str, str],
 ) -> None:
     rates = re.compile(
-        r"dm-pair.*?([\d.]+)\N{MULTIPLICATION SIGN}.*?Plain tokens/s\">([\d.]+)<.*?>([\d.]+)<",
+        r"dm-two-columns.*?([\d.]+)\N{MULTIPLICATION SIGN}"
+        r".*?Plain tokens/s\">([\d.]+)<.*?>([\d.]+)<",
         re.DOTALL,
     )
     rows = re.findall(r"<tr.*?</tr>", "".join(pages.values()), re.DOTALL)

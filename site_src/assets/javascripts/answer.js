@@ -98,7 +98,7 @@ const taskWords = (words, row) => {
 
 const credit = (data, row) => {
   const source = data.sources[row.source];
-  const line = el("p", "dm-soft dm-small dm-credit", "Source: ");
+  const line = el("p", "dm-muted dm-small dm-credit", "Source: ");
   if (source)
     line.append(
       link(`${data.root}data/#${row.source}`, source.title),

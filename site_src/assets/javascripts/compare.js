@@ -357,10 +357,10 @@ class Compare {
     const over = times(Number.isNaN(ratio) ? null : ratio);
     const last = element(
       "td",
-      "dm-num dm-pair",
+      "dm-num dm-two-columns",
       element("span", "dm-value", over),
       element("br"),
-      element("span", "dm-soft", clear),
+      element("span", "dm-muted", clear),
     );
     last.classList.add("dm-whole");
     last.dataset.label = "First over second";
@@ -392,11 +392,11 @@ class Compare {
     const [whole, around] = request(cells, row);
     const asked = around
       ? [element("span", "dm-value", whole), " ", element("span", "dm-interval", around)]
-      : [element("span", "dm-soft dm-why", whole)];
+      : [element("span", "dm-muted dm-reason", whole)];
     const rates = ["baseline", "rate"].map((name) => rate(cells, name, row)).join(", ");
     const made = [
-      element("td", "dm-num dm-pair", judged),
-      element("td", "dm-num dm-pair", ...asked),
+      element("td", "dm-num dm-two-columns", judged),
+      element("td", "dm-num dm-two-columns", ...asked),
     ];
     made.push(
       ...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)),

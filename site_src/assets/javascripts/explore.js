@@ -461,18 +461,18 @@ class Explore {
     const target = [
       link(root + page(cells, "target", row), label(cells, "target", row)),
       " ",
-      element("span", "dm-soft", label(cells, "quant", row)),
+      element("span", "dm-muted", label(cells, "quant", row)),
     ];
     const draft = label(cells, "draft", row);
     const engine = isUsual(cells, row)
       ? []
-      : [" ", element("br"), element("span", "dm-soft", label(cells, "engine", row))];
+      : [" ", element("br"), element("span", "dm-muted", label(cells, "engine", row))];
     const where = [key(cells, "backend", row), ...engine];
     const [way, ...details] = method(cells, row).split(" · ");
     const ways = [
       way,
-      ...details.flatMap((each) => [" ", element("span", "dm-keep", `· ${each}`)]),
-      ...(draft ? [" ", element("br"), element("span", "dm-soft", draft)] : []),
+      ...details.flatMap((each) => [" ", element("span", "dm-nowrap", `· ${each}`)]),
+      ...(draft ? [" ", element("br"), element("span", "dm-muted", draft)] : []),
     ];
     const range = interval(cells, row);
     const figure = [
@@ -498,13 +498,13 @@ class Explore {
     );
     made.append(
       element("td", "", label(cells, "task", row)),
-      element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict),
+      element("td", "dm-num dm-two-columns", ...figure, " ", element("br"), verdict),
     );
     const [whole, around] = request(cells, row);
     const asked = element(
       "td",
-      "dm-num dm-pair",
-      element("span", around ? "dm-value" : "dm-soft dm-why", whole),
+      "dm-num dm-two-columns",
+      element("span", around ? "dm-value" : "dm-muted dm-reason", whole),
       ...(around ? [" ", element("span", "dm-interval", around)] : []),
     );
     asked.dataset.label = "Request of 256";

@@ -191,7 +191,7 @@ const others = (file, found) => {
     el("h3", "", "What else the same memory could do"),
     el(
       "p",
-      "dm-small dm-soft",
+      "dm-small dm-muted",
       `Predicted times of the plain speed of ${found.model.label} in ${file.usual.quantisation} ` +
         `at ${number(file.usual.context, 0)} tokens on ${memory} GB at 400 GB/s; nobody has ` +
         `measured these here.`,
@@ -234,7 +234,7 @@ const draw = (file, found, card) => {
     `dm-advice dm-fit__result dm-fit__result--${kind}`,
     el("p", "dm-advice__figure", el("strong", "", words)),
     el("p", "", text),
-    missing && el("p", "dm-soft", missing),
+    missing && el("p", "dm-muted", missing),
     places,
     el(
       "div",

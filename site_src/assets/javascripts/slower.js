@@ -223,12 +223,12 @@ import { compiled, read } from "./serverlog.js";
         ...wrong,
         ...(wrong.length
           ? []
-          : [el("p", "dm-soft", "Paste two runs, type numbers, or take an example.")]),
+          : [el("p", "dm-muted", "Paste two runs, type numbers, or take an example.")]),
       );
     const list = causes(place, f, known);
     out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
     if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
-    out.append(el("p", "dm-soft dm-small", heard(runs, f)));
+    out.append(el("p", "dm-muted dm-small", heard(runs, f)));
   };
 
   // ---- page -----------------------------------------------------------------------------------

@@ -58,10 +58,10 @@
     for (const row of table.tBodies[0].rows) row.hidden = !fits(row);
     const empty = document.querySelector(`[data-empty="${table.id}"]`);
     if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
-    field.parentElement.parentElement.querySelector(".dm-ask")?.remove();
+    field.parentElement.parentElement.querySelector(".dm-question-form")?.remove();
     if ([...table.tBodies[0].rows].some((row) => !row.hidden)) return;
     const line = document.createElement("p");
-    line.className = "dm-ask";
+    line.className = "dm-question-form";
     line.append("No line fits. ", ask(field.value));
     field.parentElement.after(line);
   };
@@ -70,10 +70,10 @@
   document.addEventListener("input", ({ target }) => {
     if (!target.matches?.('[data-md-component="search-query"]')) return;
     const results = document.querySelector(".md-search-result");
-    results?.querySelector(".dm-ask")?.remove();
+    results?.querySelector(".dm-question-form")?.remove();
     if (!results || !target.value.trim()) return;
     const line = document.createElement("p");
-    line.className = "dm-ask";
+    line.className = "dm-question-form";
     line.append(ask(target.value));
     results.prepend(line);
   });
