@@ -1,6 +1,7 @@
 """Name the device, rig, voter, target and arms of a submission.
 
-A label is for readers; a slug (`device`, `target`, `rig`, `place`, `setting`) is for addresses.
+A label is for readers; a slug (`device`, `target`, `rig`, `address_stem`, `setting`) is for
+addresses.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ class Identity(NonDefaultSettings):
     A target that thinks is a separate target. `conditions` lists the settings that are not the
     usual ones, and the fields of `NonDefaultSettings` hold them one by one.
     `suite_label` names a later version of a suite: its prompts are not those of the first.
-    `place` is a cell's address without the arm.
+    `address_stem` is a cell's address without the arm.
     """
 
     device: str
@@ -55,7 +56,7 @@ class Identity(NonDefaultSettings):
     quantisation: str
     conditions: str | None
     suite_label: str | None
-    place: str
+    address_stem: str
     settings: tuple[ArmSetting, ...]
 
 
@@ -95,7 +96,7 @@ def identify(submission: Submission) -> Identity:
         quantisation=quantisation,
         conditions=changed.label,
         suite_label=suite,
-        place=_joined("-", *where, target_slug, quantisation, *differs),
+        address_stem=_joined("-", *where, target_slug, quantisation, *differs),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
         **asdict(changed),
     )

@@ -32,7 +32,7 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     hand_over_vocabulary(connection)
-    connection.register("incoming_t_quantile", t_quantiles(()))
+    connection.register("input_t_quantile", t_quantiles(()))
     connection.execute(macros())
 
 
@@ -95,19 +95,19 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     """Quantiles by the numbers of prompts and contributors that votes have."""
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
-    connection.register("incoming_t_quantile", t_quantiles(freedoms))
+    connection.register("input_t_quantile", t_quantiles(freedoms))
     sizes = connection.sql(
         "select unnest([count(*), count(*) filter (known)]) as votes from vote"
         " group by pool, measure"
     )
     positions = median_positions({votes for (votes,) in sizes.fetchall() if votes >= MANY_VOTES})
-    connection.register("incoming_median", positions)
+    connection.register("input_median", positions)
 
 
 def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
     """Quantiles by the degrees of freedom that spreads have."""
     found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
-    connection.register("incoming_t_quantile", t_quantiles({freedom for (freedom,) in found}))
+    connection.register("input_t_quantile", t_quantiles({freedom for (freedom,) in found}))
 
 
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
@@ -115,11 +115,11 @@ def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
         " from strip_figure"
-        " where tier = 'published' and aside is null and view = 'all' and not differs"
+        " where tier = 'published' and condition is null and view = 'all' and not confounded"
         " and depth is not null order by figure"
     )
     table = default_depths(map(Tried._make, figures.fetchall()))
-    connection.register("incoming_usual_depth", table)
+    connection.register("input_usual_depth", table)
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {

@@ -161,9 +161,9 @@ def _create(
     **structures: str,
 ) -> None:
     """Create the table of documents of one kind from rows of text."""
-    connection.register(f"incoming_{kind}", rows)
+    connection.register(f"input_{kind}", rows)
     connection.execute(_query(f"{kind}_document"), {"document": document, **structures})
-    connection.unregister(f"incoming_{kind}")
+    connection.unregister(f"input_{kind}")
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:

@@ -159,7 +159,7 @@ def test_a_rig_is_a_machine_with_one_engine_build() -> None:
 def test_an_address_is_place_and_setting() -> None:
     named = identify(on(RTX_4090))
 
-    assert named.place == "rtx-4090-24-gb-cuda-sample-7b-q4-k-m"
+    assert named.address_stem == "rtx-4090-24-gb-cuda-sample-7b-q4-k-m"
     assert [each.setting for each in named.settings] == [
         "no-speculation",
         "prompt-lookup-n4",
@@ -173,7 +173,7 @@ def test_another_runner_is_part_of_the_address() -> None:
     server = identify(replace(base, engine=replace(base.engine, runner="llama-server")))
 
     assert server.engine_label == "llama.cpp server"
-    assert server.place == "rtx-4090-24-gb-cuda-llama-cpp-server-sample-7b-q4-k-m"
+    assert server.address_stem == "rtx-4090-24-gb-cuda-llama-cpp-server-sample-7b-q4-k-m"
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def _of(field: str, name: str) -> Submission:
 def test_no_two_real_names_share_an_address(field: str) -> None:
     named = [identify(_of(field, name)) for name in VARIANTS[field]]
 
-    assert len({each.place for each in named}) == len(VARIANTS[field])
-    assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", each.place) for each in named)
+    assert len({each.address_stem for each in named}) == len(VARIANTS[field])
+    assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", each.address_stem) for each in named)
 
 
 @pytest.mark.parametrize(
@@ -238,5 +238,5 @@ def test_backends_that_the_list_lacks_are_apart_by_their_names() -> None:
     base = on(RTX_4090, backend="other")
     named = replace(base, engine=replace(base.engine, backend_name="qnn"))
 
-    assert identify(base).place == "rtx-4090-24-gb-other-sample-7b-q4-k-m"
-    assert identify(named).place == "rtx-4090-24-gb-qnn-sample-7b-q4-k-m"
+    assert identify(base).address_stem == "rtx-4090-24-gb-other-sample-7b-q4-k-m"
+    assert identify(named).address_stem == "rtx-4090-24-gb-qnn-sample-7b-q4-k-m"

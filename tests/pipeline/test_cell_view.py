@@ -109,7 +109,7 @@ def test_the_best_of_many_needs_a_wider_margin() -> None:
     connection = database(*made)
 
     assert one(connection, "select verdict from cell where depth = 1") == ("helps",)
-    strip = "select verdict, choices from strip where scope = 0 and task = 'code'"
+    strip = "select verdict, choices from strip where selection = 0 and task = 'code'"
     assert one(connection, strip) == ("no-clear-difference", 13)
 
 

@@ -190,7 +190,7 @@ def test_a_sentence_over_devices_counts_the_settings_of_all() -> None:
 def test_nothing_is_recommended_whose_files_all_clearly_lose_whole_requests() -> None:
     cells = """
         select best.candidate from best join pool_member on pool = candidate
-        where recommended and is_firm(pool_member.verdict)
+        where recommended and has_verdict(pool_member.verdict)
         group by best.candidate
         having bool_and(coalesce(clearly_below(whole_request_low, whole_request_high), false))
     """

@@ -77,8 +77,8 @@ def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
 def test_the_usual_settings_are_no_part_of_an_address_and_others_are() -> None:
     usual, deep = sample(), at_depth(4096)
 
-    assert identify(usual).place == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m"
-    assert identify(deep).place == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m-context-4096"
+    assert identify(usual).address_stem == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m"
+    assert identify(deep).address_stem == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m-context-4096"
     assert identify(usual).target == identify(deep).target
 
 
@@ -110,7 +110,7 @@ def test_two_versions_of_a_suite_and_their_settings_meet_in_no_cell() -> None:
         " where method = 'draft-model' and task = 'code' order by suite_label nulls first",
     )
     assert found == [(None, 1), ("core 2", 1)]
-    assert identify(later).place == f"{identify(first).place}-core-2"
+    assert identify(later).address_stem == f"{identify(first).address_stem}-core-2"
     assert list(axes_of(frame(connection, "explore_cells"))) == ["suite"]
 
 
@@ -118,7 +118,7 @@ def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
-        "select device, task, scope, speedup, dots, other_dots from strip order by all",
+        "select device, task, selection, speedup, dots, other_dots from strip order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
         "select cell, speedup from advice_observation order by all",
         "select device, task, speedup from speedup order by all",

@@ -266,7 +266,7 @@ def test_what_is_not_clear_has_no_rank() -> None:
         campaign(1.5, within=(1.45, 1.55), task="chat", depth=6),
     )
 
-    listed = [(row.task, row.verdict) for row in read(connection, "best_settings", place="device")]
+    listed = [(row.task, row.verdict) for row in read(connection, "best_settings", kind="device")]
 
     assert listed[0] == ("chat", "helps")
     assert [task for task, _ in listed[1:]] == ["code", "math"]  # as tasks are listed everywhere

@@ -84,7 +84,7 @@ def test_the_cells_of_both_names_are_the_same(tmp_path: Path) -> None:
 
     connection = open_database(tmp_path)
 
-    query = "select count(distinct target), count(distinct place) from identity"
+    query = "select count(distinct target), count(distinct address_stem) from identity"
     assert connection.execute(query).fetchone() == (1, 1)
     drafts = connection.execute("select distinct draft_label from setting where draft is not null")
     assert {label.rpartition(" ")[0] for (label,) in drafts.fetchall()} == {"Small"}

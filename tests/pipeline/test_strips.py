@@ -76,7 +76,7 @@ def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> No
     )
 
     found = one(
-        connection, "select speedup, least, most, people, figures from strip where scope = 0"
+        connection, "select speedup, least, most, people, figures from strip where selection = 0"
     )
 
     assert found == pytest.approx((1.5, 1.2, 3.0, 3, 5))
@@ -96,7 +96,7 @@ def test_a_device_without_the_method_and_the_depth_of_its_group_shows_what_is_ne
     assert rows(
         connection,
         "select device, method, depth, dots, [dot.speedup for dot in other_dots] from strip"
-        " where scope = 0 order by device",
+        " where selection = 0 order by device",
     ) == [
         ("card", "mtp", 2, [1.5], []),
         ("other", "mtp", 3, [1.1], [4.0]),
@@ -110,7 +110,8 @@ def test_several_requests_at_once_are_never_mixed_in() -> None:
         {"person": "ada", "speedup": 0.7, "concurrency": 8},
     )
 
-    assert rows(connection, "select aside, speedup from strip where scope = 0 order by aside") == [
+    drawn = "select condition, speedup from strip where selection = 0 order by condition"
+    assert rows(connection, drawn) == [
         ("streams", pytest.approx(0.7)),
         (None, pytest.approx(1.5)),
     ]
@@ -120,7 +121,7 @@ def test_a_task_stands_for_all_only_where_a_method_has_no_figure_over_all_of_the
     code = {"person": "ada", "speedup": 3.0, "task": "code"}
     alone = printed(code)
     beside_all = printed(code, {"person": "ada", "speedup": 1.5})
-    over_all = "select speedup, tasks from strip where scope = 0 and task = 'all'"
+    over_all = "select speedup, tasks from strip where selection = 0 and task = 'all'"
 
     assert one(alone, over_all) == (pytest.approx(3.0), ["code"])
     assert one(beside_all, over_all) == (pytest.approx(1.5), ["all"])
@@ -137,7 +138,7 @@ def test_a_measured_strip_is_the_claim_that_allows_for_the_choice() -> None:
         connection,
         "select strip.depth, choices, strip.interval_low < cell.interval_low, dots,"
         " [dot.speedup for dot in other_dots] from strip join cell on cell.depth = strip.depth"
-        " where scope = 0 and strip.task = 'all'",
+        " where selection = 0 and strip.task = 'all'",
     ) == (4, 2, True, [1.5], [1.1])
 
 
@@ -146,7 +147,7 @@ def test_the_measured_tier_is_drawn_before_the_imported_one() -> None:
 
     assert rows(
         connection,
-        "select tier, tier_order, speedup from strip where scope = 0 order by tier_order",
+        "select tier, tier_order, speedup from strip where selection = 0 order by tier_order",
     ) == [("measured", 1, pytest.approx(1.1)), ("imported", 2, pytest.approx(3.0))]
 
 
@@ -158,7 +159,7 @@ def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
 
     assert one(
         connection,
-        "select speedup, [dot.speedup for dot in other_dots] from strip where scope = 0",
+        "select speedup, [dot.speedup for dot in other_dots] from strip where selection = 0",
     ) == (pytest.approx(1.1), [1.5])
 
 

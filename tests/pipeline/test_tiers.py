@@ -56,7 +56,7 @@ def test_the_measured_lines_of_a_page_are_the_same_to_the_byte_without_the_lower
     cells = environment().get_template("macros.html.jinja").module.cells  # type: ignore[attr-defined]
 
     def lines(connection: duckdb.DuckDBPyConnection) -> list[str]:
-        listed = read(connection, "place_cells", place="device")
+        listed = read(connection, "page_cells", kind="device")
         return MEASURED.findall(str(cells(listed, str, "All cells")))
 
     alone = lines(measured_only)

@@ -18,7 +18,7 @@ with judged as (
     setting.setting,
     setting.draft as draft_slug,
     identity.quantisation as quantisation_slug,
-    concat_ws('-', identity.place, setting.setting) as series
+    concat_ws('-', identity.address_stem, setting.setting) as series
   from evidence
   join identity using (submission)
   join setting using (submission, arm)

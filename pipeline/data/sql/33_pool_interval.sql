@@ -111,7 +111,7 @@ reached as (
     ) as together
   from pooled
   join spread using (pool, measure)
-  left join incoming_median using (votes)
+  left join input_median using (votes)
 )
 select
   pool,

@@ -47,15 +47,15 @@ counted as (
     max(measured_from) as last_measured,
     bool_and(verdict = 'never-drafted') as never_drafted,
     bool_or(verdict = 'too-few-prompts') as too_few,
-    count(*) filter (is_firm(verdict)) as firm,
-    any_value(verdict) filter (is_firm(verdict)) as firm_verdict,
+    count(*) filter (has_verdict(verdict)) as with_verdict,
+    any_value(verdict) filter (has_verdict(verdict)) as member_verdict,
     bool_or(verdict = 'uncertain') as uncertain,
     min(doubt) filter (verdict = 'uncertain') as doubt,
     coalesce(
       bool_and(
         coalesce(clearly_below(whole_request_low, whole_request_high), false)
           or coalesce(clearly_below(stated_request_low, stated_request_high), false)
-      ) filter (is_firm(verdict)),
+      ) filter (has_verdict(verdict)),
       false
     ) as slower_request
   from pool_member
@@ -64,7 +64,7 @@ counted as (
 by_build as (
   select pool, median(ln(speedup)) as figure
   from pool_member
-  where is_firm(verdict) and speedup > 0 and engine_build is not null
+  where has_verdict(verdict) and speedup > 0 and engine_build is not null
   group by pool, engine_build
 ),
 builds as (
@@ -104,18 +104,19 @@ judged as (
     case
       when never_drafted then 'never-drafted'
       when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
-      when firm = 0 and uncertain then 'uncertain'
-      when firm = 0 and too_few then 'too-few-prompts'
-      when firm = 0 then 'never-drafted'
+      when with_verdict = 0 and uncertain then 'uncertain'
+      when with_verdict = 0 and too_few then 'too-few-prompts'
+      when with_verdict = 0 then 'never-drafted'
       when build_difference > 2 * own.contributor_spread then 'differs-by-build'
       when own.shown is null then 'too-few-prompts'
       when slower_request and own.shown = 'helps' then 'slower-in-all'
-      when firm = 1 and is_signed(own.shown) and firm_verdict <> 'helps' then firm_verdict
+      when with_verdict = 1 and is_signed(own.shown) and member_verdict <> 'helps'
+        then member_verdict
       else own.shown
     end as verdict,
     known.shown as known_verdict,
     coalesce(voted.votes, 0) as votes,
-    counted.* exclude (pool, never_drafted, too_few, firm, firm_verdict, uncertain),
+    counted.* exclude (pool, never_drafted, too_few, with_verdict, member_verdict, uncertain),
     voted.baseline_tps,
     voted.baseline_tps * voted.speedup as tps,
     voted.tokens_per_round,

@@ -22,7 +22,7 @@ listed as (
     *,
     string_split(device_label, ' + ') as cards,
     -- sqruff knows no lambda with two names.
-    list_filter(cards, lambda card, place: list_position(cards, card) = place) -- noqa: LT01
+    list_filter(cards, lambda card, position: list_position(cards, card) = position) -- noqa: LT01
       as kinds
   from named
 ),

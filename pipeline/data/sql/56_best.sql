@@ -15,14 +15,14 @@ with offered as (
     quantisation, method, depth, task, speedup, interval_low, interval_high, stated_request,
     stated_request_low, stated_request_high, slower_request, verdict, confirmed, other_tps,
     kind = 'cell' or (own_tasks and shown) as drawn,
-    drawn and suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
+    drawn and suite_version(suite_label) = max(suite_version(suite_label)) over pair as newest,
     if(
-      bool_or(task = 'all' and drawn) over (place_of_method), [task], list_distinct([task, 'all'])
+      bool_or(task = 'all' and drawn) over (pair_and_method), [task], list_distinct([task, 'all'])
     ) as views
   from candidate
   window
-    place as (partition by tier, device, target),
-    place_of_method as (partition by tier, device, target, method)
+    pair as (partition by tier, device, target),
+    pair_and_method as (partition by tier, device, target, method)
 ),
 placed as (
   select
@@ -100,7 +100,7 @@ chosen as (
   qualify row_number() over (
     partition by place, scope, tier
     order by
-      verdict = 'helps' desc, recommended desc, other_tps is null desc, is_firm(verdict) desc,
+      verdict = 'helps' desc, recommended desc, other_tps is null desc, has_verdict(verdict) desc,
       interval_low desc nulls last, speedup desc, candidate, task
   ) = 1
 )

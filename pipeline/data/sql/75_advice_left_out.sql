@@ -38,5 +38,5 @@ left join advice_spread as spread
   on spread.left_out = member.voter
   and spread.level = member.level
   and spread.method = member.method
-left join incoming_t_quantile using (freedom)
+left join input_t_quantile using (freedom)
 where pool.votes > 1;

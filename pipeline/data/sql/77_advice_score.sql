@@ -41,5 +41,5 @@ select
   sqrt(variance) * quantile as spread_half_width,
   if(spread_half_width > 0, abs(ln(speedup) - advised_log) / spread_half_width, null) as score
 from joined
-left join incoming_t_quantile using (freedom)
+left join input_t_quantile using (freedom)
 order by observation;

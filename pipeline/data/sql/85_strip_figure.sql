@@ -1,6 +1,6 @@
 -- One row is one person's figure for one setting of a device and a model on one task, as the strips
 -- draw it. A setting that has no figure over all tasks counts there with each of its single tasks
--- (`view` is the task that is shown, `task` the one that was run). `aside` is what keeps
+-- (`view` is the task that is shown, `task` the one that was run). `condition` is what keeps
 -- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
 -- speak of. What is not `newest` was measured with an older version of the suite.
 -- `candidate` is what a measured or imported figure is called in the table `best`.
@@ -8,8 +8,8 @@ create table strip_figure as
 with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    pool as candidate, null as source, null as row_id, suite_label, false as differs,
-    null as aside, coalesce(contributor, submission) as person, speedup
+    pool as candidate, null as source, null as row_id, suite_label, false as confounded,
+    null as condition, coalesce(contributor, submission) as person, speedup
   from pool_member
   where concurrency = 1
     and conditions is null
@@ -27,12 +27,12 @@ printed as (
     tier, device, target, rate.backend, rate.method, rate.depth, draft_label, rate.quantisation,
     coalesce(rate.task, 'all') as task,
     null as candidate, rate.source, row_id, null as suite_label,
-    len(rate.also_differs) > 0 as differs,
+    len(rate.also_differs) > 0 as confounded,
     case
       when rate.concurrency > 1 then 'streams'
       when rate.prompt_tokens >= 2000 then 'context'
       when max_output_tokens < 32 then 'limited'
-    end as aside,
+    end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
     speedup
   from published_rate as rate
@@ -47,14 +47,14 @@ listed as (
 seen as (
   select
     *,
-    suite_version(suite_label) = max(suite_version(suite_label)) over place as newest,
+    suite_version(suite_label) = max(suite_version(suite_label)) over pair as newest,
     unnest(
-      if(bool_or(task = 'all') over (place_of_method), [task], list_distinct([task, 'all']))
+      if(bool_or(task = 'all') over (pair_and_method), [task], list_distinct([task, 'all']))
     ) as view
   from listed
   window
-    place as (partition by tier, device, target),
-    place_of_method as (partition by tier, device, target, method, aside)
+    pair as (partition by tier, device, target),
+    pair_and_method as (partition by tier, device, target, method, condition)
 )
 select
   row_number() over (

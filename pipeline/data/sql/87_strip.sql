@@ -1,24 +1,24 @@
--- One row is one strip: what a device shows for a model on one task, in one tier. `scope` says over
--- what its setting was chosen: 0 over all backends and methods, which is what pages draw; 1 among
--- the methods of one backend; 2 among the backends of one method; 3 with both given. Measured and
--- imported strips are as the table `best` has them. A published one is the median over people of
--- each person's median, for the method that most people have tried with the model (or, where the
--- device lacks it, with the device), at the depth of `incoming_usual_depth` or the nearest one to
--- it. Runs that differ in more than speculation (`differs`) count only where there are no others.
+-- One row is one strip: what a device shows for a model on one task, in one tier. `selection` says
+-- over what its setting was chosen: 0 over all backends and methods, which is what pages draw; 1
+-- among the methods of one backend; 2 among the backends of one method; 3 with both given. Measured
+-- and imported strips are as the table `best` has them. A published one is the median over people
+-- of each person's median, for the method that most people have tried with the model (or, where the
+-- device lacks it, with the device), at the depth of `input_usual_depth` or the nearest one to it.
+-- Runs that differ in more than speculation (`confounded`) count only where there are no others.
 -- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what
 -- a wrong choice costs.
 create table strip as
 with placed as (
   select
     *,
-    scope,
+    selection,
     concat_ws(
       '|', device, target, view,
-      if(scope in (1, 3), backend, 'all'),
-      if(scope in (2, 3), method, 'all')
-    ) as place
+      if(selection in (1, 3), backend, 'all'),
+      if(selection in (2, 3), method, 'all')
+    ) as strip_key
   from strip_figure
-  cross join (select unnest([0, 1, 2, 3]) as scope)
+  cross join (select unnest([0, 1, 2, 3]) as selection)
 ),
 group_method as (
   select target, arg_max(method, (people, -position)) as usual_method
@@ -26,13 +26,13 @@ group_method as (
     select target, method, position, count(distinct person) as people
     from strip_figure
     join vocabulary_method on vocabulary_method.id = method
-    where view = 'all' and aside is null
+    where view = 'all' and condition is null
     group by target, method, position
   )
   group by target
 ),
 tried as (
-  select place, aside, scope, target, method, count(distinct person) as people
+  select strip_key, condition, selection, target, method, count(distinct person) as people
   from placed
   where tier = 'published'
   group by all
@@ -43,7 +43,7 @@ picked as (
   left join group_method using (target)
   join vocabulary_method on vocabulary_method.id = tried.method
   qualify row_number() over (
-    partition by place, aside, scope
+    partition by strip_key, condition, selection
     order by tried.method = usual_method desc nulls last, people desc, position
   ) = 1
 ),
@@ -51,18 +51,19 @@ comparable as (
   select placed.*
   from placed
   join picked
-    on picked.place = placed.place and picked.scope = placed.scope and picked.method = placed.method
-    and picked.aside is not distinct from placed.aside
+    on picked.strip_key = placed.strip_key and picked.selection = placed.selection
+    and picked.method = placed.method and picked.condition is not distinct from placed.condition
   where tier = 'published'
-  qualify not differs
-    or bool_and(differs) over (partition by placed.place, placed.aside, placed.scope)
+  qualify not confounded
+    or bool_and(confounded) over (partition by placed.strip_key, placed.condition, placed.selection)
 ),
 at_depth as (
   select comparable.*
   from comparable
-  left join incoming_usual_depth using (target, method)
+  left join input_usual_depth using (target, method)
   qualify depth is not distinct from first_value(depth) over (
-    partition by place, aside, scope order by abs(depth - usual_depth) nulls last, depth nulls last
+    partition by strip_key, condition, selection
+    order by abs(depth - usual_depth) nulls last, depth nulls last
   )
 ),
 drawn as (
@@ -71,18 +72,18 @@ drawn as (
   select placed.*
   from placed
   join best
-    on best.place = 'strip' and best.scope = placed.place and best.tier = placed.tier
+    on best.place = 'strip' and best.scope = placed.strip_key and best.tier = placed.tier
     and best.candidate = placed.candidate
   where placed.newest
 ),
 people as (
-  select place, aside, scope, tier, person, exp(median(ln(speedup))) as speedup
+  select strip_key, condition, selection, tier, person, exp(median(ln(speedup))) as speedup
   from drawn
   group by all
 ),
 summed as (
   select
-    place, aside, scope, tier,
+    strip_key, condition, selection, tier,
     exp(median(ln(speedup))) as speedup,
     min(speedup) as least,
     max(speedup) as most,
@@ -92,7 +93,7 @@ summed as (
 ),
 facts as (
   select
-    drawn.place, drawn.aside, drawn.scope, drawn.tier,
+    drawn.strip_key, drawn.condition, drawn.selection, drawn.tier,
     count(*) as figures,
     list(distinct drawn.task order by drawn.task) as tasks,
     list(distinct drawn.backend order by drawn.backend) as backends,
@@ -108,31 +109,31 @@ facts as (
       ),
       []
     ) as drafts,
-    bool_and(differs) as differs,
+    bool_and(confounded) as confounded,
     arg_min(
       {'source': source, 'row_id': row_id}, (abs(ln(drawn.speedup / summed.speedup)), figure)
     ) as nearest,
     list(distinct round(drawn.speedup, 2) order by round(drawn.speedup, 2)) as dots
   from drawn
   join summed
-    on summed.place = drawn.place and summed.scope = drawn.scope and summed.tier = drawn.tier
-    and summed.aside is not distinct from drawn.aside
+    on summed.strip_key = drawn.strip_key and summed.selection = drawn.selection
+    and summed.tier = drawn.tier and summed.condition is not distinct from drawn.condition
   group by all
 ),
 other as (
   select
-    summed.place, summed.aside, summed.scope, summed.tier,
+    summed.strip_key, summed.condition, summed.selection, summed.tier,
     list(
       distinct {'tier': placed.tier, 'speedup': round(placed.speedup, 2)}
       order by {'tier': placed.tier, 'speedup': round(placed.speedup, 2)}
     ) as other_dots
   from summed
   join placed
-    on placed.place = summed.place and placed.scope = summed.scope
-    and placed.aside is not distinct from summed.aside
+    on placed.strip_key = summed.strip_key and placed.selection = summed.selection
+    and placed.condition is not distinct from summed.condition
   anti join drawn
-    on drawn.figure = placed.figure and drawn.scope = placed.scope and drawn.place = placed.place
-    and drawn.tier = summed.tier
+    on drawn.figure = placed.figure and drawn.selection = placed.selection
+    and drawn.strip_key = placed.strip_key and drawn.tier = summed.tier
   group by all
 ),
 credited as (
@@ -143,7 +144,7 @@ credited as (
 ),
 own as (
   select
-    best.scope as place, best.tier, best.device_label, best.device_kind, best.vram_gib,
+    best.scope as strip_key, best.tier, best.device_label, best.device_kind, best.vram_gib,
     best.backend, best.engine_label, best.target_label, best.quantisation, best.parameters,
     best.active_parameters, best.size_class, best.size_order, best.method, best.method_label,
     best.depth, best.draft_label, best.own_tasks, best.speedup, best.interval_low,
@@ -167,12 +168,12 @@ printed as (
 ),
 described as (
   select
-    summed.place, summed.aside, summed.scope, summed.tier,
-    own.* exclude (place, tier),
+    summed.strip_key, summed.condition, summed.selection, summed.tier,
+    own.* exclude (strip_key, tier),
     credited.source, null::varchar as row_id, null::varchar as contributor,
     least, most, people
   from summed
-  join own on own.place = summed.place and own.tier = summed.tier
+  join own on own.strip_key = summed.strip_key and own.tier = summed.tier
   left join credited using (submission)
   union all by name
   select
@@ -180,27 +181,27 @@ described as (
     printed.*
   from summed
   join facts
-    on facts.place = summed.place and facts.scope = summed.scope and facts.tier = summed.tier
-    and facts.aside is not distinct from summed.aside
+    on facts.strip_key = summed.strip_key and facts.selection = summed.selection
+    and facts.tier = summed.tier and facts.condition is not distinct from summed.condition
   join printed on printed.source = facts.nearest.source and printed.row_id = facts.nearest.row_id
   where summed.tier = 'published'
 )
 select
-  split_part(described.place, '|', 1) as device,
-  split_part(described.place, '|', 2) as target,
-  split_part(described.place, '|', 3) as task,
+  split_part(described.strip_key, '|', 1) as device,
+  split_part(described.strip_key, '|', 2) as target,
+  split_part(described.strip_key, '|', 3) as task,
   rank() over (
-    partition by described.place, described.aside, described.scope
+    partition by described.strip_key, described.condition, described.selection
     order by described.tier <> 'measured', described.tier = 'published'
   ) as tier_order,
-  described.* exclude (place),
-  facts.* exclude (place, aside, scope, tier, nearest),
+  described.* exclude (strip_key),
+  facts.* exclude (strip_key, condition, selection, tier, nearest),
   coalesce(other_dots, []) as other_dots
 from described
 join facts
-  on facts.place = described.place and facts.scope = described.scope
-  and facts.tier = described.tier and facts.aside is not distinct from described.aside
+  on facts.strip_key = described.strip_key and facts.selection = described.selection
+  and facts.tier = described.tier and facts.condition is not distinct from described.condition
 left join other
-  on other.place = described.place and other.scope = described.scope
-  and other.tier = described.tier and other.aside is not distinct from described.aside
-order by target, device, task, scope, aside, tier_order, backend, method;
+  on other.strip_key = described.strip_key and other.selection = described.selection
+  and other.tier = described.tier and other.condition is not distinct from described.condition
+order by target, device, task, selection, condition, tier_order, backend, method;

@@ -54,12 +54,12 @@ create macro mark_of(verdict, confirmed) as
 create macro contributor_entry(contributor) as 'contributor--' || lower(contributor) || '.json';
 
 -- Does the evidence support a verdict at all?
-create macro is_firm(verdict) as
+create macro has_verdict(verdict) as
   verdict in ('helps', 'hurts', 'no-clear-difference', 'slower-in-all');
 
 -- How much a piece of evidence may say: none under a serious flag, little without a verdict.
 create macro trust_in(verdict, doubt) as case
-  when is_firm(verdict) then 2
+  when has_verdict(verdict) then 2
   when coalesce(doubt, 'single-pass') in (
     'few-prompts', 'single-pass', 'few-prompts-fire', 'one-prompt-decides'
   ) then 1
@@ -212,7 +212,7 @@ create or replace macro slug_of(name) as
 
 -- How many standard errors an interval reaches either way, by degrees of freedom.
 create macro t_reach(degrees) as (
-  select quantile from incoming_t_quantile where freedom = degrees
+  select quantile from input_t_quantile where freedom = degrees
 );
 
 -- What is at a position of a list, counted from 1, interpolated: 2.4 is between the second and

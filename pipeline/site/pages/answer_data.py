@@ -233,6 +233,10 @@ def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbe
         "device": devices_by[row.device],
         "model": models_by[row.target],
         "setting": settings_by[_words(row)],
+        # The file keeps these names until its version changes.
+        "scope": row.selection,
+        "aside": row.condition,
+        "differs": row.confounded,
         "evidence": evidence_address(row),
         "needs_gib": needed_gib(row),
         "draft_gib": draft_gib(row),

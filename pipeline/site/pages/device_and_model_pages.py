@@ -92,10 +92,10 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     """
     of = attrgetter(kind)
     return {
-        "best": grouped(read(connection, "best_settings", place=kind), of),
-        "surest": grouped(read(connection, "surest_gain", place=kind), attrgetter("scope")),
+        "best": grouped(read(connection, "best_settings", kind=kind), of),
+        "surest": grouped(read(connection, "surest_gain", kind=kind), attrgetter("scope")),
         "strips": grouped(strips.default_rows(read(connection, "strip")), of),
-        "cells": grouped(read(connection, "place_cells", place=kind), of),
+        "cells": grouped(read(connection, "page_cells", kind=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "clear": grouped(read(connection, "switch_off"), of),
         "newest": grouped(read(connection, "newest"), of),

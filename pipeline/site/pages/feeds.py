@@ -63,17 +63,17 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     headline = next(row for row in read(connection, "headline") if row.tier == "measured")
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
-    for place, address_of in (("device", model.device_address), ("target", model.target_address)):
-        gains = _gains(connection, place)
-        for row in read(connection, f"{place}_tally"):
-            name, label = getattr(row, place), getattr(row, f"{place}_label")
+    for kind, address_of in (("device", model.device_address), ("target", model.target_address)):
+        gains = _gains(connection, kind)
+        for row in read(connection, f"{kind}_tally"):
+            name, label = getattr(row, kind), getattr(row, f"{kind}_label")
             path = address_of(name).rstrip("/")
             yield badge(path, label, gains.get(name), row.hurts, row.cells)
 
 
-def _gains(connection: duckdb.DuckDBPyConnection, place: str) -> dict[str, float]:
+def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
     """What the surest measured setting of each scope gains at least, if it clearly does."""
-    found = read(connection, "surest_gain", place=place)
+    found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low
         for row in found

@@ -54,7 +54,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
     return [
         row
         for row in rows
-        if (row.scope, row.task, row.aside, row.tier_order) == (0, "all", None, 1)
+        if (row.selection, row.task, row.condition, row.tier_order) == (0, "all", None, 1)
     ]
 
 
@@ -179,7 +179,7 @@ def figure(row: Row) -> str:
     """The number of a row: of a clear gain its lower bound, which allows for the choice."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
-    sign = "\N{ALMOST EQUAL TO} " if row.differs else ""
+    sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""
     return f"{sign}{say.times(row.speedup)}"
 
 

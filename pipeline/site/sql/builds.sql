@@ -4,7 +4,7 @@
 with ranked as (
   select
     *,
-    dense_rank() over (order by stepped desc, builds desc, series) as place
+    dense_rank() over (order by stepped desc, builds desc, series) as line_number
   from (
     select *, bool_or(step is not null) over (partition by series) as stepped
     from build_step
@@ -14,7 +14,7 @@ with ranked as (
 select
   concat_ws(' · ', device_label, backend, target_label || ' ' || quantisation, method_label
     || coalesce(' · depth ' || depth, '')) as setting_label,
-  place::varchar as line,
+  line_number::varchar as line,
   backend,
   engine_build,
   build_order,
@@ -29,5 +29,5 @@ select
   baseline_change,
   coalesce(step, 'none') as step_label
 from ranked
-where place <= 24
-order by place, build_order;
+where line_number <= 24
+order by line_number, build_order;

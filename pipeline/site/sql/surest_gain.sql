@@ -1,6 +1,6 @@
--- One row is the best setting of one device, or of one target (`$place` names which), over all
+-- One row is the best setting of one device, or of one target (`$kind` names which), over all
 -- models, methods and tasks of the best tier that it has.
 select *
 from best
-where place = $place and tier_order = 1
+where place = $kind and tier_order = 1
 order by scope;

@@ -14,6 +14,6 @@ left join evidence
   and evidence.method = explore.method and evidence.depth is not distinct from explore.depth
   and evidence.draft_label is not distinct from explore.draft_label
   and evidence.concurrency = explore.concurrency
-where is_firm(explore.verdict) and explore.verdict <> 'no-clear-difference'
+where has_verdict(explore.verdict) and explore.verdict <> 'no-clear-difference'
 order by device, target, quantisation, backend, engine_label, explore.method, explore.depth,
   explore.draft_label, tier, explore.task, context_depth nulls first, explore.concurrency, cell;

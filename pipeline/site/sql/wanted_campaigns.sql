@@ -1,9 +1,9 @@
 -- One row is one campaign that is wanted: the most wanted one of each device.
 with placed as (
-  select *, row_number() over (order by wanted desc, devices desc, device_label, target) as place
+  select *, row_number() over (order by wanted desc, devices desc, device_label, target) as position
   from wanted
 )
-select * exclude (place)
+select * exclude (position)
 from placed
-qualify place = min(place) over (partition by device_label)
-order by place;
+qualify position = min(position) over (partition by device_label)
+order by position;

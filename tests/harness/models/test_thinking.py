@@ -68,5 +68,5 @@ def test_a_target_that_thinks_is_another_target() -> None:
 
     assert on.target_label == "Sample-7B, thinking"
     assert on.target != off.target
-    assert on.place != off.place
+    assert on.address_stem != off.address_stem
     assert off == identify(made)

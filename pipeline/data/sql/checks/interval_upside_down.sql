@@ -1,6 +1,6 @@
 -- One row is one interval whose lower end lies above its upper end, or that has only one end.
 with intervals as (
-  select pool as place, interval_low, interval_high from pool
+  select pool as subject, interval_low, interval_high from pool
   union all
   select submission || ' ' || arm, interval_low, interval_high from estimate
 )

@@ -1,5 +1,5 @@
 -- One row is one lifecycle entry as a typed value; `file` is the result that it is about.
 create table lifecycle_document as
 select file, from_json(document, $document) as document
-from incoming_lifecycle
+from input_lifecycle
 order by file;

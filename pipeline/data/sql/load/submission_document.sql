@@ -12,4 +12,4 @@ select
   1 + list_max(list_transform(trials, lambda trial: trial.block)) as blocks_done,
   from_json(identity, $identity) as identity,
   from_json(summary, $summary) as summary
-from incoming_submission;
+from input_submission;
