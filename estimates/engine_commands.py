@@ -57,9 +57,12 @@ def serve_nearest(
     `-hf owner/repo:quant`. `extra` are further words for the server. `known` are the words of a
     recorded run: their spelling is kept, because a build may not know a newer one.
     """
-    for name, writer in _WRITERS.items():
+    for name, (program, speculating) in _OTHER_SERVERS.items():
         if engine.startswith(name):
-            return writer(model, draft, method, extra)
+            plain = (*program, model, *extra)
+            if method == NO_SPECULATION:
+                return ServeLine(words=plain)
+            return speculating(plain, draft, method)
     if not engine.startswith((LLAMA_CPP, IK_LLAMA_CPP)):
         return None
     speculation = stages(method) if engine == IK_LLAMA_CPP else drafting(method, known)
@@ -156,10 +159,7 @@ def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
     return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
-def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -> ServeLine | None:
-    plain = ("vllm", "serve", model, *extra)
-    if method == NO_SPECULATION:
-        return ServeLine(words=plain)
+def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
     entry = METHODS[method.type].vllm
     if entry is None or entry.method is None:
         return None
@@ -178,13 +178,8 @@ def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -
     )
 
 
-def _sglang(
-    model: str, draft: str | None, method: Method, extra: Sequence[str]
-) -> ServeLine | None:
+def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
     """A single chain of drafts, as the methods here are, is a top-k of 1."""
-    plain = ("python", "-m", "sglang.launch_server", "--model-path", model, *extra)
-    if method == NO_SPECULATION:
-        return ServeLine(words=plain)
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
@@ -196,19 +191,19 @@ def _sglang(
     return ServeLine(words=(*plain, *words))
 
 
-def _mlx_lm(
-    model: str, draft: str | None, method: Method, extra: Sequence[str]
-) -> ServeLine | None:
-    plain = ("mlx_lm.server", "--model", model, *extra)
-    if method == NO_SPECULATION:
-        return ServeLine(words=plain)
+def _mlx_lm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
     if method.type != DRAFT_MODEL or draft is None or method.n_max is None:
         return None
     speculation = ("--draft-model", draft, "--num-draft-tokens", str(method.n_max))
     return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
 
 
-_WRITERS = {VLLM: _vllm, SGLANG: _sglang, MLX_LM: _mlx_lm}
+# The words before the name of the model, and what adds those of a method.
+_OTHER_SERVERS = {
+    VLLM: (("vllm", "serve"), _vllm),
+    SGLANG: (("python", "-m", "sglang.launch_server", "--model-path"), _sglang),
+    MLX_LM: (("mlx_lm.server", "--model"), _mlx_lm),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
