@@ -82,33 +82,22 @@ Figure: TypeAlias = Callable[[Scope], float | None]
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
     """One scope for each task in the order of the suite, then one for the fixed tasks together."""
     deviation = repeat_deviation(submission, pairs)
-    for task in (*dict.fromkeys(prompt.task for prompt in submission.suite.prompts), None):
-        yield _scope(submission, arm, pairs, task, deviation)
-
-
-def _scope(
-    submission: Submission,
-    arm: Arm,
-    pairs: tuple[PromptPairs, ...],
-    task: Task | None,
-    deviation: float,
-) -> Scope:
     suite = tuple(dict.fromkeys(prompt.task for prompt in submission.suite.prompts))
-    own_suite = task is None and submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
-    tasks = (suite if own_suite else FIXED_TASKS) if task is None else (task,)
-    ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
-    trials = [trial for trial in submission.trials if trial.prompt in ids]
-    groups = tuple(tuple(pair for pair in pairs if pair.prompt.task == name) for name in tasks)
-    return Scope(
-        submission=submission,
-        arm=arm,
-        task=task,
-        groups=groups,
-        trials=tuple(trial for trial in trials if trial.arm == arm.id),
-        baseline_trials=tuple(trial for trial in trials if trial.arm == arm.baseline),
-        repeat_deviation=deviation,
-        own_tasks=own_suite,
-    )
+    own_suite = submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
+    for task in (*suite, None):
+        tasks = (suite if own_suite else FIXED_TASKS) if task is None else (task,)
+        ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
+        trials = [trial for trial in submission.trials if trial.prompt in ids]
+        yield Scope(
+            submission=submission,
+            arm=arm,
+            task=task,
+            groups=tuple(tuple(p for p in pairs if p.prompt.task == name) for name in tasks),
+            trials=tuple(trial for trial in trials if trial.arm == arm.id),
+            baseline_trials=tuple(trial for trial in trials if trial.arm == arm.baseline),
+            repeat_deviation=deviation,
+            own_tasks=own_suite and task is None,
+        )
 
 
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
@@ -159,16 +148,9 @@ def ratio_by(
     return None if strata is None else time_ratio(strata)
 
 
-def _tokens_per_round(scope: Scope) -> float | None:
-    """One over the mean of rounds per token, weighted as the times are."""
-    needed = scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
-    return _inverse(needed)
-
-
-def _round_cost(scope: Scope) -> float | None:
-    """R: tokens per round over the speedup, so that the three printed figures agree."""
-    yielded = _tokens_per_round(scope)
-    return None if yielded is None else yielded / time_ratio(scope.times)
+def _rounds_per_token(scope: Scope) -> float | None:
+    """The mean of rounds per token, weighted as the times are."""
+    return scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
 
 
 def _inverse(value: float | None) -> float | None:
@@ -188,8 +170,11 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
     "tps": lambda scope: 1000 / mean_times(scope.times)[1],
-    "tokens_per_round": _tokens_per_round,
-    "round_cost": _round_cost,
+    "tokens_per_round": lambda scope: _inverse(_rounds_per_token(scope)),
+    # Tokens per round over the speedup, so that the three printed figures agree.
+    "round_cost": lambda scope: (
+        tokens / time_ratio(scope.times) if (tokens := FIGURES["tokens_per_round"](scope)) else None
+    ),
     "acceptance_rate": _over_trials(parts.acceptance_rate),
     "sequence_acceptance": _over_trials(parts.sequence_acceptance),
     "fire_rate": _over_trials(parts.fire_rate),

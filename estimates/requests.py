@@ -74,38 +74,31 @@ def request_figures(
     readings = scope.values(request)
     if readings is None:
         return {}
-    measured = _requests(scope, readings, None)
-    stated = _requests(scope, readings, STATED_ANSWER_TOKENS)
-    figures: dict[str, Any] = {
-        "mean_output_tokens": intervals.mean_over_tasks(
-            [[e.output_tokens for e in g] for g in readings]
-        ),
-    }
-    for name, (strata, by_wall) in (("whole_request", measured), ("stated_request", stated)):
+    walls = scope.values(lambda pairs: pairs.wall_ms)
+    figures: dict[str, Any] = {}
+    for name, tokens in (("stated_request", STATED_ANSWER_TOKENS), ("whole_request", None)):
+        strata = _requests(readings, scope.times, tokens)
+        at_walls = None if walls is None else _requests(readings, walls, tokens)
+        by_wall = None if at_walls is None else intervals.time_ratio(at_walls)
         figures[name] = intervals.time_ratio(strata)
         figures[f"{name}_interval"] = widen(intervals.ratio_interval(strata), by_wall)
-    figures["baseline_request_ms"], figures["request_ms"] = intervals.mean_times(measured[0])
+    # The last are those as measured.
+    figures["baseline_request_ms"], figures["request_ms"] = intervals.mean_times(strata)
     reading_ms = intervals.mean_times([[read.reading_ms for read in group] for group in readings])
     figures["baseline_reading_ms"], figures["reading_ms"] = reading_ms
-    return {**figures, "mean_prompt_tokens": scope.mean(lambda pairs: pairs.prompt.tokens)}
+    written = intervals.mean_over_tasks([[e.output_tokens for e in g] for g in readings])
+    read = scope.mean(lambda pairs: pairs.prompt.tokens)
+    return {**figures, "mean_prompt_tokens": read, "mean_output_tokens": written}
 
 
 def _requests(
-    scope: Scope, readings: Sequence[Sequence[PromptRequest]], output_tokens: float | None
-) -> tuple[list[list[intervals.Times]], float | None]:
-    """Both times of each prompt's request by task, and the ratio by the wall clock."""
-    strata = [
-        [read.times(times, output_tokens) for read, times in zip(*both, strict=True)]
-        for both in zip(readings, scope.times, strict=True)
+    readings: Sequence[Sequence[PromptRequest]], times: intervals.Strata, tokens: float | None
+) -> intervals.Strata:
+    """Both times of each prompt's request by task, from its times of a token."""
+    return [
+        [read.times(token_ms, tokens) for read, token_ms in zip(*both, strict=True)]
+        for both in zip(readings, times, strict=True)
     ]
-    walls = scope.values(lambda pairs: pairs.wall_ms)
-    if walls is None:
-        return strata, None
-    by_wall = [
-        [read.times(times, output_tokens) for read, times in zip(*both, strict=True)]
-        for both in zip(readings, walls, strict=True)
-    ]
-    return strata, intervals.time_ratio(by_wall)
 
 
 def pays_from(
