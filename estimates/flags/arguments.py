@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from estimates.flags.catalogue import Observation, observation
+from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence, only
 
 # Arguments of speculation, and those that make no request faster: memory that is set aside for
@@ -28,7 +28,7 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
     if not found:
         return None
     listed = [f"{text} with {arm}" for arm, texts in found.items() for text in texts]
-    return observation(differences=listed, arm=only(found))
+    return Observation(differences=listed, arm=only(found))
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from statistics import fmean, median
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, Repeats
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
@@ -28,7 +28,7 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     worst = max(prompts, key=lambda prompt: abs(math.log(prompts[prompt][0] / prompts[prompt][1])))
     rates = sorted(round(1000 / ms, 1) for ms, _ in prompts.values())
     more = f" and {len(prompts) - _MOST_NAMED} more" if len(prompts) > _MOST_NAMED else ""
-    return observation(
+    return Observation(
         rates=f"{rates[0]:g}" + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else ""),
         prompts=say.listed(list(prompts)[:_MOST_NAMED]) + more,
         usual=1000 / prompts[worst][1],

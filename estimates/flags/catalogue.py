@@ -1,36 +1,28 @@
 """Put what a check saw into the words of `schemas/vocabulary/flags.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from estimates.model import Flag
 from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a check saw: the values in the message, and the place that the flag names.
+    """What a check saw: the place that the flag names, and the values in the message.
 
     `severity` replaces that of the vocabulary; `case` chooses among its cases.
     """
 
-    values: Mapping[str, object]
-    arm: str | None
-    prompt: str | None
-    severity: Severity | None
-    case: str | None
-
-
-def observation(
-    *,
-    arm: str | None = None,
-    prompt: str | None = None,
-    severity: Severity | None = None,
-    case: str | None = None,
-    **values: object,
-) -> Observation:
-    """What a check saw; `values` are those that the message names."""
-    return Observation(values=values, arm=arm, prompt=prompt, severity=severity, case=case)
+    def __init__(
+        self,
+        *,
+        arm: str | None = None,
+        prompt: str | None = None,
+        severity: Severity | None = None,
+        case: str | None = None,
+        **values: object,
+    ) -> None:
+        self.arm, self.prompt, self.values = arm, prompt, values
+        self.severity, self.case = severity, case
 
 
 def flag(name: str, found: Observation) -> Flag:

@@ -4,7 +4,7 @@ import math
 from statistics import fmean
 
 from estimates.client_clock import apart, only_requests
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import PromptPairs
 
@@ -23,7 +23,7 @@ def stalls(evidence: FlagEvidence) -> Observation | None:
     if not beyond:
         return None
     wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
-    return observation(
+    return Observation(
         worst_arm=worst.arm,
         wall=wall,
         scope=worst.scope,
@@ -44,7 +44,7 @@ def whole_requests_only(evidence: FlagEvidence) -> Observation | None:
     factor = max(
         (math.exp(-apart(submission, arm)) for arm in arms), key=lambda x: abs(math.log(x))
     )
-    return observation(
+    return Observation(
         arms=names, factor=factor, arm=only(names), case="known" if known else "unknown"
     )
 
@@ -60,7 +60,7 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Observation | None:
         if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
             factors[arm.id] = math.exp(fmean(apart))
     listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
-    return observation(factors=listed, arm=only(factors)) if factors else None
+    return Observation(factors=listed, arm=only(factors)) if factors else None
 
 
 def _clock_gap(pairs: PromptPairs) -> float | None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence
 from estimates.model import Interval
 from estimates.ratios import controls
@@ -25,7 +25,7 @@ def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
         return None
     arm, interval = max(off, key=lambda each: abs(math.log(each[1].low * each[1].high)))
     severity: Severity = "caution" if judge(interval) == "no-clear-difference" else "serious"
-    return observation(severity=severity, low=interval.low, high=interval.high, arm=arm)
+    return Observation(severity=severity, low=interval.low, high=interval.high, arm=arm)
 
 
 def loop_overhead(evidence: FlagEvidence) -> Observation | None:
@@ -34,7 +34,7 @@ def loop_overhead(evidence: FlagEvidence) -> Observation | None:
     if not slow:
         return None
     arm, interval = min(slow, key=lambda each: each[1].high)
-    return observation(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
+    return Observation(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.digits import clock_step
 from estimates.flags.evidence import FlagEvidence, only
 from schemas.submission import Trial
@@ -36,7 +36,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
     expected = sum(chance for _, chance in repeated)
     if not sure and len(same) <= expected + ZERO["share"] * len(repeated):
         return None
-    return observation(
+    return Observation(
         same=len(same),
         repeated=len(repeated),
         arm=only(group.arm for group in same),
@@ -60,7 +60,7 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
     share, block = max(shares, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
     if share < REPEATED["share"] or zero_spread(evidence) is not None:
         return None
-    return observation(share=share, block=block)
+    return Observation(share=share, block=block)
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:

@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 from estimates.decomposition import round_cost, step_ms
 from estimates.flags.baseline import uneven_groups
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
@@ -38,7 +38,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
     if not spreads:
         return None
     spread, arm, prompt = max(spreads)
-    return observation(
+    return Observation(
         spread=spread,
         worst_arm=arm,
         worst_prompt=prompt,
@@ -59,7 +59,7 @@ def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
         if max(factor, 1 / factor) > PROBE_FACTOR
     }
     listed = [f"{factor:.2f} times in {arm}" for arm, factor in factors.items()]
-    return observation(factors=listed, arm=only(factors)) if factors else None
+    return Observation(factors=listed, arm=only(factors)) if factors else None
 
 
 def prediction_missed(evidence: FlagEvidence) -> Observation | None:
@@ -69,7 +69,7 @@ def prediction_missed(evidence: FlagEvidence) -> Observation | None:
         return None
     worst = max(missed, key=lambda estimate: abs(math.log(1 + (estimate.unexplained or 0.0))))
     arms = list(dict.fromkeys(estimate.arm for estimate in missed))
-    return observation(
+    return Observation(
         arms=arms,
         scope=worst.scope,
         worst_arm=worst.arm,

@@ -1,9 +1,8 @@
 """Flags about counted drafts that contradict the server's metrics or the setting."""
 
 from estimates.decomposition import tokens_per_round
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
-from schemas.submission import Trial
 
 LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
@@ -14,11 +13,16 @@ def counters_disagree(evidence: FlagEvidence) -> Observation | None:
     The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
     the speedup is not, since it comes from tokens and times.
     """
-    apart = [trial for trial in evidence.submission.trials if _disagrees(trial)]
+    apart = [
+        trial
+        for trial in evidence.submission.trials
+        if trial.metrics_drafted not in (None, trial.drafted)
+        or trial.metrics_accepted not in (None, trial.accepted)
+    ]
     if not apart:
         return None
     arms = list(dict.fromkeys(trial.arm for trial in apart))
-    return observation(
+    return Observation(
         trials=len(apart),
         arms=arms,
         by_answer=sum(trial.drafted or 0 for trial in apart),
@@ -39,9 +43,4 @@ def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
             continue
         if abs(yielded / length - 1) > LENGTH_APART:
             found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
-    return observation(arms=[*found.values()], arm=only(found)) if found else None
-
-
-def _disagrees(trial: Trial) -> bool:
-    pairs = ((trial.drafted, trial.metrics_drafted), (trial.accepted, trial.metrics_accepted))
-    return any(page is not None and page != answer for answer, page in pairs)
+    return Observation(arms=[*found.values()], arm=only(found)) if found else None

@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence
 from estimates.memo import once
 
@@ -24,7 +24,7 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
     step_ms = float(_step(times))
     if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
         return None
-    return observation(count=len(times), step_ms=step_ms)
+    return Observation(count=len(times), step_ms=step_ms)
 
 
 @once

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.roofline import floor
 from estimates.trial_times import rounds
@@ -24,7 +24,7 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
     fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
     if not fast:
         return None
-    return observation(
+    return Observation(
         fastest_ms=min(fast.values()),
         arms=list(fast),
         memory=least.memory,
@@ -49,7 +49,7 @@ def above_memory(evidence: FlagEvidence) -> Observation | None:
     if not beyond:
         return None
     arm, device, peak_mib = max(beyond, key=lambda row: row[2])
-    return observation(
+    return Observation(
         worst_arm=arm,
         peak_mib=peak_mib,
         device=device,

@@ -1,10 +1,10 @@
 """Flags about the state of the machine: load, stolen time, battery, heat, clocks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from estimates import system_load
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence
 from schemas.submission import Snapshot
 
@@ -19,7 +19,7 @@ def stolen_time(evidence: FlagEvidence) -> Observation | None:
     """The hypervisor gave the processor to others."""
     snapshots = evidence.submission.environment or ()
     stolen = max((each.steal_fraction or 0.0 for each in snapshots), default=0.0)
-    return _under_load(evidence, observation(stolen=stolen)) if stolen > STOLEN else None
+    return _under_load(evidence, stolen=stolen) if stolen > STOLEN else None
 
 
 def busy_machine(evidence: FlagEvidence) -> Observation | None:
@@ -29,7 +29,7 @@ def busy_machine(evidence: FlagEvidence) -> Observation | None:
     busy = max((system_load.in_use(each, cores) for each in before), default=0.0)
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)
     is_busy = busy > BUSY["load"] or pressure > BUSY["pressure"]
-    return _under_load(evidence, observation()) if is_busy else None
+    return _under_load(evidence) if is_busy else None
 
 
 def load_appeared(evidence: FlagEvidence) -> Observation | None:
@@ -41,13 +41,14 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
     own = min(evidence.submission.settings.threads or cores, cores)
     busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
     is_busy = (busy - own) / cores > APPEARED
-    return _under_load(evidence, observation(busy=busy, own=own)) if is_busy else None
+    return _under_load(evidence, busy=busy, own=own) if is_busy else None
 
 
-def _under_load(evidence: FlagEvidence, found: Observation) -> Observation:
+def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
     """A flag about load also says how much wider it makes the intervals."""
-    values = {**found.values, "allowance": system_load.allowance(evidence.submission)}
-    return replace(found, severity=system_load.severity(evidence.submission), values=values)
+    allowance = system_load.allowance(evidence.submission)
+    severity = system_load.severity(evidence.submission)
+    return Observation(severity=severity, allowance=allowance, **values)
 
 
 def on_battery(evidence: FlagEvidence) -> Observation | None:
@@ -56,7 +57,7 @@ def on_battery(evidence: FlagEvidence) -> Observation | None:
     states = {each.on_battery for each in snapshots if each.on_battery is not None}
     if not evidence.submission.machine.on_battery and True not in states:
         return None
-    return observation(case="changed" if len(states) > 1 else "always")
+    return Observation(case="changed" if len(states) > 1 else "always")
 
 
 def clock_drop(evidence: FlagEvidence) -> Observation | None:
@@ -73,13 +74,13 @@ def clock_drop(evidence: FlagEvidence) -> Observation | None:
         )
         if drop is not None
     ]
-    return observation(drops=drops) if drops else None
+    return Observation(drops=drops) if drops else None
 
 
 def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
     """The GPU lowered its clock."""
     snapshots = evidence.submission.environment or ()
-    return observation() if any(each.gpu_throttled for each in snapshots) else None
+    return Observation() if any(each.gpu_throttled for each in snapshots) else None
 
 
 def gpu_not_used(evidence: FlagEvidence) -> Observation | None:
@@ -94,9 +95,9 @@ def gpu_not_used(evidence: FlagEvidence) -> Observation | None:
         return None
     clocks = [each.gpu_clock_mhz for each in later if each.gpu_clock_mhz is not None]
     if clocks:
-        return observation(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
+        return Observation(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
     shown = any(each.gpu_temperature_c or each.gpu_power_w for each in later)
-    return None if shown else observation(case="absent", count=len(later))
+    return None if shown else Observation(case="absent", count=len(later))
 
 
 def power_limited(evidence: FlagEvidence) -> Observation | None:
@@ -107,7 +108,7 @@ def power_limited(evidence: FlagEvidence) -> Observation | None:
         if gpu.power_limit_w and gpu.default_power_limit_w
         if gpu.power_limit_w < gpu.default_power_limit_w
     ]
-    return observation(gpus=limited) if limited else None
+    return Observation(gpus=limited) if limited else None
 
 
 def _later(evidence: FlagEvidence) -> list[Snapshot]:

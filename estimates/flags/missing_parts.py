@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.significance import p_of_sign
 from estimates.trial_times import is_timed
@@ -19,7 +19,7 @@ def failed_arm(evidence: FlagEvidence) -> Observation | None:
     if not failed:
         return None
     reasons = [f"{arm.id} ({say.reason(arm.reason)})" for arm in failed]
-    return observation(arms=reasons, arm=only(arm.id for arm in failed))
+    return Observation(arms=reasons, arm=only(arm.id for arm in failed))
 
 
 def failed_trials(evidence: FlagEvidence) -> Observation | None:
@@ -31,7 +31,7 @@ def failed_trials(evidence: FlagEvidence) -> Observation | None:
     (reason, _), *_ = Counter(trial.reason for trial in failed).most_common(1)
     ran, counts = Counter(trial.arm for trial in trials), Counter(trial.arm for trial in failed)
     by_arm = [f"{count} of {ran[arm]} with {arm}" for arm, count in counts.items()]
-    return observation(
+    return Observation(
         counts=by_arm, reason=say.reason(reason), arm=only(counts), prompt=failed[0].prompt
     )
 
@@ -50,7 +50,7 @@ def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
         base = sum(count < 0 for count in more.values())
         if arm.baseline and p_of_sign(own, base) < P_OF_ONE_SIDED:
             case, fails = ("arm", arm.id) if own > base else ("baseline", arm.baseline)
-            return observation(case=case, prompts=max(own, base), own=arm.id, arm=fails)
+            return Observation(case=case, prompts=max(own, base), own=arm.id, arm=fails)
     return None
 
 
@@ -62,7 +62,7 @@ def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
     for pairs in evidence.pairs:
         used[pairs.arm.id] += len(pairs.trials)
     lost = {arm: timed[arm] - used[arm] for arm in compared if used[arm] < timed[arm]}
-    return observation(count=sum(lost.values()), arm=only(lost)) if lost else None
+    return Observation(count=sum(lost.values()), arm=only(lost)) if lost else None
 
 
 def missing_prompts(evidence: FlagEvidence) -> Observation | None:
@@ -79,7 +79,7 @@ def missing_prompts(evidence: FlagEvidence) -> Observation | None:
     if not lacking:
         return None
     counts = [f"{len(missing)} of {len(prompts)} with {arm}" for arm, missing in lacking.items()]
-    return observation(counts=counts, arm=only(lacking), prompt=next(iter(lacking.values()))[0])
+    return Observation(counts=counts, arm=only(lacking), prompt=next(iter(lacking.values()))[0])
 
 
 def interrupted(evidence: FlagEvidence) -> Observation | None:
@@ -87,32 +87,32 @@ def interrupted(evidence: FlagEvidence) -> Observation | None:
     design = evidence.submission.design
     if design.ended != "interrupted":
         return None
-    return observation(done=len(evidence.submission.trials), planned=design.planned_trials)
+    return Observation(done=len(evidence.submission.trials), planned=design.planned_trials)
 
 
 def budget_spent(evidence: FlagEvidence) -> Observation | None:
     """The time budget ended the campaign before its interval was narrow enough."""
-    return observation() if evidence.submission.design.ended == "budget-spent" else None
+    return Observation() if evidence.submission.design.ended == "budget-spent" else None
 
 
 def resumed(evidence: FlagEvidence) -> Observation | None:
     """The campaign consists of several runs."""
     times = evidence.submission.design.resumed
-    return observation(times=times) if times else None
+    return Observation(times=times) if times else None
 
 
 def quick(evidence: FlagEvidence) -> Observation | None:
     """A quick campaign: fewer prompts and shorter outputs."""
-    return observation() if evidence.submission.profile == "quick" else None
+    return Observation() if evidence.submission.profile == "quick" else None
 
 
 def short_answers(evidence: FlagEvidence) -> Observation | None:
     """Answers were limited to a few tokens."""
     tokens = evidence.submission.settings.max_output_tokens
-    return observation(tokens=tokens) if tokens is not None and tokens < LEAST_TOKENS else None
+    return Observation(tokens=tokens) if tokens is not None and tokens < LEAST_TOKENS else None
 
 
 def single_block(evidence: FlagEvidence) -> Observation | None:
     """Nothing was repeated, so noise between blocks cannot be seen."""
     last = max((trial.block for trial in evidence.submission.trials), default=0)
-    return observation() if last == 0 else None
+    return Observation() if last == 0 else None

@@ -1,7 +1,7 @@
 """Flags about trials that did not run as interleaved or as planned."""
 
 from estimates.disagreements import disagreeing
-from estimates.flags.catalogue import Observation, observation
+from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence
 from estimates.flags.missing_parts import missing_prompts
 from estimates.repeatability import blocks_run
@@ -13,7 +13,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
     """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
     design = evidence.submission.design
     if design.order in ("sequential", "unknown") and design.interleaved is None:
-        return observation(case=design.order)
+        return Observation(case=design.order)
     return None
 
 
@@ -47,7 +47,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
             expected = expected[: len(actual)]
         if actual == expected:
             return None
-    return observation()
+    return Observation()
 
 
 def plan_changed(evidence: FlagEvidence) -> Observation | None:
@@ -63,9 +63,9 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
         return None
     prompts = (prompt.id for prompt in submission.suite.prompts)
     if design.plan_sha256 not in (None, plan_digest((arm.id for arm in arms), prompts, design)):
-        return observation(case="other")
+        return Observation(case="other")
     missing = _missing_trials(submission)
-    return observation(case="missing", missing=missing) if missing else None
+    return Observation(case="missing", missing=missing) if missing else None
 
 
 def _missing_trials(submission: Submission) -> int:

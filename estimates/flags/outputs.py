@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.verdicts import classify
 from schemas.submission import Trial
@@ -25,7 +25,7 @@ def never_drafted(evidence: FlagEvidence) -> Observation | None:
         if arm.role == "speculation" and can_draft(arm.method)
         if drafted_nothing([trial for trial in finished if trial.arm == arm.id])
     ]
-    return observation(arms=silent, arm=only(silent)) if silent else None
+    return Observation(arms=silent, arm=only(silent)) if silent else None
 
 
 def diverged(evidence: FlagEvidence) -> Observation | None:
@@ -46,7 +46,7 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
         case = "other-text" if _part_early(evidence, forked) else "text"
     prompts = list(dict.fromkeys(trial.prompt for trial in by_tokens or forked))
     arms = list(dict.fromkeys(trial.arm for trial in by_tokens or forked))
-    return observation(
+    return Observation(
         case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0]
     )
 
@@ -70,7 +70,7 @@ def near_ties(evidence: FlagEvidence) -> Observation | None:
             compared[each.arm] += each.prompts - found.not_compared
     share = max(NEAR["share"], 1 - math.exp(-tokens / NEAR["tokens"]))
     many = {arm for arm in tied if tied[arm] > share * compared[arm]} - _concurrent(evidence)
-    return observation(arms=sorted(many), arm=only(many)) if many else None
+    return Observation(arms=sorted(many), arm=only(many)) if many else None
 
 
 def invalid_answers(evidence: FlagEvidence) -> Observation | None:
@@ -88,7 +88,7 @@ def invalid_answers(evidence: FlagEvidence) -> Observation | None:
                 f"{problem.faulty} of {problem.answers} with {arm.id}, "
                 f"{problem.base_faulty} of {problem.base_answers} with {arm.baseline}"
             )
-    return observation(counts=[*counts.values()], arm=only(counts)) if counts else None
+    return Observation(counts=[*counts.values()], arm=only(counts)) if counts else None
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
     if not unstable:
         return None
     prompts = list(dict.fromkeys(prompt for _, prompt in unstable))
-    return observation(
+    return Observation(
         prompts=len(prompts), arm=only(arm for arm, _ in unstable), prompt=prompts[0]
     )
 
@@ -119,7 +119,7 @@ def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
     if not forked:
         return None
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
-    return observation(
+    return Observation(
         prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0]
     )
 

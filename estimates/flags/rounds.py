@@ -7,7 +7,7 @@ from statistics import fmean, linear_regression, median
 
 from estimates.decomposition import can_draft, yielded
 from estimates.flags.baseline import uneven_groups
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.intervals import ratio_interval, t_reach
 from estimates.pairing import PromptPairs
@@ -47,7 +47,7 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
     if not floors:
         return None
     worst = min(floors, key=lambda arm: floors[arm][0] / floors[arm][1])
-    return observation(
+    return Observation(
         worst_arm=worst, cost=floors[worst][0], least=floors[worst][1], arm=only(floors)
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
@@ -30,34 +30,15 @@ class Outliers:
     worst: Repeats
     value: float
 
-    def observation(self, evidence: FlagEvidence) -> Observation:
-        """One flag over all of them, with counts and the worst."""
-        prompts = {group.prompt for group in self.groups}
-        arms = {group.arm for group in self.groups}
-        among = {group.prompt for group in evidence.repeats if group.arm in arms}
-        place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
-        if len(arms) > 1:
-            place += f" in {len(arms)} arms"
-        return observation(
-            value=self.value,
-            place=place,
-            worst_arm=self.worst.arm,
-            worst_prompt=self.worst.prompt,
-            arm=only(arms),
-            prompt=self.worst.prompt,
-        )
-
 
 def block_spread(evidence: FlagEvidence) -> Observation | None:
     """The same trial takes different times in different blocks."""
-    spread = _unsteady(evidence)
-    return None if spread is None else spread.observation(evidence)
+    return _observed(_unsteady(evidence), evidence)
 
 
 def block_outlier(evidence: FlagEvidence) -> Observation | None:
     """Single blocks are far from the mean of their blocks."""
-    outliers = _few_outliers(evidence)
-    return None if outliers is None else outliers.observation(evidence)
+    return _observed(_few_outliers(evidence), evidence)
 
 
 def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
@@ -65,8 +46,27 @@ def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
     flagged = (_unsteady(evidence), _few_outliers(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
-    stalled = _outliers(rest, _clock_factor, CLOCK_FACTOR)
-    return None if stalled is None else stalled.observation(evidence)
+    return _observed(_outliers(rest, _clock_factor, CLOCK_FACTOR), evidence)
+
+
+def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
+    """One flag over all of them, with counts and the worst."""
+    if found is None:
+        return None
+    prompts = {group.prompt for group in found.groups}
+    arms = {group.arm for group in found.groups}
+    among = {group.prompt for group in evidence.repeats if group.arm in arms}
+    place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
+    if len(arms) > 1:
+        place += f" in {len(arms)} arms"
+    return Observation(
+        value=found.value,
+        place=place,
+        worst_arm=found.worst.arm,
+        worst_prompt=found.worst.prompt,
+        arm=only(arms),
+        prompt=found.worst.prompt,
+    )
 
 
 @once

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from estimates.flags.catalogue import Observation, observation
+from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence
 from schemas import private
 
@@ -19,13 +19,13 @@ def private_data(evidence: FlagEvidence) -> Observation | None:
         if (kind := private.personal(text, path))
     }
     places = [f"{kind} at {path}" for kind, path in found.items()]
-    return observation(places=places) if places else None
+    return Observation(places=places) if places else None
 
 
 def confusable_letters(evidence: FlagEvidence) -> Observation | None:
     """A name is written with letters that look like those of another alphabet."""
     odd = [path for path, text in private.texts(evidence.submission) if _is_confusable(path, text)]
-    return observation(places=odd) if odd else None
+    return Observation(places=odd) if odd else None
 
 
 def _is_confusable(path: str, text: str) -> bool:

@@ -6,11 +6,12 @@ no odd first block, and a first trial in a slow first block is no cold start.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, Repeats, only, steady_length
 from estimates.intervals import t_interval
 from estimates.memo import once
@@ -32,13 +33,13 @@ def drift(evidence: FlagEvidence) -> Observation | None:
     change = math.expm1(slope * span)
     if abs(change) <= DRIFT["least"]:
         return None
-    return observation(case="slower" if slope > 0 else "faster", change=abs(change))
+    return Observation(case="slower" if slope > 0 else "faster", change=abs(change))
 
 
 def first_block(evidence: FlagEvidence) -> Observation | None:
     """The first block is slower or faster than the others, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
-    return None if ratio is None else observation(ratio=ratio)
+    return None if ratio is None else Observation(ratio=ratio)
 
 
 def cold_start(evidence: FlagEvidence) -> Observation | None:
@@ -48,7 +49,7 @@ def cold_start(evidence: FlagEvidence) -> Observation | None:
         return None
     factor, first = max(cold, key=lambda pair: pair[0])
     arms = f"{len(cold)} arms, most of all {first.arm}," if len(cold) > 1 else first.arm
-    return observation(
+    return Observation(
         arms=arms, factor=factor, arm=only(group.arm for _, group in cold), prompt=first.prompt
     )
 
@@ -63,10 +64,8 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
     """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
     return tuple(
-        Repeats(
-            arm=group.arm,
-            prompt=group.prompt,
-            trials=group.trials,
+        replace(
+            group,
             ms_per_token=tuple(
                 ms * math.exp(-slope * trial.order)
                 for trial, ms in zip(group.trials, group.ms_per_token, strict=True)
@@ -161,12 +160,7 @@ def _comparable(evidence: FlagEvidence) -> list[Repeats]:
 def _later(evidence: FlagEvidence) -> list[Repeats]:
     """The same without the first trial of each."""
     return [
-        Repeats(
-            arm=group.arm,
-            prompt=group.prompt,
-            trials=group.trials[1:],
-            ms_per_token=group.ms_per_token[1:],
-        )
+        replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
         for group in evidence.repeats
         if len(group.trials) > 1
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from estimates.flags.catalogue import Observation, observation
+from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence
 
 
@@ -17,9 +17,9 @@ def unknown_suite(evidence: FlagEvidence) -> Observation | None:
         return None
     released = suites().get(suite.id)
     if released is None:
-        return observation(case="own", suite=suite.id)
+        return Observation(case="own", suite=suite.id)
     return (
-        None if suite.sha256 in released.values() else observation(case="changed", suite=suite.id)
+        None if suite.sha256 in released.values() else Observation(case="changed", suite=suite.id)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.flags.catalogue import Observation, bounds, observation
+from estimates.flags.catalogue import Observation, bounds
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison, Shape
 from pipeline.collection.plausibility.fingerprint import MarkIndex
@@ -25,7 +25,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
         most = max(_shared_marks(candidate, kind), default=None)
         if most is not None:
             shared, position, total = most[0], -most[1], most[2]
-            return observation(
+            return Observation(
                 severity=_severity(candidate, position),
                 case=kind,
                 counts=f"{shared} of {total}",
@@ -81,7 +81,7 @@ def _if_far(
     distance, score = peers.distance(value, others)
     if abs(score) <= PEERS["score"] or abs(distance) <= math.log(PEERS["factor"]):
         return None
-    return observation(
+    return Observation(
         speed=shown,
         factor=math.exp(abs(distance)),
         direction="faster" if distance > 0 else "slower",
@@ -109,7 +109,7 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
     position = min(differing)
     fact, other_entry = differing[position], candidate.corpus.entries[position]
     here, there = candidate.own.submission.target, other_entry.submission.target
-    return observation(
+    return Observation(
         severity=_severity(candidate, position),
         fact=fact.replace("_", " "),
         own=getattr(here, fact),
