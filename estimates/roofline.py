@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from schemas.codec import decode
 from schemas.submission import Machine, Model, Submission
 
 _BYTES_PER_TRANSFER = 8
@@ -79,9 +80,9 @@ def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
     name = (machine.cpu.name or "").lower()
     cores = machine.cpu.logical_cores or table.most_cores
     by_cores = table.per_core_gb_per_s * cores
-    platform = next(limit for words, limit in table.platforms if all(w in name for w in words))
+    platform = next(each for each in table.platforms if all(word in name for word in each.words))
     in_cache = used <= table.cache_mib * MIB
-    gb_per_s = by_cores if in_cache else min(by_cores, platform)
+    gb_per_s = by_cores if in_cache else min(by_cores, platform.gb_per_s)
     shown = machine.cpu.name or "a processor"
     return gb_per_s, f"any memory of {shown} with {cores} logical cores ({gb_per_s:g} GB/s)"
 
@@ -97,12 +98,18 @@ def _cards(machine: Machine) -> tuple[float, str] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    words: tuple[str, ...]
+    gb_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Processors:
     """What main memory delivers at most, by the words of a processor's name and by its cores."""
 
     per_core_gb_per_s: float
     cache_mib: int
-    platforms: tuple[tuple[tuple[str, ...], float], ...]
+    platforms: tuple[Platform, ...]
     most_cores: int = 512
 
 
@@ -124,26 +131,12 @@ class Devices:
 @cache
 def devices() -> Devices:
     table = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
-    return Devices(
-        bandwidth_gb_per_s={
-            name: device["bus_bits"] / _BITS_PER_BYTE * device["data_rate_gtps"]
-            for name, device in table["devices"].items()
-        },
-        memory_gib={
-            name: device["memory_gib"]
-            for name, device in table["devices"].items()
-            if "memory_gib" in device
-        },
-        unknown_device_gb_per_s=table["unknown_device_gb_per_s"],
-        cache_mib=table["cache_mib"],
-        processors=Processors(
-            per_core_gb_per_s=table["processors"]["per_core_gb_per_s"],
-            cache_mib=table["processors"]["cache_mib"],
-            platforms=tuple(
-                (tuple(row["words"]), row["gb_per_s"]) for row in table["processors"]["platforms"]
-            ),
-        ),
-    )
+    listed = table.pop("devices").items()
+    bandwidths = {
+        name: each["bus_bits"] / _BITS_PER_BYTE * each["data_rate_gtps"] for name, each in listed
+    }
+    sizes = {name: each["memory_gib"] for name, each in listed if "memory_gib" in each}
+    return decode(Devices, {**table, "bandwidth_gb_per_s": bandwidths, "memory_gib": sizes})
 
 
 def bandwidth_gb_per_s(name: str) -> float | None:
