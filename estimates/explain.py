@@ -160,10 +160,13 @@ def _balance(
     costs, yields = f"{cost:.1f}", f"{yielded:.1f}"
     if costs == yields:
         costs, yields = f"{cost:.2f}", f"{yielded:.2f}"
+    interval = estimate.interval
+    hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
+    uncertain = "so it hardly matters" if hardly else "so its direction is not certain"
     endings = {
         "helps": ", so this arm wins",
         "slower-in-all": ", but reading the prompt costs more than that saves",
-        "no-clear-difference": f"; {_how_uncertain(estimate.interval)}",
+        "no-clear-difference": f"; the speedup lies between {_range(interval)}, {uncertain}",
     }
     if ending := endings.get(estimate.verdict):
         return f"One round costs {costs} plain tokens and yields {yields}{ending}."
@@ -201,12 +204,6 @@ def _control(estimate: Estimate, arm: Arm) -> str:
     if arm.method.type == "none":
         return f"The baseline against itself should give 1.00; it gave {found}."
     return f"Nothing is drafted, so the ratio shows the overhead of the loop: {found}."
-
-
-def _how_uncertain(interval: Interval | None) -> str:
-    hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
-    end = "so it hardly matters" if hardly else "so its direction is not certain"
-    return f"the speedup lies between {_range(interval)}, {end}"
 
 
 def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:

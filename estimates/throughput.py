@@ -81,12 +81,10 @@ def _pass_ms(trials: Sequence[Trial], concurrency: int) -> float | None:
         for trial in trials
         if trial.started_ms is not None
     ]
-    if len(spans) < len(trials) or _most_in_flight(spans) > concurrency:
+    # Two parts of a pass both begin at 0, so that more seem to be in flight than ever were.
+    in_flight = (
+        sum(start <= moment < end - _ROUNDED_MS for start, end in spans) for moment, _ in spans
+    )
+    if len(spans) < len(trials) or max(in_flight) > concurrency:
         return None
     return max(end for _, end in spans) - min(start for start, _ in spans)
-
-
-def _most_in_flight(spans: Sequence[tuple[float, float]]) -> int:
-    """Two parts of a pass both begin at 0, so that more seem to be in flight than ever were."""
-    ends = [(start, end - _ROUNDED_MS) for start, end in spans]
-    return max(sum(start <= moment < end for start, end in ends) for moment, _ in spans)

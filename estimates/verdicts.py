@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from estimates.decomposition import can_draft, drafted_nothing, fire_rate
 from estimates.model import Estimate, Exactness, ExactnessCounts, Flag, Interval, Verdict
@@ -52,12 +53,7 @@ def _by_digest(trial: Trial, baseline: Trial | None) -> Exactness:
 
 def count(classes: Iterable[Exactness]) -> ExactnessCounts:
     counts = Counter(classes)
-    return ExactnessCounts(
-        identical=counts["identical"],
-        diverged_near_tie=counts["diverged-near-tie"],
-        diverged=counts["diverged"],
-        not_compared=counts["not-compared"],
-    )
+    return ExactnessCounts(**{name.replace("-", "_"): counts[name] for name in get_args(Exactness)})
 
 
 def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
@@ -159,8 +155,16 @@ def after_flags(
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
+    # A flag of a control, or without an arm, concerns all arms.
+    concerned = {None, *controls}
     serious = [flag for flag in flags if flag.severity == "serious"]
-    return tuple(_after_flag(each, _serious(each, serious, controls)) for each in estimates)
+    return tuple(
+        _after_flag(
+            each,
+            next((f.name for f in serious if f.arm in {*concerned, each.arm, each.baseline}), None),
+        )
+        for each in estimates
+    )
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
@@ -171,13 +175,6 @@ def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
     if estimate.verdict not in JUDGED:
         return replace(estimate, doubt=flag)
     return estimate if found is None else replace(estimate, verdict="uncertain", doubt=found)
-
-
-def _serious(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:
-    """The first flag that concerns it: one of a control, or without an arm, concerns all arms."""
-    concerned = (None, estimate.arm, estimate.baseline)
-    names = (f.name for f in serious if f.arm in concerned or f.arm in controls)
-    return next(names, None)
 
 
 def _all_failed(trials: Sequence[Trial]) -> bool:

@@ -1,6 +1,6 @@
 """Check a document against its JSON Schema; each violation becomes a finding in plain words."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any, cast
 
@@ -29,7 +29,11 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
     match error.kind:
         case ValidationErrorKind.AdditionalProperties(unexpected):
             known = own.get("properties", {}).keys() - cast("Schema", error.instance).keys()
-            messages = [_unknown_field(name, known) for name in sorted(unexpected)]
+            hints = ((shown(name), nearest(name, known)) for name in sorted(unexpected))
+            messages = [
+                f"unknown field {name}{hint}; {'rename or ' if hint else ''}remove it"
+                for name, hint in hints
+            ]
         case ValidationErrorKind.Required(name):
             messages = [f"the field {shown(name)} is missing; add it"]
         case _ if keyword in _SENTENCES:
@@ -40,22 +44,12 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
         yield Finding(path=path, message=message, rule=f"schema-{keyword}")
 
 
-def _unknown_field(name: str, free: Collection[str]) -> str:
-    hint = nearest(name, free)
-    return f"unknown field {shown(name)}{hint}; {'rename or ' if hint else ''}remove it"
-
-
 def _enum(got: str, want: object) -> str:
     """The accepted values, with a hint; `got` is JSON text and has the document's quotes."""
     values = cast("list[str]", want)
     hint = nearest(got.strip('"'), values) if got.startswith('"') else ""
     listed = ", ".join(map(shown, values))
     return f"{got} is not accepted{hint}, expected one of {listed}"
-
-
-def _form(got: str, want: object) -> str:
-    form = _FORMS.get(str(want))
-    return f"{got} has the wrong form, expected {form or want}"
 
 
 def _type(got: str, want: object) -> str:
@@ -68,7 +62,9 @@ _SENTENCES: dict[str, Callable[[str, object], str]] = {
     "type": _type,
     "const": lambda got, want: f"{got} is not accepted, expected {shown(want)}",
     "enum": _enum,
-    "pattern": _form,
+    "pattern": lambda got, want: (
+        f"{got} has the wrong form, expected {_FORMS.get(str(want), want)}"
+    ),
     "format": lambda got, want: (
         f"{got} is not a valid {want}; give one that exists in the calendar"
     ),
@@ -81,7 +77,7 @@ _SENTENCES: dict[str, Callable[[str, object], str]] = {
 }
 _CHECK = "check the number and its unit"
 # What the patterns of the schemas mean.
-_FORMS = {
+_FORMS: dict[str, str] = {
     r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$": (
         "a time in UTC such as 2026-11-21T09:00:00Z"
     ),

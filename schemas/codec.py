@@ -98,18 +98,13 @@ def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", text))
     plain = "".join(c for c in spelled if not unicodedata.combining(c))
     words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
-    if words and not any(map(_is_lost, text)):
+    # An address without such a character could be that of another name.
+    lost = (c for c in text if unicodedata.category(c)[0] in _MEANINGFUL and c not in _TYPOGRAPHY)
+    if words and all(map(str.isascii, lost)):
         return words[:limit].strip("-")
     digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
     room = None if limit is None else limit - len(digest) - 1
     return f"{words[:room].strip('-') or 'unnamed'}-{digest}"
-
-
-def _is_lost(character: str) -> bool:
-    """Whether an address without this character could be that of another name."""
-    if character.isascii() or character in _TYPOGRAPHY:
-        return False
-    return unicodedata.category(character)[0] in _MEANINGFUL
 
 
 def _sorted(document: Json) -> bytes:

@@ -53,13 +53,6 @@ _ADDRESS = re.compile(
 _VERSIONS = ("version", "package_version", "driver", "api")
 
 
-def _compiled(patterns: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    return {kind: re.compile(pattern) for kind, pattern in patterns.items()}
-
-
-_SECRET_PATTERNS, _PERSONAL_PATTERNS = _compiled(_SECRETS), _compiled(_PERSONAL)
-
-
 def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public for ever: it contains no token, key or password."""
     found = list(texts(submission))
@@ -74,14 +67,14 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
 def secret(text: str) -> str | None:
     """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
     plain = _plain_text(text)
-    return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(plain)), None)
+    return next((kind for kind, each in _SECRETS.items() if re.search(each, plain)), None)
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
     """What in a text at a path may identify a person or a machine; `None` if nothing does."""
     text = _plain_text(text)
-    for kind, pattern in _PERSONAL_PATTERNS.items():
-        if pattern.search(text):
+    for kind, pattern in _PERSONAL.items():
+        if re.search(pattern, text):
             return kind
     is_version = path.rpartition(".")[2] in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
