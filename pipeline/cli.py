@@ -1,6 +1,5 @@
 """The command line of the pipeline: `validate`, `gate`, `build`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 
 from pipeline.collection.discover import named, require_results, require_writable
 from pipeline.collection.validate import findings_of
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, ending
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address
 from schemas.codec import encode
@@ -52,7 +51,8 @@ def validate_command(
     if not sources:
         places = " and ".join(map(str, paths or [RESULTS]))
         message = f"{places} holds no JSON file. Give a result file or a folder with some."
-        raise _stopped(PipelineError(message))
+        with ending():
+            raise PipelineError(message)
     findings = tuple(findings_of(sources))
     if as_json:
         rows = [encode(finding) for finding in findings]
@@ -88,7 +88,7 @@ def build_command(
     """Build the site from the results and print its folder."""
     from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
 
-    try:
+    with ending():
         require_results(results)
         for folder in filter(None, (output, cache)):
             require_writable(folder)
@@ -100,17 +100,6 @@ def build_command(
             cache=cache,
             jobs=jobs,
         )
-    except PipelineError as error:
-        raise _stopped(error) from error
     if site_address(site_url) is None:
         typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
-
-
-def main() -> None:
-    app()
-
-
-def _stopped(error: PipelineError) -> typer.Exit:
-    print(error, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
-    return typer.Exit(error.exit_code)

@@ -1,6 +1,8 @@
 """What can go wrong between files and the site, each with the next step to take."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from schemas.finding import Finding
 
@@ -9,6 +11,16 @@ class PipelineError(Exception):
     """Something that stops the pipeline; its text is one message for the person who ran it."""
 
     exit_code = 1
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Print what stops a command, and end it with the exit code of that."""
+    try:
+        yield
+    except PipelineError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
+        raise SystemExit(error.exit_code) from error
 
 
 class RejectedError(PipelineError):

@@ -6,16 +6,21 @@ A module of its own, so that judging a pull request installs neither an engine n
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from pipeline.collection.discover import require_writable
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, ending
 from pipeline.intake import comment, form, form_cli, gate, host, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.finding import shown
+
+
+def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
+    """An option that a workflow gives as a variable."""
+    return typer.Option(envvar=name, help=meaning)
 
 
 def gate_command(  # noqa: PLR0913 - each option of the command is an argument
@@ -26,30 +31,23 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     output: Annotated[
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
-    author: Annotated[
-        str | None, typer.Option(envvar="AUTHOR", help="Account that opened the pull request.")
-    ] = None,
+    author: Annotated[str, _variable("AUTHOR", "Account that opened the pull request.")] = "",
     labels: Annotated[
-        str, typer.Option(envvar="LABELS", help="Labels of the pull request, as a JSON list.")
+        str, _variable("LABELS", "Labels of the pull request, as a JSON list.")
     ] = "[]",
     head_repository: Annotated[
-        str, typer.Option(envvar="HEAD_REPOSITORY", help="OWNER/NAME of the branch's repository.")
+        str, _variable("HEAD_REPOSITORY", "OWNER/NAME of the branch's repository.")
     ] = "",
-    own_repository: Annotated[
-        str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME of this repository.")
-    ] = "",
-    action: Annotated[
-        str, typer.Option(envvar="ACTION", help="Event; labels count right after `labeled`.")
-    ] = "",
+    own_repository: Annotated[str, _variable("REPOSITORY", "OWNER/NAME of this repository.")] = "",
+    action: Annotated[str, _variable("ACTION", "Event; labels count right after `labeled`.")] = "",
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
-        Path | None,
-        typer.Option(envvar="GITHUB_STEP_SUMMARY", help="File to append the summary to."),
+        Path | None, _variable("GITHUB_STEP_SUMMARY", "File to append the summary to.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> None:
     """Check the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
-    try:
+    with ending():
         if output is not None:
             require_writable(output)
         # Labels count for the commit that they were set on: not after another push.
@@ -59,9 +57,6 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         sent = Sending(author=sender, labels=given, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = reply.reply(judgement, neighbours.understood(repository, judgement))
-    except PipelineError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(error.exit_code) from error
     _print(judgement, answer, as_json=as_json, annotate=annotate)
     _write(answer, output, step_summary)
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
@@ -118,18 +113,15 @@ _UNFINISHED = (
 def comment_command(
     *,
     verdict: Annotated[Path, typer.Option(help="The verdict.json that the gate wrote.")],
-    repository: Annotated[str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME.")],
-    head: Annotated[str, typer.Option(envvar="HEAD", help="Commit that was checked.")],
-    owner: Annotated[str, typer.Option(envvar="OWNER", help="Owner of the pull request's branch.")],
-    branch: Annotated[str, typer.Option(envvar="BRANCH", help="Branch of the pull request.")],
+    repository: Annotated[str, _variable("REPOSITORY", "OWNER/NAME.")],
+    head: Annotated[str, _variable("HEAD", "Commit that was checked.")],
+    owner: Annotated[str, _variable("OWNER", "Owner of the pull request's branch.")],
+    branch: Annotated[str, _variable("BRANCH", "Branch of the pull request.")],
 ) -> None:
     """Write the gate's reply as a comment. Exit code 0: written, or nothing to write."""
-    try:
+    with ending():
         pull_request = _head(repository, head, owner, branch)
         typer.echo(write_comment(verdict, repository, pull_request))
-    except PipelineError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(error.exit_code) from error
 
 
 def write_comment(verdict: Path, repository: str, head: host.Head) -> str:

@@ -38,34 +38,25 @@ class _User(msgspec.Struct, frozen=True):
     id: int
 
 
-class _Issue(msgspec.Struct, frozen=True):
+class Form(msgspec.Struct, frozen=True):
+    """A filled-in form: its issue, its author, and the text at the time of the event."""
+
     number: int
     user: _User
     updated_at: str
     body: str | None = None
 
-
-class _Event(msgspec.Struct, frozen=True):
-    issue: _Issue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """A filled-in form: its issue, its author, and the text at the time of the event."""
-
-    number: int
-    author: str
-    account: int
-    moment: str
-    body: str
-
     @property
     def digest(self) -> str:
-        return sha256(self.body.encode()).hexdigest()
+        return sha256((self.body or "").encode()).hexdigest()
 
     @property
     def branch(self) -> str:
         return f"form/{self.number}"
+
+
+class _Event(msgspec.Struct, frozen=True):
+    issue: Form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +77,14 @@ def read_event(path: Path) -> Form:
     if not LOGIN.fullmatch(issue.user.login):
         message = f"{issue.user.login!a} is no account that could send a result"
         raise PipelineError(message)
-    return Form(
-        number=issue.number,
-        author=issue.user.login,
-        account=issue.user.id,
-        moment=issue.updated_at,
-        body=issue.body or "",
-    )
+    return issue
 
 
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     """Judge a form's result as a commit of its own on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
     try:
-        data = posted(form.body)
+        data = posted(form.body or "")
     except UnreadableTextError as error:
         wrong = _finding(str(error), "form-text")
         return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
@@ -121,10 +106,11 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
 
 def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> str:
     """The id of the commit that adds the result. The same form gives the same commit."""
-    author = f"{form.author} <{form.account}+{form.author}@users.noreply.github.com>"
+    name = form.user.login
+    author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
     title = f"Result: {Path(path).stem}"
     return git.commit_file(
-        repository, base, path, data, author=author, moment=form.moment, title=title
+        repository, base, path, data, author=author, moment=form.updated_at, title=title
     )
 
 
@@ -190,5 +176,5 @@ def _refused(base: str, form: Form, findings: tuple[Finding, ...]) -> gate.Judge
         decision="rejected",
         results=(UNNAMED,),
         findings=findings,
-        author=form.author,
+        author=form.user.login,
     )

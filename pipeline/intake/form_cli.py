@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from pipeline.collection.discover import require_writable
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, ending
 from pipeline.intake import comment, form, host, neighbours, reply
 from pipeline.intake.authorship import Sending
 from pipeline.intake.withdrawals import FOLDER
@@ -37,15 +37,12 @@ def form_command(
     output: Annotated[Path, typer.Option(help="Folder for the reply and the result.")],
 ) -> None:
     """Judge the result in an issue form. Exit code 0: there is a reply; see verdict.json."""
-    try:
+    with ending():
         require_writable(output)
         filled = form.read_event(event)
-        sent = Sending(author=filled.author, now=datetime.now(UTC))
+        sent = Sending(author=filled.user.login, now=datetime.now(UTC))
         proposal = form.propose(clone, base, filled, sent)
         answer = reply.reply(proposal.judgement, neighbours.understood(clone, proposal.judgement))
-    except PipelineError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(error.exit_code) from error
     output.mkdir(parents=True, exist_ok=True)
     (output / VERDICT).write_bytes(reply.to_bytes(answer))
     (output / SUMMARY).write_text(comment.body(answer, of_form=True), "utf-8")
@@ -63,11 +60,8 @@ def send_command(
     clone: Clone = Path(),
 ) -> None:
     """Answer an issue form, and open the pull request of an accepted result."""
-    try:
+    with ending():
         typer.echo(send(form.read_event(event), folder, repository, branch, clone))
-    except PipelineError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(error.exit_code) from error
 
 
 def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
@@ -86,7 +80,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     sha = _repeated(filled, answer, folder, clone)
     host.push(clone, repository, sha, filled.branch)
     title = f"Result from the form #{filled.number}"
-    body = f"Sent by @{filled.author} through the form. Closes #{filled.number}."
+    body = f"Sent by @{filled.user.login} through the form. Closes #{filled.number}."
     number = host.open_pull_request(repository, filled.branch, branch, title, body)
     host.set_status(repository, sha, f"Checked for the form #{filled.number}")
     host.put_comment(repository, number, None, comment.body(answer))
