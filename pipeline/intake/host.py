@@ -73,17 +73,15 @@ def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
 
 
 def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
-    method, path = (
-        ("POST", f"repos/{repository}/issues/{number}/comments")
-        if comment is None
-        else ("PATCH", f"repos/{repository}/issues/comments/{comment}")
-    )
-    _ask("--method", method, path, "--input", "-", data=orjson.dumps({"body": body}))
+    if comment is None:
+        _ask("POST", f"repos/{repository}/issues/{number}/comments", {"body": body})
+    else:
+        _ask("PATCH", f"repos/{repository}/issues/comments/{comment}", {"body": body})
 
 
 def issue_text(repository: str, number: int) -> str:
     """The text of an issue as it is now."""
-    return str(_ask("--method", "GET", f"repos/{repository}/issues/{number}")["body"] or "")
+    return str(_ask("GET", f"repos/{repository}/issues/{number}")["body"] or "")
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
@@ -103,32 +101,32 @@ def push(clone: Path, repository: str, sha: str, branch: str) -> None:
 def open_pull_request(repository: str, branch: str, base: str, title: str, body: str) -> int:
     """The number of a new pull request."""
     asked = {"head": branch, "base": base, "title": title, "body": body}
-    made = _ask(
-        "--method", "POST", f"repos/{repository}/pulls", "--input", "-", data=orjson.dumps(asked)
-    )
-    return int(made["number"])
+    return int(_ask("POST", f"repos/{repository}/pulls", asked)["number"])
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
     """Pass the check that a merge requires: our own pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
-    path = f"repos/{repository}/statuses/{sha}"
-    _ask("--method", "POST", path, "--input", "-", data=orjson.dumps(asked))
+    _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 
 
 def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JSON from GitHub
     found: list[dict[str, Any]] = []
     for page in range(1, _MAX_PAGES + 1):
         words = urlencode({**query, "per_page": _PER_PAGE, "page": page})
-        entries = _ask("--method", "GET", f"{path}?{words}")
+        entries = _ask("GET", f"{path}?{words}")
         found += entries
         if len(entries) < _PER_PAGE:
             break
     return found
 
 
-def _ask(*arguments: str, data: bytes | None = None) -> Any:  # noqa: ANN401 - JSON of any shape
-    answer = _run(["gh", "api", *arguments], data)
+def _ask(method: str, path: str, value: object = None) -> Any:  # noqa: ANN401 - JSON of any shape
+    command = ["gh", "api", "--method", method, path]
+    if value is None:
+        answer = _run(command)
+    else:
+        answer = _run([*command, "--input", "-"], orjson.dumps(value))
     try:
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:
