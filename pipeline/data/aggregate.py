@@ -6,6 +6,7 @@ from importlib import resources
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from pipeline.data.build_changes import build_changes
@@ -130,54 +131,41 @@ BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
 }
 
 
-TEXT, YES_NO = pa.string(), pa.bool_()
+TEXT, YES_NO, WHOLE = pa.string(), pa.bool_(), pa.int64()
 NAMED = {"id": TEXT, "label": TEXT, "position": pa.int32()}
-TABLES: Mapping[str, pa.Schema] = {
-    "vocabulary_method": pa.schema({**NAMED, "drafts": YES_NO, "every_round": YES_NO}),
-    "vocabulary_task": pa.schema(NAMED),
-    "vocabulary_verdict": pa.schema({"id": TEXT, "word": TEXT}),
-    "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
-    "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
-    "vocabulary_alias": pa.schema({"id": TEXT, "label": TEXT}),
-    "vocabulary_common_device": pa.schema(
-        {"id": TEXT, "memory_gib": pa.int64(), "common": pa.int64()}
-    ),
-    "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
-    "vocabulary_bound": pa.schema(
-        dict.fromkeys(("helps_above", "hurts_below", "clear_of_one"), pa.float64())
-    ),
-}
+BOUNDS = ("helps_above", "hurts_below", "clear_of_one")
 
 
 def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the tables of `TABLES`, one row per entry with its `position` in the list."""
-    for name, schema in TABLES.items():
-        rows = [{"position": position, **row} for position, row in enumerate(_rows()[name])]
-        connection.from_arrow(pa.Table.from_pylist(rows, schema)).create(name)
+    """Create the tables of the vocabulary, one row per entry with its `position` in the list."""
+    words = vocabulary
+    overall = {"id": "all", "label": words.ALL_TASKS}
+    own = {"id": "own", "label": words.OWN_TASKS}
+    bounds = {name: getattr(words, name.upper()) for name in BOUNDS}
 
+    def create(name: str, rows: Iterable[Mapping[str, object]], **columns: pa.DataType) -> None:
+        numbered = [{"position": position, **row} for position, row in enumerate(rows)]
+        connection.from_arrow(pa.Table.from_pylist(numbered, pa.schema(columns))).create(name)
 
-def _rows() -> dict[str, Iterable[dict[str, object]]]:
-    overall = {"id": "all", "label": vocabulary.ALL_TASKS}
-    own_tasks = {"id": "own", "label": vocabulary.OWN_TASKS}
-    return {
-        "vocabulary_method": map(asdict, vocabulary.METHODS.values()),
-        "vocabulary_task": [overall, *map(asdict, vocabulary.TASKS.values()), own_tasks],
-        "vocabulary_verdict": map(asdict, vocabulary.VERDICTS.values()),
-        "vocabulary_size": map(asdict, vocabulary.SIZES.values()),
-        "vocabulary_runner": (
-            {**asdict(runner), "usual": runner.id == vocabulary.DEFAULT_RUNNER}
-            for runner in vocabulary.RUNNERS.values()
-        ),
-        "vocabulary_alias": (
-            {"id": written, "label": name} for written, name in vocabulary.MODEL_NAMES.items()
-        ),
-        "vocabulary_common_device": map(asdict, vocabulary.COMMON_DEVICES.values()),
-        "choice_factor": choice_factors(),
-        "vocabulary_bound": [
-            {
-                "helps_above": vocabulary.HELPS_ABOVE,
-                "hurts_below": vocabulary.HURTS_BELOW,
-                "clear_of_one": vocabulary.CLEAR_OF_ONE,
-            }
-        ],
-    }
+    def listed(entries: Mapping[str, Struct]) -> Iterable[dict[str, object]]:
+        return map(asdict, entries.values())
+
+    create("vocabulary_method", listed(words.METHODS), **NAMED, drafts=YES_NO, every_round=YES_NO)
+    create("vocabulary_task", (overall, *listed(words.TASKS), own), **NAMED)
+    create("vocabulary_verdict", listed(words.VERDICTS), id=TEXT, word=TEXT)
+    create("vocabulary_size", listed(words.SIZES), **NAMED, below=WHOLE, unknown=YES_NO)
+    create(
+        "vocabulary_common_device",
+        listed(words.COMMON_DEVICES),
+        id=TEXT,
+        memory_gib=WHOLE,
+        common=WHOLE,
+    )
+    runners = (
+        {**each, "usual": each["id"] == words.DEFAULT_RUNNER} for each in listed(words.RUNNERS)
+    )
+    create("vocabulary_runner", runners, id=TEXT, engine_label=TEXT, usual=YES_NO)
+    aliases = ({"id": written, "label": name} for written, name in words.MODEL_NAMES.items())
+    create("vocabulary_alias", aliases, id=TEXT, label=TEXT)
+    create("choice_factor", choice_factors(), choices=WHOLE, factor=pa.float64())
+    create("vocabulary_bound", [bounds], **dict.fromkeys(bounds, pa.float64()))

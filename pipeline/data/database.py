@@ -93,10 +93,10 @@ def _with_flags(
         raised = flags.get(source, ())
         preview = source.place == "preview"
         yield AcceptedSubmission(
-            id=f"preview-{accepted.digest}" if preview else source.path.stem,
+            submission=f"preview-{accepted.digest}" if preview else source.path.stem,
             file=source.path.name,
             preview=preview,
-            text=text,
+            document=text,
             identity=named.identity,
             summary=_flagged(cached, raised) if raised else cached.summary,
         )

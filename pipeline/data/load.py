@@ -6,7 +6,7 @@ same tables. Afterwards no query can read a file or the network.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -65,16 +65,6 @@ def _leaf(node: Schema) -> str:
 
 
 TEXT, YES_NO = pa.string(), pa.bool_()
-SUBMISSION_ROW = pa.schema(
-    {
-        "submission": TEXT,
-        "file": TEXT,
-        "preview": YES_NO,
-        "document": TEXT,
-        "identity": TEXT,
-        "summary": TEXT,
-    }
-)
 TEXT_ROW = pa.schema({"file": TEXT, "document": TEXT})
 SOURCES_ROW = pa.schema({"document": TEXT})
 
@@ -83,16 +73,21 @@ SOURCES_ROW = pa.schema({"document": TEXT})
 class AcceptedSubmission:
     """An accepted file with its names and its summary, both from its text.
 
-    `preview` marks a file outside the corpus; `id` is unique and fit for an address; `summary` is
-    the JSON of a `Summary`.
+    `preview` marks a file outside the corpus; `submission` is unique and fit for an address;
+    `summary` is the JSON of a `Summary`.
     """
 
-    id: str
+    submission: str
     file: str
     preview: bool
-    text: str
+    document: str
     identity: Identity
     summary: bytes
+
+
+SUBMISSION_ROW = pa.schema(
+    {each.name: YES_NO if each.name == "preview" else TEXT for each in fields(AcceptedSubmission)}
+)
 
 
 # Of tables; more goes to disk. What a step needs beyond it and Python's own come on top: a build of
@@ -168,15 +163,10 @@ def _create(
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
     """Rows of text, some files at a time: the text of all may not fit into memory."""
+    names = SUBMISSION_ROW.names
     rows = (
-        {
-            "submission": each.id,
-            "file": each.file,
-            "preview": each.preview,
-            "document": each.text,
-            "identity": orjson.dumps(each.identity).decode(),
-            "summary": each.summary.decode(),
-        }
+        {name: getattr(each, name) for name in names}
+        | {"identity": orjson.dumps(each.identity).decode(), "summary": each.summary.decode()}
         for each in submissions
     )
     while some := list(islice(rows, FILES_AT_ONCE)):

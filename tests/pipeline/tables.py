@@ -110,10 +110,10 @@ def accepted(example: Example) -> AcceptedSubmission:
     """An example as the loader takes it, under its canonical name."""
     name = canonical_name(example.submission)
     return AcceptedSubmission(
-        id=name.removesuffix(".json"),
+        submission=name.removesuffix(".json"),
         file=name,
         preview=example.preview,
-        text=sample_bytes(example.submission).decode(),
+        document=sample_bytes(example.submission).decode(),
         identity=identity.identify(example.submission),
         summary=msgspec.json.encode(example.summary),
     )
