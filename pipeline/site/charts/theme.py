@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.documents import document
 
 Row: TypeAlias = dict[str, Any]  # one row of a query: names to figures and words
 Scheme = Literal["light", "dark"]
@@ -25,35 +26,18 @@ NEUTRAL = METHOD_COLOURS["other"]
 # Blue and orange mean faster and slower: neither a method nor a backend has them.
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 DOT = next(iter(METHOD_COLOURS.values()))
-BACKEND_COLOURS = {
-    "cuda": "#4E8F2F",
-    "vulkan": "#A4569C",
-    "cpu": "#7F7A2E",
-    "metal": "#7C6BC4",
-    "rocm": "#C0507A",
-    "sycl": "#2F8F83",
-    "opencl": "#8A8400",
-    "cann": "#94705F",
-    "musa": "#5F8E6B",
-    "webgpu": "#9468B8",
-    "openvino": "#3E8C74",
-    "npu": "#B85C8E",
-    "other": NEUTRAL,
+BACKEND_COLOURS: dict[str, str] = document("charts", "pipeline.site")["backends"]
+
+# Of words, of lines, and behind words on top of lines, which is --dm-card in draftmap.css.
+_INK: dict[Scheme, tuple[str, str, str]] = {
+    "light": ("#20242B", "#C9CED6", "#ffffff"),
+    "dark": ("#E4E7EC", "#4A505B", "#18202a"),
 }
-
-_INK: dict[Scheme, tuple[str, str]] = {
-    "light": ("#20242B", "#C9CED6"),
-    "dark": ("#E4E7EC", "#4A505B"),
-}
-
-
-# The background behind words on top of lines; --dm-card in draftmap.css.
-_CARD: dict[Scheme, str] = {"light": "#ffffff", "dark": "#18202a"}
 
 
 def config(scheme: Scheme) -> dict[str, Any]:
     """The Vega-Lite `config` for a page of this scheme."""
-    ink, line = _INK[scheme]
+    ink, line, card = _INK[scheme]
     return {
         "background": None,
         "font": FONT,
@@ -85,24 +69,18 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "rule": {"color": ink},
         "style": {
             "reference": {"stroke": ink},
-            "halo": {"stroke": _CARD[scheme], "strokeWidth": 4, "strokeJoin": "round"},
+            "halo": {"stroke": card, "strokeWidth": 4, "strokeJoin": "round"},
         },
     }
 
 
 CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
-_DARK = dict(
-    zip(
-        *((*(f'="{each}"' for each in (*_INK[scheme], _CARD[scheme])),) for scheme in SCHEMES),
-        strict=True,
-    )
-)
 
 
 def darkened(svg: str) -> str:
     """A picture for light pages as one for dark pages: `config` differs in these colours alone."""
-    for light, dark in _DARK.items():
-        svg = svg.replace(light, dark)
+    for light, dark in zip(*_INK.values(), strict=True):
+        svg = svg.replace(f'="{light}"', f'="{dark}"')
     return svg
 
 

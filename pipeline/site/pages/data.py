@@ -16,24 +16,10 @@ from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
 from pipeline.site.pages.template_environment import day, environment, render
 from pipeline.site.rows import grouped, read
+from schemas.vocabulary.documents import document
 
 FIRST = "cells"  # what most readers look for
 TITLE = "Draftmap: the open map of where speculative decoding makes a local language model faster"
-LICENCE = "https://creativecommons.org/licenses/by/4.0/"
-KEYWORDS = (
-    "speculative decoding",
-    "large language models",
-    "local inference",
-    "benchmark",
-    "llama.cpp",
-)
-MEASURED = (
-    "speedup of decoding against no speculation",
-    "tokens per round",
-    "round cost in plain tokens",
-    "acceptance rate",
-    "cost of verification by width",
-)
 
 
 def data_page(
@@ -143,23 +129,10 @@ def dataset(
     files: Sequence[ExportedFile], site: Site, *, first: str | None, last: str | None
 ) -> dict[str, Any]:
     """The data set as a JSON value; `first` and `last` are the days of the measurements."""
-    value: dict[str, Any] = {
-        "@context": "https://schema.org/",
-        "@type": "Dataset",
-        "name": "Draftmap",
-        "description": (
-            "Measurements of speculative decoding of local language models across machines,"
-            " backends, models, methods and tasks: raw trials, estimates with intervals, failures."
-        ),
-        "license": LICENCE,
-        "isAccessibleForFree": True,
-        "creator": {"@type": "Organization", "name": "Draftmap contributors"},
+    value = document("dataset", "pipeline.site") | {
         # The digest of all digests: it names these very files, whatever the address.
         "identifier": [f"sha256:{file.sha256}" for file in files if file.name == SUMS],
         "citation": citation(site, last),
-        "keywords": list(KEYWORDS),
-        "variableMeasured": list(MEASURED),
-        "measurementTechnique": "paired trials in interleaved blocks, interval on log ratios",
         "distribution": [
             _download(file, site) for file in files if file.table and file.role != "part"
         ],

@@ -13,41 +13,17 @@ from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import frame, read
 from schemas.vocabulary import TASKS, VERDICTS
+from schemas.vocabulary.documents import document
 
 LOSSES = ("hurts-confirmed", "hurts", "slower-in-all")
 TOP = 25  # rows in the page itself, for readers without JavaScript
-# The filters of the page: facet and label.
-FILTERS = {
-    "task": "Task",
-    "vram": "Video memory",
-    "size": "Model size",
-    "method": "Method",
-    "backend": "Backend",
-    "engine": "Engine",
-    "verdict": "Verdict",
-    "device": "Device",
-    "vendor": "Vendor",
-    "target": "Target model",
-    "quant": "Quantisation",
-    "depth": "Depth",
-    "concurrency": "Requests at once",
-    "tier": "Evidence",
-}
-# Settings of their own column, where a row has one that is not the usual one: facet and label.
-AXES = {
-    "suite": "Version of the suite",
-    "context": "Context before the answer",
-    "sampling": "Sampling",
-    "answers": "Longest answer",
-    "cache": "KV cache",
-    "attention": "Flash attention",
-    "loading": "Experts, split, server",
-}
 
 
 def explore(
     connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
 ) -> Iterator[Page | Asset]:
+    labels = document("explore", "pipeline.site")
+    axes = labels["axes"]
     cells = frame(connection, "explore_cells")
     files = cells_files(cells, most_cells) if len(cells) else None
     written = (files.first, files.settings, files.parts, *files.others) if files else ()
@@ -65,7 +41,7 @@ def explore(
         credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
         machine_path=answer_data.PATH,
-        filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
+        filters=labels["filters"] | {name: axes[name] for name in axes_of(cells) if name in axes},
         default_engine=DEFAULT_ENGINE,
         total=len(measured),
         shown=len(shown),

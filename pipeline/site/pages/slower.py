@@ -18,11 +18,6 @@ from schemas.vocabulary import documents
 FOLDER = "assets/examples"
 MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
 TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
-CAPTURED = "llama-server-b10068"
-CAPTURE_CREDIT = (
-    "Captured for this site: llama-server b10068 (MIT) with SmolLM2-135M-Instruct Q4_1 (Apache-2.0)"
-    " on two cores of a shared processor; lines about times, drafts and layers."
-)
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -31,13 +26,24 @@ def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page |
     examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
     for name, trials in examples.items():
         for plain in (True, False):
-            text = "".join(_answer(trial) for trial in trials if trial.plain is plain)
-            yield Asset(path=_path(name, plain=plain), data=text.encode())
+            # A line for each answer, with the server's names of times and counts.
+            lines = [
+                orjson.dumps(
+                    {"timings": {n: v for n in TIMES if (v := getattr(trial, n)) is not None}},
+                    option=orjson.OPT_APPEND_NEWLINE,
+                )
+                for trial in trials
+                if trial.plain is plain
+            ]
+            yield Asset(path=_path(name, plain=plain), data=b"".join(lines))
     yield render(
         "slower.md.jinja",
         path="slower.md",
         site=site,
-        examples=(*_captured(), *(_of_results(name, rows[0]) for name, rows in examples.items())),
+        examples=(
+            *({**each, "credit": document["capture_credit"]} for each in document["captured"]),
+            *(_of_results(name, rows[0]) for name, rows in examples.items()),
+        ),
         listed=document["reason"],
         known=knowledge(document),
     )
@@ -67,29 +73,12 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _answer(trial: Row) -> str:
-    """One line of JSON with the server's names of times and counts."""
-    timings = {name: getattr(trial, name) for name in TIMES if getattr(trial, name) is not None}
-    return orjson.dumps({"timings": timings}).decode() + "\n"
-
-
 def _path(name: str, *, plain: bool) -> str:
     return f"{FOLDER}/{name}-{'without' if plain else 'with'}.jsonl"
 
 
-def _captured() -> Iterator[Mapping[str, str]]:
-    """Buttons that fill both fields: addresses of the two texts, and whose they are."""
-    for kind, label in (("draft", "a draft that is too slow"), ("ngram", "a draft that rarely is")):
-        yield {
-            "label": f"Log: {label}",
-            "without": f"{FOLDER}/{CAPTURED}-off.log",
-            "with_": f"{FOLDER}/{CAPTURED}-{kind}.log",
-            "credit": CAPTURE_CREDIT,
-            "address": "",
-        }
-
-
 def _of_results(name: str, row: Row) -> Mapping[str, str]:
+    """A button that fills both fields: addresses of the two texts, and whose they are."""
     return {
         "label": f"{row.device_label}, {row.target_label}: the {name}",
         "without": _path(name, plain=True),
