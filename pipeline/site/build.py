@@ -1,6 +1,5 @@
 """Build the site from results: database, pages, charts, data, MkDocs, search index, policy."""
 
-import hashlib
 import json
 import os
 import re
@@ -21,7 +20,7 @@ from pipeline.data.export import export
 from pipeline.errors import PipelineError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
-from pipeline.site.pages.model import Asset, Page, Site
+from pipeline.site.pages.model import Asset, Page, Site, named_by_content
 from pipeline.site.pages.summary_pages import outside, raw_files
 from pipeline.site.pages.template_environment import chart_files
 from pipeline.site.pages.what_if import how_it_works
@@ -188,8 +187,7 @@ def _chart_library(cache: Cache) -> Asset:
     """The library that makes charts interactive: one file, named after its content."""
     text = "window.vegaEmbed = vegaEmbed;"
     data = cache.get_or_make(text, lambda: vl_convert.javascript_bundle(text).encode())
-    name = hashlib.sha256(data).hexdigest()[:12]
-    return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
+    return named_by_content("assets/javascripts/vega.{}.js", data)
 
 
 def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:

@@ -1,6 +1,5 @@
 """The files of all cells, column by column, that Explore and Compare work on."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -11,7 +10,13 @@ from polars import col
 
 from pipeline.site.pages import shown_commands
 from pipeline.site.pages.columns import Facet, Measure, encode, named, placed
-from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
+from pipeline.site.pages.model import (
+    Asset,
+    device_address,
+    named_by_content,
+    submission_address,
+    target_address,
+)
 from pipeline.site.pages.template_environment import task
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
@@ -168,7 +173,7 @@ MEASURES = (
     Measure(name="submissions", value=col("submissions"), digits=0),
 )
 MOST_CELLS = 40_000  # in one file: some 860 KB compressed
-ALL_TASKS, PLACE = "all", "assets/explore/"
+ALL_TASKS = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,9 +230,7 @@ def _cells_file(cells: pl.DataFrame, facets: tuple[Facet, ...]) -> Asset:
 
 
 def _named(kind: str, data: bytes) -> Asset:
-    """A file under a name that changes with its content."""
-    name = hashlib.sha256(data).hexdigest()[:12]
-    return Asset(path=f"{PLACE}{kind}.{name}.json", data=data)
+    return named_by_content(f"assets/explore/{kind}.{{}}.json", data)
 
 
 def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:

@@ -1,6 +1,7 @@
 """A page for each device and each target model."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -12,48 +13,41 @@ from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
-# The charts of a device with their headings; the first that has enough to show is drawn.
-DEVICE_CHARTS = {
-    "depths": "The best depth",
-    "round_costs": "R of this machine",
-    "verification_curve": "What a wider step costs",
+# The charts of a page with their headings; the first that has enough to show is drawn.
+CHARTS = {
+    "device": {
+        "depths": "The best depth",
+        "round_costs": "R of this machine",
+        "verification_curve": "What a wider step costs",
+    },
+    "target": {"depths": "The best depth"},
 }
 FEWEST_POINTS = 3
 
 
-def device_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
-    """Every device that somebody has measured or printed figures of."""
-    parts = _parts(connection, "device")
-    measured = {row.device: row for row in read(connection, "device")}
+def _pages(
+    connection: duckdb.DuckDBPyConnection, site: model.Site, *, kind: str
+) -> Iterator[model.Page]:
+    """Every device, or every model, that somebody has measured or printed figures of."""
+    parts = _parts(connection, kind)
+    measured = {getattr(row, kind): row for row in read(connection, kind)}
     for name in sorted(measured.keys() | parts["strips"].keys()):
-        charts = (figure(connection, site, chart, device=name) for chart in DEVICE_CHARTS)
+        of = {"device": "all"} | {kind: name}
+        charts = (figure(connection, site, chart, **of) for chart in CHARTS[kind])
         yield render(
-            "device.md.jinja",
-            path=model.path_of(model.device_address(name)),
+            f"{kind}.md.jinja",
+            path=model.path_of(model.ADDRESSES[kind](name)),
             figures=first_chart(charts),
-            headings=DEVICE_CHARTS,
-            device=measured.get(name),
+            headings=CHARTS[kind],
             slug=name,
             site=site,
-            **_shared(parts, name, "device"),
+            **{kind: measured.get(name)},
+            **_shared(parts, name, kind),
         )
 
 
-def target_pages(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Page]:
-    """Every model that somebody has measured or printed figures of."""
-    parts = _parts(connection, "target")
-    measured = {row.target: row for row in read(connection, "target")}
-    for name in sorted(measured.keys() | parts["strips"].keys()):
-        charts = (figure(connection, site, "depths", device="all", target=name),)
-        yield render(
-            "target.md.jinja",
-            path=model.path_of(model.target_address(name)),
-            figures=first_chart(charts),
-            target=measured.get(name),
-            slug=name,
-            site=site,
-            **_shared(parts, name, "target"),
-        )
+device_pages = partial(_pages, kind="device")
+target_pages = partial(_pages, kind="target")
 
 
 def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:

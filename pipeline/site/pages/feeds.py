@@ -63,7 +63,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     headline = next(row for row in read(connection, "headline") if row.tier == "measured")
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
-    for kind, address_of in (("device", model.device_address), ("target", model.target_address)):
+    for kind, address_of in model.ADDRESSES.items():
         gains = _gains(connection, kind)
         for row in read(connection, f"{kind}_tally"):
             name, label = getattr(row, kind), getattr(row, f"{kind}_label")

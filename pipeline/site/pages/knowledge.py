@@ -1,6 +1,5 @@
 """The file that predictions are made from, and the one behind "My machine" that names it."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 
 import duckdb
@@ -11,7 +10,12 @@ from estimates.intervals import t_reach
 from pipeline.site import advice
 from pipeline.site.pages import shown_commands
 from pipeline.site.pages.answer_data import machine_file
-from pipeline.site.pages.model import Asset, device_address, submission_address
+from pipeline.site.pages.model import (
+    Asset,
+    device_address,
+    named_by_content,
+    submission_address,
+)
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import METHODS, TASKS
 
@@ -20,8 +24,7 @@ DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedu
 
 def files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
     data = orjson.dumps(knowledge(connection), option=orjson.OPT_SORT_KEYS)
-    name = hashlib.sha256(data).hexdigest()[:12]
-    file = Asset(path=f"assets/advisor/{name}.json", data=data)
+    file = named_by_content("assets/advisor/{}.json", data)
     yield file
     yield machine_file(connection, file.path)
 
@@ -63,18 +66,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> advice.Knowledge:
             for row in read(connection, "advice_error")
         },
         submissions=tuple(_link(setups[name]) for name in behind),
-        measured={
-            advice.key(
-                *(row.device, row.backend, row.target, row.quantisation_slug),
-                *(row.draft_slug, row.method, advice.depth_word(row.depth), row.task),
-            ): (
-                round(row.speedup, DIGITS),
-                _rounded(row.interval_low),
-                _rounded(row.interval_high),
-                _rounded(row.stated_request),
-            )
-            for row in read(connection, "advised_cells")
-        },
+        measured=dict(map(_measured, read(connection, "advised_cells"))),
     )
 
 
@@ -101,6 +93,15 @@ def _pool(row: Row, behind: Mapping[str, int]) -> advice.Pool:
         bytes_mean=round(row.bytes_log, DIGITS),
         bytes_variance=round(row.bytes_variance, DIGITS),
     )
+
+
+def _measured(row: Row) -> tuple[str, advice.MeasuredHere]:
+    key = advice.key(
+        *(row.device, row.backend, row.target, row.quantisation_slug),
+        *(row.draft_slug, row.method, advice.depth_word(row.depth), row.task),
+    )
+    bounds = _rounded(row.interval_low), _rounded(row.interval_high)
+    return key, (round(row.speedup, DIGITS), *bounds, _rounded(row.stated_request))
 
 
 def _link(row: Row) -> tuple[str, str]:

@@ -55,6 +55,11 @@ class Site:
         return lambda to: self.outside.get(to) or relative(address, to)
 
 
+def named_by_content(path: str, data: bytes) -> Asset:
+    """A file whose name changes with its content: `{}` in the path is its digest."""
+    return Asset(path=path.format(hashlib.sha256(data).hexdigest()[:12]), data=data)
+
+
 def address_of(path: str) -> str:
     """The address of a Markdown file once built: `faq.md` is served as `faq/`."""
     stem = path.removesuffix(".md")
@@ -79,6 +84,9 @@ def device_address(device: str) -> str:
 
 def target_address(target: str) -> str:
     return f"models/{_file_stem(target)}/"
+
+
+ADDRESSES = {"device": device_address, "target": target_address}
 
 
 def submission_address(submission: str) -> str:

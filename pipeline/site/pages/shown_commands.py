@@ -31,28 +31,18 @@ class NamedSetting:
     tasks: tuple[str, ...] = ()
 
 
-def setting_of(cell: Row, *tasks: str) -> NamedSetting:
-    """The setting that a cell stands for, on these tasks or on its own."""
-    return NamedSetting(
-        target=f"{cell.target_label} {cell.quantisation}",
-        draft=cell.draft_label,
-        method=cell.method,
-        depth=cell.depth,
-        engine=cell.engine_label,
-        concurrency=cell.concurrency,
-        conditions=getattr(cell, "measured_with", ()),
-        tasks=tasks or (() if cell.task == "all" else (cell.task,)),
-    )
-
-
-def printed(row: Row) -> NamedSetting:
-    """The setting of a published strip."""
+def setting_of(row: Row, *tasks: str) -> NamedSetting:
+    """The setting that a row of a table stands for, on these tasks or on its own."""
+    task = getattr(row, "task", "all")
     return NamedSetting(
         target=" ".join(filter(None, (row.target_label, row.quantisation))),
         draft=row.draft_label,
         method=row.method,
         depth=row.depth,
-        engine=row.engine_label or "",
+        engine=getattr(row, "engine_label", LLAMA_CPP) or "",
+        concurrency=getattr(row, "concurrency", 1),
+        conditions=getattr(row, "measured_with", ()),
+        tasks=tasks or (() if task == "all" else (task,)),
     )
 
 
@@ -87,17 +77,7 @@ def _line(settings: Iterable[engine_commands.RunSetting]) -> str:
 
 def fill(campaign: Row) -> str:
     """The line that measures a campaign that is wanted (a row of the table `wanted`)."""
-    return measure(
-        [
-            NamedSetting(
-                target=f"{campaign.target_label} {campaign.quantisation}",
-                draft=campaign.draft_label,
-                method=campaign.method,
-                depth=campaign.depth,
-                engine=LLAMA_CPP,
-            )
-        ]
-    )
+    return measure([setting_of(campaign)])
 
 
 def template(choice: NamedSetting) -> str | None:

@@ -127,21 +127,12 @@ def spread(rows: Sequence[Row], noun: str) -> str:
     return f"{say.count(len(rows), noun)}, {say.times(min(figures))} to {say.times(max(figures))}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedMedian:
-    """The median over the published rows of several devices."""
-
-    speedup: float
-    spread: str
-
-
-def median_over_people(rows: Iterable[Row]) -> PublishedMedian | None:
+def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
+    """The median over the published rows of several devices, and from where to where they run."""
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
-    return PublishedMedian(
-        speedup=median(row.speedup for row in bare), spread=spread(bare, "device")
-    )
+    return median(row.speedup for row in bare), spread(bare, "device")
 
 
 def typical(rows: Iterable[Row]) -> Row | None:

@@ -4,7 +4,6 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 """
 
 import csv
-import hashlib
 import io
 import json
 import re
@@ -122,7 +121,11 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= _filters()
+    built.filters |= {each.__name__: each for each in FILTERS} | {
+        "ratio": say.times,
+        "verdict": lambda name: vocabulary.VERDICTS[name].label,
+        "file_address": model.file_path,
+    }
     built.globals |= {
         "interval": say.interval,
         "sentence": vocabulary.sentence,
@@ -138,37 +141,11 @@ def environment() -> Environment:
     return built
 
 
-def _filters() -> dict[str, Callable[..., object]]:
-    return {
-        "ratio": say.times,
-        "number": say.number,
-        "rate": say.rate,
-        "percent": say.percent,
-        "count": say.count,
-        "best_of": say.best_of,
-        "day": day,
-        "gib": gib,
-        "task": task,
-        "verdict": lambda name: vocabulary.VERDICTS[name].label,
-        "words": words,
-        "coded": coded,
-        "compact_json": compact_json,
-        "bound": say.bound,
-        "device_address": model.device_address,
-        "target_address": model.target_address,
-        "submission_address": model.submission_address,
-        "published_address": model.published_address,
-        "file_address": model.file_path,
-        "whisker": whisker,
-    }
-
-
 @cache
 def vocabulary_file() -> Asset:
     """The words that page scripts need, under a name that changes with the content."""
     data = json.dumps(vocabulary.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    name = hashlib.sha256(data).hexdigest()[:12]
-    return Asset(path=f"assets/vocabulary.{name}.json", data=data)
+    return model.named_by_content("assets/vocabulary.{}.json", data)
 
 
 def task(name: str | None) -> str:
@@ -217,3 +194,12 @@ def compact_json(value: object) -> Markup:
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)  # noqa: S704 - inert by the replacements above
+
+
+# Those that templates call as Python does.
+FILTERS: tuple[Callable[..., object], ...] = (
+    *(say.number, say.rate, say.percent, say.count, say.best_of, say.bound),
+    *(day, gib, task, words, coded, compact_json, whisker),
+    *(model.device_address, model.target_address),
+    *(model.submission_address, model.published_address),
+)
