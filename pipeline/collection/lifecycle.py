@@ -64,13 +64,15 @@ def superseding_finding(
             "out and ask in an issue to have the old result withdrawn"
         )
         return _finding(file, "superseding-anonymous", message)
-    if not _same(new.contributor, old.contributor):
+    # GitHub user names are the same in any case of their letters.
+    owner = old.contributor.lower()
+    if (new.contributor or "").lower() != owner:
         message = (
             f"{name} is by {old.contributor}, this result is not; only its contributor may "
             "replace a result: leave the field out"
         )
         return _finding(file, "superseding-contributor", message)
-    if author is not None and not _same(author, old.contributor):
+    if author is not None and author.lower() != owner:
         message = (
             f"{name} is by {old.contributor}, the pull request is by {author}; let "
             f"{old.contributor} open it, or leave the field out"
@@ -108,11 +110,6 @@ def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, 
     """Why no result of a contributor counts, by their name, from the entries' names and texts."""
     found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
     return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
-
-
-def _same(one: str | None, other: str) -> bool:
-    """GitHub user names are the same in any case of their letters."""
-    return one is not None and one.lower() == other.lower()
 
 
 def _finding(file: str, rule: str, message: str) -> Finding:

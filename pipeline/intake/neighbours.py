@@ -40,10 +40,12 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     near = dict(_neighbours(repository, judgement.base, new))
     old = [result for name, result in near.items() if name not in replaced]
     corpus, within = Corpus.of(tuple(old)), flags_within(Corpus.of(list(new.values())))
-    flags = {
-        path: _merge_flags(corpus_flags(submission, corpus), raised)
-        for (path, submission), raised in zip(new.items(), within, strict=True)
-    }
+    flags: dict[str, tuple[Flag, ...]] = {}
+    for (path, submission), raised in zip(new.items(), within, strict=True):
+        # One flag of each name; what the collection says comes first.
+        found = corpus_flags(submission, corpus)
+        named = {flag.name for flag in found}
+        flags[path] = (*found, *(flag for flag in raised if flag.name not in named))
     digests = [understand(result) for result in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
     return tuple(
@@ -52,12 +54,6 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
         else Result(file=quoted_path(path))
         for path in judgement.results
     )
-
-
-def _merge_flags(by_collection: tuple[Flag, ...], by_others: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    """One flag of each name; what the collection says comes first."""
-    named = {flag.name for flag in by_collection}
-    return (*by_collection, *(flag for flag in by_others if flag.name not in named))
 
 
 def _result(

@@ -18,7 +18,9 @@ REMOTE = re.compile(
 
 def repository_address(root: Path) -> str | None:
     """The repository's web address, by the environment, pyproject.toml or the remote."""
-    return web_address(os.environ.get(REPOSITORY) or _declared(root) or _origin(root))
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = project.get("urls", {}).get("Repository")
+    return web_address(os.environ.get(REPOSITORY) or declared or _origin(root))
 
 
 def site_address(given: str | None) -> str | None:
@@ -31,11 +33,6 @@ def web_address(remote: str) -> str | None:
     """A remote as a web address: `git@host.example:a/b.git` is `https://host.example/a/b`."""
     found = REMOTE.fullmatch(remote)
     return f"https://{found['host']}/{found['path']}" if found else None
-
-
-def _declared(root: Path) -> str:
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    return str(project.get("urls", {}).get("Repository", ""))
 
 
 def _origin(root: Path) -> str:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pipeline.site.charts import as_rows, rounded
-from pipeline.site.charts.chart_axes import cut_off, speedup_axis
+from pipeline.site.charts.chart_axes import speedup_axis
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
     METHOD_COLOURS,
@@ -43,7 +43,6 @@ def test_an_interval_without_evidence_does_not_squeeze_the_others() -> None:
 
     assert (axis.low, axis.high) == pytest.approx((0.1 / 1.03, 10 * 1.03))
     assert axis.ticks == (0.1, 0.2, 0.5, 1, 2, 5, 10)
-    assert (cut_off([clear]), cut_off([clear, wide])) == (False, True)
 
 
 def test_an_axis_of_speedups_always_shows_1_and_has_round_lines() -> None:

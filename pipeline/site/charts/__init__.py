@@ -22,6 +22,8 @@ from schemas.vocabulary import say
 from schemas.vocabulary.documents import document
 
 Value: TypeAlias = "str | float | int | bool | None"
+# What takes time to draw: the specification and its picture for light pages.
+Drawn: TypeAlias = tuple[dict[str, Any], str]
 
 SIGNIFICANT_DIGITS = 4
 NOTHING = "Nothing has been measured here yet."
@@ -99,14 +101,6 @@ class Definition:
     interval: str = OF_CELLS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """What takes time to draw: the specification and its picture for light pages."""
-
-    spec: dict[str, Any]
-    svg: str
-
-
 @cache
 def definitions() -> Mapping[str, Definition]:
     file = document("charts", "pipeline.site")
@@ -131,16 +125,16 @@ def draw(
     rows = as_rows(
         frame(connection, definition.query or name, **{**definition.parameters, **parameters})
     )
-    drawn = Drawn(spec={}, svg="")
+    spec, svg = {}, ""
     if rows:
         made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
-        drawn = msgspec.json.decode(made, type=Drawn)
+        spec, svg = msgspec.json.decode(made, type=Drawn)
     return Chart(
         name=name,
         title=definition.title,
-        spec=drawn.spec,
-        svg=drawn.svg,
-        svg_dark=darkened(drawn.svg),
+        spec=spec,
+        svg=svg,
+        svg_dark=darkened(svg),
         table=Table(
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(row[key] for key in definition.columns) for row in rows),
@@ -162,7 +156,7 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
     spec = {key: rounded(value) for key, value in made.items() if key != "config"}
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
-    return msgspec.json.encode(Drawn(spec=spec, svg=svg))
+    return msgspec.json.encode((spec, svg))
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:

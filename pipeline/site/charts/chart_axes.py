@@ -60,15 +60,6 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
     )
 
 
-def cut_off(rows: list[Row]) -> bool:
-    """Whether some interval goes on beyond what an axis shows of it."""
-    return any(
-        row["interval_low"] is not None
-        and (row["interval_low"] < 1 / FARTHEST or row["interval_high"] > FARTHEST)
-        for row in rows
-    )
-
-
 def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
     """An axis whose names stand on several lines, so that a phone shows them whole.
 

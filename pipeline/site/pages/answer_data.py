@@ -229,7 +229,7 @@ def setting_words(row: Row) -> Mapping[str, object]:
 
 def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbers) -> list[object]:
     """The columns of a strip: its dots are rounded to what is drawn, and thinned where many."""
-    found = row._asdict() | {
+    found: dict[str, Any] = row._asdict() | {
         "device": devices_by[row.device],
         "model": models_by[row.target],
         "setting": settings_by[_words(row)],
@@ -243,11 +243,5 @@ def _strip(row: Row, devices_by: Numbers, models_by: Numbers, settings_by: Numbe
         "dots": thinned(row.dots),
         "other_dots": other_dots(row),
     }
-    return _listed(found, STRIP_COLUMNS)
-
-
-def _listed(found: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
-    for name in ROUNDED:
-        if found.get(name) is not None:
-            found[name] = round(found[name], DIGITS)
-    return [found[name] for name in columns]
+    found |= {name: round(found[name], DIGITS) for name in ROUNDED if found[name] is not None}
+    return [found[name] for name in STRIP_COLUMNS]

@@ -215,10 +215,8 @@ def case_of(facts: Facts, gib: float) -> placement.Case:
 def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json]:
     """What else a memory could hold, as times the plain speed, fastest first."""
     facts = _facts(shape, DEFAULT_QUANTISATION)
-    case, machine = (
-        case_of(facts, gib),
-        speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None),
-    )
+    machine = speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None)
+    case = case_of(facts, gib)
     fitted = placement.fit(case)
     source = PlannedModel(
         facts=facts, path=None, server_name=f"{shape.name}-{DEFAULT_QUANTISATION}.gguf"

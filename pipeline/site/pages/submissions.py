@@ -95,10 +95,8 @@ def _shown(each: Evidence) -> dict[str, object]:
 
 
 def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evidence) -> Page:
-    name, judged = (
-        evidence.submission.submission,
-        arm_estimates(evidence.parts["arms"], evidence.parts["estimates"]),
-    )
+    name = evidence.submission.submission
+    judged = arm_estimates(evidence.parts["arms"], evidence.parts["estimates"])
     return render(
         "submission.md.jinja",
         path=path_of(submission_address(name)),
