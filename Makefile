@@ -185,7 +185,7 @@ lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (nee
 	$(compile) pyproject.toml --extra site --extra inprocess -o requirements/site.lock
 	$(compile) pyproject.toml --extra inprocess --extra server --extra fleet --extra site --extra test \
 	  -o requirements/test.lock
-	$(compile) requirements/gate.in -c requirements/harness.lock -o requirements/gate.lock
+	$(compile) requirements/gate.in -c requirements/test.lock -o requirements/gate.lock
 
 clean: ## Remove what was built, not .venv
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

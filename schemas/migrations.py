@@ -11,8 +11,16 @@ from schemas.authority import schema_findings
 from schemas.codec import Json, canonical_bytes, encode
 from schemas.finding import Finding
 from schemas.submission import Submission
+from schemas.validator import SUBMISSION_SCHEMA
 
 VERSION = 2
+
+
+def own_schema(document: Json) -> str:
+    """The name of the schema of a submission's own version; the newest for one without a known."""
+    version = document.get("version") if isinstance(document, dict) else None
+    is_older = type(version) is int and version in range(1, VERSION)
+    return f"submission.v{version}" if is_older else SUBMISSION_SCHEMA
 
 
 def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding, ...]:
@@ -21,11 +29,9 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
     It is judged by the fields of its own version, so that a message names those that it may have;
     one that `is_valid` is not judged again. A document of no older version is returned as it is.
     """
-    version = document.get("version") if isinstance(document, dict) else None
-    is_older = type(version) is int and version in range(1, VERSION)
-    if not isinstance(document, dict) or not is_older:
+    name = own_schema(document)
+    if not isinstance(document, dict) or name == SUBMISSION_SCHEMA:
         return document
-    name = f"submission.v{version}"
     found = () if is_valid else schema_findings(document, name)
     return found or {**document, "version": VERSION}
 

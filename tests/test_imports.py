@@ -48,6 +48,7 @@ ALLOWED = {
             "pipeline.site.build",
         ),
     ),
+    "jsonschema": ("pipeline.intake.reference",),
     "llama_cpp": ("harness.runners", "harness.models"),
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),

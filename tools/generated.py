@@ -8,12 +8,14 @@ schema's own bounds, lists and examples, and names and notes from `data/variants
 import json
 import random
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from schemas.weights import bits_of, size_in
+from tests.leaves import leaves, with_value, without
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved
 
@@ -40,6 +42,12 @@ _OPTIONAL_IN_TRIAL = (
     "round_cpu_ms_median", "finish", "output_sha256", "accepted_histogram",
 )  # fmt: skip
 
+# What a change puts in the place of a value: every type, ends of ranges, dates that do not exist.
+_OTHERS: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 0.5, 10**17, 1e300, "", "x", "x" * 2000, [], {}, [1], {"a": 1}),
+    *("2026-02-29T09:00:00Z", "2026-02-28T24:00:00Z", "2026-02-28T09:00:60Z", "2026-02-30"),
+    *("\u0662\u0660\u0662\u0666", "a\u0301", "A" * 64, "0" * 16, "<b>", "\U0001f600" * 70),
+)
 _STATED_IN_MODEL = (
     "family", "parameters", "architecture", "file_bytes", "sha256", "layers", "vocabulary_size",
     "tokenizer_sha256",
@@ -71,6 +79,18 @@ def submission_bytes(seed: int) -> bytes:
         _size(rng, model)
     document["trials"] = [_trial(rng, trial, failed, kept=knows) for trial in document["trials"]]
     return canonical_bytes(document)
+
+
+def changed_documents(count: int) -> Iterator[Document]:
+    """So many valid documents, and three more after each, with a change somewhere."""
+    rng = random.Random(1)  # noqa: S311 - synthetic data
+    for seed in range(count):
+        document: Document = json.loads(submission_bytes(seed))
+        places = [path for path, _ in leaves(document)]
+        yield document
+        yield without(document, rng.choice(places))
+        yield with_value(document, rng.choice(places), rng.choice(_OTHERS))
+        yield with_value(document, rng.choice(places)[:-1] or ("notes",), rng.choice(_OTHERS))
 
 
 def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:

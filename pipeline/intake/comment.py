@@ -10,7 +10,7 @@ from pathlib import Path
 
 from estimates.explain import answer_length
 from estimates.model import Interval
-from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
+from pipeline.intake.reply import Position, Reply, Result, has_serious_flags, late_note
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
@@ -43,6 +43,7 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
     flagged = sum(1 for result in reply.results if has_serious_flags(result))
     title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
     parts = [f"## {title}", _opening(reply, flagged, _BY_FORM if of_form else _BY_BRANCH)]
+    parts += filter(None, [late_note(reply)])
     parts += _findings(reply)
     for result in sorted(reply.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
         parts += _result(result, reply.author)

@@ -6,7 +6,7 @@ Nothing of a form but the bytes of the result is used: no title, no name of a fi
 import re
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.error import URLError
@@ -18,6 +18,7 @@ from pipeline.errors import PipelineError
 from pipeline.intake import gate, git
 from pipeline.intake.authorship import Sending
 from pipeline.intake.host import ROBOT
+from pipeline.intake.reference import Judged, compared
 from pipeline.intake.withdrawals import FOLDER
 from schemas import contract
 from schemas.codec import canonical_bytes, encode, folder_of
@@ -90,7 +91,10 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
         return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
     read = contract.read(data, file=UNNAMED, now=sent.now)
     if isinstance(read, tuple):
-        return Proposal(judgement=_refused(base, form, read), data=data)
+        judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
+        reference = compared([judged])
+        refused = _refused(base, form, (*read, *reference.findings))
+        return Proposal(judgement=replace(refused, late=reference.late), data=data)
     data = canonical_bytes(encode(read))
     name = canonical_name(read, data)
     there = git.files(repository, base, FOLDER)

@@ -14,6 +14,7 @@ from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
 from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
+from pipeline.intake.reference import Judged, compared
 from pipeline.intake.withdrawals import FOLDER, LIFECYCLE, is_new, withdrawal_findings
 from schemas import contract
 from schemas.codec import FILE_NAME, dated_folder
@@ -152,7 +153,8 @@ class Judgement:
 
     `results` are the paths that would be added; `findings` are in the order of their files;
     `submissions` are the results that could be read, by path. `is_new`: no entry of
-    maintainers is about the author yet.
+    maintainers is about the author yet. `late`: the files that the reference validator had no time
+    for.
     """
 
     base: str
@@ -163,6 +165,7 @@ class Judgement:
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
     is_new: bool = False
+    late: tuple[str, ...] = ()
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
@@ -170,11 +173,11 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
     base, head = git.commit(repository, base), git.commit(repository, head)
     changes = git.changes(repository, base, head)
     results = tuple(change for change in changes if is_result(change.path))
-    submissions: dict[str, Submission] = {}
+    read = _Contents()
     if results:
-        findings, submissions = _examined(repository, base, changes, sent)
+        findings, read = _examined(repository, base, changes, sent)
     elif CURATION in sent.labels:
-        findings = _curated(repository, head, changes)
+        findings, read = _curated(repository, head, changes)
     else:
         findings = curated_findings(changes)
     decision: Decision = "accepted" if results else "no-result"
@@ -184,32 +187,43 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         decision="rejected" if findings else decision,
         results=tuple(change.path for change in results),
         findings=tuple(sorted(findings, key=attrgetter("file"))),
-        submissions=submissions,
+        submissions=read.submissions,
         author=sent.author,
         is_new=bool(results) and is_new(repository, base, sent.author),
+        late=read.late,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """What blobs hold, by path: submissions, what is wrong with the others, and `late` as above."""
+
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
+    findings: Found = ()
+    late: tuple[str, ...] = ()
 
 
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
-) -> tuple[Found, dict[str, Submission]]:
-    """All findings, and the submissions that can be read."""
+) -> tuple[Found, _Contents]:
+    """All findings, and what could be read."""
     results = [change for change in changes if is_result(change.path)]
     if len(results) > MAX_RESULTS:  # then none of them is read
         message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
-        return (_finding(FOLDER, "path-count", message),), {}
+        return (_finding(FOLDER, "path-count", message),), _Contents()
     there = git.files(repository, base, FOLDER)
     findings = [*outside_findings(changes), *result_findings(results, there)]
     sound = _without(findings, results)
     findings += size_findings(sound, git.sizes(repository, {file.blob for file in sound}))
-    submissions, wrong = _contents(repository, _without(findings, sound), "submission")
-    findings += wrong
+    read = _contents(repository, _without(findings, sound), "submission")
+    submissions = read.submissions
+    findings += read.findings
     for path, submission in submissions.items():
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
     findings += _superseding(repository, there, submissions, sent)
     findings += withdrawal_findings(repository, base, submissions, sent.contributor)
-    return tuple(findings), submissions
+    return tuple(findings), read
 
 
 def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
@@ -218,34 +232,43 @@ def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[gi
     return [change for change in changes if change.path not in wrong]
 
 
-def _contents(
-    repository: Path, changes: Sequence[git.Change], kind: Kind
-) -> tuple[dict[str, Submission], Found]:
-    """The submissions among the blobs by path, and what is wrong with the other blobs."""
+def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _Contents:
+    """What blobs of one kind hold, judged by both validators."""
     with TemporaryDirectory() as folder:
         copies = {str(Path(folder) / Path(change.path).name): change.path for change in changes}
-        blobs = git.contents(repository, [change.blob for change in changes])
+        blobs = list(git.contents(repository, [change.blob for change in changes]))
         for copy, data in zip(copies, blobs, strict=True):
             Path(copy).write_bytes(data)
         validated = validate(Source(path=Path(copy), kind=kind, place="corpus") for copy in copies)
-    return (
-        {copies[str(each.source.path)]: each.submission for each in validated.submissions},
-        tuple(replace(each, file=copies[each.file]) for each in validated.findings),
+    submissions = {copies[str(each.source.path)]: each.submission for each in validated.submissions}
+    wrong = [replace(each, file=copies[each.file]) for each in validated.findings]
+    reference = compared(
+        Judged(file=file, data=data, kind=kind, findings=[e for e in wrong if e.file == file])
+        for file, data in zip(copies.values(), blobs, strict=True)
+    )
+    refused = {each.file for each in reference.findings}
+    return _Contents(
+        submissions={path: each for path, each in submissions.items() if path not in refused},
+        findings=(*wrong, *reference.findings),
+        late=reference.late,
     )
 
 
-def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> Found:
+def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
     """What is wrong with lifecycle entries and published documents, which a maintainer merges."""
     results = git.files(repository, head, FOLDER)
     found: list[Finding] = []
+    late: list[str] = []
     for folder, kind in CURATED.items():
         own = [each for each in changes if each.path.startswith(f"{folder}/")]
         added = [each for each in own if each.mode == REGULAR_FILE]
-        found += _contents(repository, added, kind)[1]
+        read = _contents(repository, added, kind)
+        found += read.findings
+        late += read.late
         if kind == "lifecycle":
             rest = [each.path for each in _without(found, added)]
             found += lifecycle.misnamed_entries(rest, results)
-    return tuple(found)
+    return tuple(found), _Contents(late=tuple(late))
 
 
 def _superseding(

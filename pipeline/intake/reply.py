@@ -12,6 +12,7 @@ import orjson
 
 from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
+from pipeline.intake.reference import TIME_S
 from pipeline.intake.submission_digest import Understanding
 from schemas import strict
 from schemas.authority import schema_findings
@@ -62,6 +63,7 @@ class Reply:
     findings: tuple[Finding, ...]
     author: str | None = None
     is_new: bool = False
+    late_count: int | None = None
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
     version: Literal[1] = 1
 
@@ -82,6 +84,7 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         is_new=judgement.is_new,
         result_count=len(judgement.results),
         finding_count=len(judgement.findings),
+        late_count=len(judgement.late) or None,
         results=results[:MAX_NAMED],
         findings=tuple(_printable(judgement.findings[:MAX_FINDINGS])),
     )
@@ -127,6 +130,20 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 def note(answer: Reply) -> str:
     """The decision in one sentence, and what a reader should look at all the same."""
+    return " ".join(filter(None, (_decision(answer), late_note(answer))))
+
+
+def late_note(answer: Reply) -> str:
+    """How many files one validator alone has judged, because the time for the other was up."""
+    if answer.late_count is None:
+        return ""
+    return (
+        f"The time for the reference validator ({TIME_S:.0f} s) was up: "
+        f"{answer.late_count} file(s) judged by jsonschema-rs alone."
+    )
+
+
+def _decision(answer: Reply) -> str:
     count = answer.result_count
     flagged = [result.file for result in answer.results if has_serious_flags(result)]
     match answer.decision:

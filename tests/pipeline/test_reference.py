@@ -1,0 +1,110 @@
+"""New files are judged by `jsonschema` too: its formats, where it disagrees, when it is cut off."""
+
+import json
+import re
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.intake import comment, reply
+from pipeline.intake.reference import FORMATS, RULE, Judged, compared, violation
+from schemas.authority import schema_findings
+from schemas.codec import canonical_bytes
+from schemas.posted import to_text
+from schemas.validator import SUBMISSION_SCHEMA
+from tests.pipeline.repositories import SMALL, Repository, name_of
+from tests.pipeline.test_form import proposed
+from tests.samples import sample_bytes
+from tools.generated import changed_documents
+
+ROOT = Path(__file__).parents[2]
+VALID = sample_bytes(SMALL)
+
+
+def judged(data: bytes, file: str = "a.json", **kind: Any) -> Judged:  # noqa: ANN401 - one name
+    """A file that `jsonschema-rs` is said to have accepted."""
+    return Judged(file=file, data=data, findings=(), **({"kind": "submission"} | kind))
+
+
+@pytest.mark.long
+def test_both_validators_accept_and_refuse_the_same_400_generated_files() -> None:
+    pairs = [
+        (not schema_findings(each, SUBMISSION_SCHEMA), violation(each, SUBMISSION_SCHEMA) is None)
+        for each in changed_documents(100)
+    ]
+
+    assert (len(pairs), [pair for pair in pairs if pair[0] != pair[1]]) == (400, [])
+    assert 100 <= sum(accepted for accepted, _ in pairs) < 250
+
+
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        ("date-time", "2028-02-29T09:00:00Z", "2026-02-29T09:00:00Z"),
+        ("date-time", "2026-11-21T23:59:59.5+01:00", "2026-11-21T24:00:00Z"),
+        ("date", "2026-11-30", "2026-11-31"),
+        ("uri", "https://example.org/a?b=1#c", "https://example.org/a b"),
+    ],
+)
+def test_every_format_of_the_schemas_is_asserted(form: str, right: str, wrong: str) -> None:
+    texts = (path.read_text("utf-8") for path in (ROOT / "schemas").glob("*.json"))
+
+    assert [FORMATS.conforms(each, form) for each in (right, wrong)] == [True, False]
+    assert set(re.findall(r'"format": "([a-z-]+)"', "".join(texts))) <= {"date", "date-time", "uri"}
+
+
+def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
+    repository: Repository,
+) -> None:
+    """2.0 is an integer in JSON Schema and none in our format."""
+    whole = VALID.replace(b'"version":2', b'"version":2.0')
+    repository.write(whole, name_of(SMALL))
+    repository.commit()
+
+    for judgement in (repository.judge(), proposed(repository, to_text(whole)).judgement):
+        assert {each.rule for each in judgement.findings} == {"schema-type", RULE}
+        assert "jsonschema-rs refuses this file as listed" in "".join(reply.lines(judgement))
+
+
+def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> None:
+    broken = json.loads(VALID) | {"measured_from": "2026-02-30T09:00:00Z"}
+
+    (finding,) = compared([judged(canonical_bytes(broken))]).findings
+
+    assert finding.line() == (
+        'a.json: $.measured_from: jsonschema: "2026-02-30T09:00:00Z" breaks format "date-time"; '
+        "jsonschema-rs: accepted; it is refused until they agree: open an issue with this line "
+        f"[{RULE}]"
+    )
+
+
+def test_older_versions_and_published_figures_are_judged_by_their_own_schema() -> None:
+    older = min((ROOT / "results" / "community").glob("amd-*")).read_bytes()  # of version 1
+    printed = min((ROOT / "results" / "published").glob("rtx-*")).read_bytes()
+    rowless = json.dumps(json.loads(printed) | {"rows": []}).encode()
+    files = [judged(older), judged(printed, kind="published"), judged(rowless, kind="published")]
+
+    assert [each.path for each in compared(files).findings] == ["$.rows"]
+
+
+def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> None:
+    """A clock that goes on by a second with every look: what needs more looks is cut off."""
+    files = [judged(VALID, file=f"{number}.json") for number in range(3)]
+    looks = map(float, count())
+    compared(files[:1], time_s=10**6, clock=looks.__next__)
+    repository.write(VALID, name_of(SMALL))
+    repository.commit()
+    made = repository.judge()
+
+    found = compared(files, time_s=1.5 * next(looks), clock=map(float, count()).__next__)
+
+    assert (made.late, found.late) == ((), ("1.json", "2.json"))
+    results = (reply.Result(file=made.results[0]),)
+    answer = reply.reply(replace(made, late=("a",)), results)
+    assert reply.from_bytes(reply.to_bytes(answer)) == answer
+    words = "The time for the reference validator (60 s) was up: 1 file(s) judged by jsonschema-rs"
+    assert words in reply.note(answer)
+    assert words in comment.body(answer)
