@@ -25,6 +25,7 @@ CACHE := build/cache
 LOWEST := build/lowest
 WEB := build/web
 BIOME := $(WEB)/node_modules/.bin/biome
+RELEASE := build/release
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -37,7 +38,8 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
   picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
-  bench-scale bench-tune format help-texts weights synthetic lock gate comment form send-form chromium clean
+  bench-scale bench-tune format help-texts release-check release live-check zensical \
+  weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -166,6 +168,14 @@ weights: setup chromium ## Weigh the pages of the built site, and of synthetic o
 
 synthetic: setup ## Write a synthetic collection below build/ to develop the site with
 	$(RUN) -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic
+
+# TAG=v1.2.3 is checked against the words. No network, but for the model where no run fetched it before.
+release-check: setup ## Build the wheel and the container, let each measure and validate
+	$(RUN) -m tools.release.check $(RELEASE) --tag "$${TAG:-}" $(RELEASE_ARGS)
+
+release: ## Publish the files of release-check as a release of GitHub: TAG=v1.2.3 (needs gh)
+	gh release create "$$TAG" --verify-tag --title "Draftmap $${TAG#v}" \
+	  --notes-file $(RELEASE)/notes.md $(RELEASE)/files/*
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)

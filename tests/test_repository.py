@@ -147,13 +147,6 @@ def test_the_format_page_has_the_fields_of_the_schema() -> None:
     assert page() == PAGE.read_text("utf-8"), "run: make format"
 
 
-def test_the_version_is_the_same_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-
-    assert f"\nversion: {project['version']}\n" in citation
-
-
 @pytest.mark.parametrize(
     "name", ["tools/install", "tools/chromium", "tools/web_environment", ".ci/run"]
 )

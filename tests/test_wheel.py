@@ -2,24 +2,19 @@
 
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tomllib
 import zipfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from harness.features import COMMANDS
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_server import serving
+from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
-FILES = ("pyproject.toml", "LICENSE")
 # What only the pipeline and the importers read, and a suite that a checkout has.
 NOT_INSTALLED = (
     "core-1.toml",
@@ -38,79 +33,17 @@ SHORT = ("--quick", "--tasks", "code", "--prompts", "1", "--max-tokens", "4", "-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of what it is made of."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    for name in ("draftmap", *ROOMS):
-        unwanted = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, source / name, ignore=unwanted)
-    for name in FILES:
-        shutil.copy(ROOT / name, source)
-    build = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
-    if int(metadata.version("setuptools").partition(".")[0]) >= 80:  # else pip fetches one
-        build.append("--no-build-isolation")
-    subprocess.run([sys.executable, "-m", "pip", *build, str(source)], check=True)
-    return next(folder.glob("*.whl"))
+    return build(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with the wheel and its declared dependencies, and nothing else."""
-    venv = tmp_path_factory.mktemp("venv")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
-    python = venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    install = ("install", "--quiet", "--no-deps", "--no-index", str(wheel))
-    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), *install], check=True)
-    found = subprocess.run(
-        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    site = Path(found.stdout.strip())
-    before = {path.name for path in site.iterdir()}
-    assert {name for name in before if "dist-info" not in name} == {"draftmap"}
-    for entry in entries(dependencies()):
-        link = site / entry.name
-        if not link.exists():
-            shutil.copytree(entry, link) if sys.platform == "win32" else link.symlink_to(entry)
-    return venv
+    """The program of an environment with the wheel and its declared dependencies only."""
+    return environment(wheel, tmp_path_factory.mktemp("venv"))
 
 
-def dependencies() -> dict[str, metadata.Distribution]:
-    """What the project's dependencies need, by name, as far as it is installed here."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    waiting = [Requirement(text) for text in project["dependencies"]]
-    found: dict[str, metadata.Distribution] = {}
-    while waiting:
-        asked = waiting.pop()
-        extras = asked.extras or {""}
-        needed = not asked.marker or any(asked.marker.evaluate({"extra": each}) for each in extras)
-        if needed and asked.name not in found:
-            found[asked.name] = metadata.distribution(asked.name)
-            for text in found[asked.name].requires or ():
-                inner = Requirement(text)
-                chosen = [each for each in ("", *asked.extras) if _asked_for(inner, each)]
-                waiting += [inner] if chosen else []
-    return found
-
-
-def _asked_for(requirement: Requirement, extra: str) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
-
-
-def entries(distributions: dict[str, metadata.Distribution]) -> set[Path]:
-    """Their files and folders in site-packages."""
-    return {
-        Path(str(each.locate_file(file.parts[0])))
-        for each in distributions.values()
-        for file in each.files or ()
-        if file.parts[0] not in ("..", "__pycache__")
-    }
-
-
-def started(venv: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def started(program: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The installed program, in an empty folder and with nothing of this checkout around it."""
-    program = venv / ("Scripts/draftmap.exe" if sys.platform == "win32" else "bin/draftmap")
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
     nowhere = str(folder / "no-programs")
     environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere}
@@ -150,7 +83,7 @@ def test_the_container_file_copies_what_the_wheel_is_made_of() -> None:
 
     copied = {name for words in lines for name in words if not name.startswith(("-", "/"))}
 
-    assert copied == {"draftmap", *ROOMS, *FILES}
+    assert copied == {*FOLDERS, *FILES}
 
 
 @pytest.mark.long
