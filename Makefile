@@ -177,6 +177,9 @@ release: ## Publish the files of release-check as a release of GitHub: TAG=v1.2.
 	gh release create "$$TAG" --verify-tag --title "Draftmap $${TAG#v}" \
 	  --notes-file $(RELEASE)/notes.md $(RELEASE)/files/*
 
+live-check: setup ## Say what is still switched off on GitHub (needs gh, or ANSWERS=folder with its answers)
+	@$(RUN) -m tools.live $(ANSWERS)
+
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
 

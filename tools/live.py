@@ -1,0 +1,140 @@
+"""Say what is still switched off on GitHub: `python -m tools.live [FOLDER]`.
+
+Three questions are asked with `gh`, by somebody who administers the repository. With a FOLDER their
+answers are read from files of it: `repository.json`, `actions.json` and `settings.json`.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+GITHUB = Path(__file__).resolve().parents[1] / ".github"
+PAGE = "docs/maintaining.md"
+GATE = "Gate"  # the job of the workflow Submission, and the status that forms set
+ENVIRONMENT = "package-index"  # of the job that publishes the wheel
+_SETTINGS = """query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
+  labels(first: 100) { nodes { name } }
+  environments(first: 50) { nodes { name } }
+  rulesets(first: 50) { nodes { enforcement target rules(first: 50) { nodes { type
+    parameters { ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } }
+  } } } }
+} }"""
+REPOSITORY = "repos/{owner}/{repo}"  # gh fills it in
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "repository": (REPOSITORY,),
+    "actions": (f"{REPOSITORY}/actions/permissions/workflow",),
+    "settings": (
+        *("graphql", "--field", "owner={owner}", "--field", "name={repo}"),
+        *("--raw-field", f"query={_SETTINGS}"),
+    ),
+}
+Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
+
+
+def main() -> int:
+    """Print a line for each setting; 1 if one is missing, 3 if nobody answers."""
+    try:
+        answers = from_folder(Path(sys.argv[1])) if sys.argv[1:] else from_gh()
+        found = [*settings(answers), *labels(answers, declared_labels())]
+    except (OSError, ValueError, KeyError, TypeError, subprocess.CalledProcessError) as error:
+        sys.stderr.write(
+            f"GitHub's answer could not be read ({error!r:.100}). Install gh, run `gh auth login`\n"
+            f"as somebody who administers the repository, try again in a clone of it; see {PAGE}.\n"
+        )
+        return 3
+    for name, is_there, step in found:
+        sys.stdout.write(f"ok       {name}\n" if is_there else f"missing  {name}: {step}\n")
+    on = ENVIRONMENT in _names(answers, "environments")
+    state = (
+        f"environment {ENVIRONMENT} is there" if on else f"off, as long as you like; {PAGE}, step 8"
+    )
+    sys.stdout.write(f"{'ok' if on else 'off':<9}Publishing to the package index: {state}\n")
+    return 0 if all(is_there for _, is_there, _ in found) else 1
+
+
+def from_gh() -> Answers:
+    """The answers of GitHub about the repository of the current folder."""
+    return {name: json.loads(_asked(words)) for name, words in QUESTIONS.items()}
+
+
+def from_folder(folder: Path) -> Answers:
+    return {name: json.loads((folder / f"{name}.json").read_bytes()) for name in QUESTIONS}
+
+
+def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
+    """What must be on: its name, whether it is, and how to switch it on."""
+    repository, actions = answers["repository"], answers["actions"]
+    checks, rules = _branch_rules(answers)
+    change = f"gh api -X PATCH {REPOSITORY} -F"
+    yield (
+        "Public",
+        not repository["private"],
+        ("gh repo edit --visibility public --accept-visibility-change-consequences"),
+    )
+    yield "Issues", repository["has_issues"], f"{change} has_issues=true"
+    squash = repository["allow_squash_merge"] and not (
+        repository["allow_merge_commit"] or repository["allow_rebase_merge"]
+    )
+    others = "-F allow_merge_commit=false -F allow_rebase_merge=false"
+    yield "Squash only", squash, f"{change} allow_squash_merge=true {others}"
+    write = f"gh api -X PUT {QUESTIONS['actions'][0]} -f default_workflow_permissions=read"
+    pull = f"{write} -F can_approve_pull_request_reviews=true"
+    yield "Actions may open pull requests", actions["can_approve_pull_request_reviews"], pull
+    yield "Actions read by default", actions["default_workflow_permissions"] == "read", pull
+    pages = f"gh api -X POST {REPOSITORY}/pages -f build_type=workflow"
+    yield "Pages", repository["has_pages"], pages
+    made = f"gh api -X POST {REPOSITORY}/rulesets --input .github/ruleset.json"
+    wanted = {"DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS"}
+    yield "Branch rules", wanted <= rules, made
+    yield f"{GATE} is required, and nothing else", checks == {GATE}, made
+
+
+def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[str, bool, str]]:
+    """The same for each label that workflows and forms name."""
+    there = _names(answers, "labels")
+    for label in declared:
+        name, colour, words = label["name"], label["color"], label["description"]
+        step = f'gh label create {name} --color {colour} --description "{words}"'
+        yield f"Label {name}", name in there, step
+
+
+def declared_labels() -> list[dict[str, str]]:
+    """The labels that the repository needs."""
+    found: list[dict[str, str]] = YAML(typ="safe", pure=True).load(GITHUB / "labels.yml")
+    return found
+
+
+def _asked(words: tuple[str, ...]) -> str:
+    command = ["gh", "api", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def _of_settings(answers: Answers, name: str) -> list[Any]:
+    nodes: list[Any] = answers["settings"]["data"]["repository"][name]["nodes"]
+    return nodes
+
+
+def _names(answers: Answers, kind: str) -> set[str]:
+    return {node["name"] for node in _of_settings(answers, kind)}
+
+
+def _branch_rules(answers: Answers) -> tuple[set[str], set[str]]:
+    """The required checks and the kinds of rules of all active rulesets of branches."""
+    sets = [
+        each
+        for each in _of_settings(answers, "rulesets")
+        if (each["enforcement"], each["target"]) == ("ACTIVE", "BRANCH")
+    ]
+    rules = [rule for each in sets for rule in each["rules"]["nodes"]]
+    required = [(rule.get("parameters") or {}).get("requiredStatusChecks", ()) for rule in rules]
+    return {check["context"] for each in required for check in each}, {r["type"] for r in rules}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
