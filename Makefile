@@ -26,6 +26,7 @@ LOWEST := build/lowest
 WEB := build/web
 BIOME := $(WEB)/node_modules/.bin/biome
 RELEASE := build/release
+ZENSICAL := build/zensical
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -123,6 +124,11 @@ builds: setup ## Measure several builds of llama-server from the registry, alter
 
 picture: setup ## Draw the picture of the README from the results
 	$(RUN) -m tools.picture
+
+zensical: site ## Build the site with the newest Zensical that installs, print how its words differ
+	@test -x $(ZENSICAL)/bin/python || $(PYTHON) -m venv $(ZENSICAL)
+	@$(ZENSICAL)/bin/python -m pip install --quiet --upgrade zensical
+	$(RUN) -m tools.zensical $(SITE) $(ZENSICAL)/bin/zensical $(ZENSICAL)/site
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }

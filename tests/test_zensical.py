@@ -1,0 +1,16 @@
+"""The comparison of two sites sees what a reader reads, and nothing of the theme around it."""
+
+from tools.zensical import Words, differences
+
+PAGE = (
+    "<title>Home</title><nav>Menu</nav><article><h1>It helps</h1><p>by <b>1.7x</b><br>today</p>"
+    '<img alt="a map"><script>x()</script></article><footer>Foot</footer>'
+)
+
+
+def test_words_are_those_of_title_and_article_and_a_difference_shows_what_went_and_came() -> None:
+    old = Words(PAGE).found
+    new = Words(PAGE.replace("today", "not yet")).found
+
+    assert old == ["Home", "It", "helps", "by", "1.7x", "today", "a", "map"]
+    assert list(differences(old, new)) == ["… helps by 1.7x [-today-] [+not yet+]"]
