@@ -39,7 +39,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
   picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
-  bench-scale bench-tune format help-texts release-check release live-check zensical \
+  bench-scale bench-tune format help-texts recording release-check release live-check zensical \
   weights synthetic lock gate comment form send-form chromium clean
 
 help: ## Show the targets
@@ -122,8 +122,14 @@ links: setup ## Check links, published addresses, credits, captions and names, a
 builds: setup ## Measure several builds of llama-server from the registry, alternating
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
-picture: setup ## Draw the picture of the README from the results
-	$(RUN) -m tools.picture
+picture: setup ## Draw map and badges of the README from the results, and renew its finding
+	$(RUN) -m tools.first_screen
+
+recording: $(RELEASE)/try/venv/bin/draftmap ## Record a run of the installed wheel for the README: on a quiet machine
+	$(RUN) -m tools.recording site_src/assets/images/recording.svg $< run --quick
+
+$(RELEASE)/try/venv/bin/draftmap:
+	@$(MAKE) release-check
 
 zensical: site ## Build the site with the newest Zensical that installs, print how its words differ
 	@test -x $(ZENSICAL)/bin/python || $(PYTHON) -m venv $(ZENSICAL)

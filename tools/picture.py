@@ -1,6 +1,7 @@
-"""Draw the head of the strips as the picture of the README: `python -m tools.picture`.
+"""Draw the head of the strips as the picture of the README, for light or for dark pages.
 
-It is drawn for light and for dark pages. `make picture` calls it.
+Colour means what it means on the site: blue is faster, orange is slower. A mark has one where its
+verdict is clear; the ground behind all of them has both.
 """
 
 import re
@@ -8,10 +9,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from pipeline.data.database import open_database
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages import strips
-from pipeline.site.rows import read
 
 ROWS = 12
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 260, 480, 775
@@ -22,27 +21,17 @@ SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
 COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
 
-def draw_pictures(results: Path, output: Path) -> tuple[Path, ...]:
-    """Write `map-light.svg` and `map-dark.svg`; their paths. Raises what `open_database` raises."""
-    output.mkdir(parents=True, exist_ok=True)
-    with open_database(results) as connection:
-        groups, _ = strips.by_model(strips.default_rows(read(connection, "strip")))
-    paths = {scheme: output / f"map-{scheme}.svg" for scheme in SCHEMES}
-    for scheme, path in paths.items():
-        path.write_text(_head(groups[:1], _colours(scheme)), encoding="utf-8")
-    return tuple(paths.values())
-
-
-def _head(groups: Sequence[strips.Group], ink: dict[str, str]) -> str:
-    """The first rows of the first group, with its heading and the axis."""
-    shown = [each for group in groups for each in _spaced(group.strips)]
+def of_group(group: strips.Group, scheme: Scheme) -> str:
+    """Some rows of a group, with its heading and the axis."""
+    ink = _colours(scheme)
+    shown = _spaced(group.strips)
     height = TOP + LINE * len(shown) + 10
     rows = (_row(each, TOP + LINE * place, ink) for place, each in enumerate(shown))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
         f' font-family="{escape(FONT)}" font-size="15">'
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="{ink["paper"]}"/>'
-        f"{''.join(_headings(groups, height, ink))}{''.join(rows)}</svg>\n"
+        f"{''.join(_headings(group, height, ink))}{''.join(rows)}</svg>\n"
     )
 
 
@@ -53,15 +42,19 @@ def _spaced(rows: Sequence[strips.Strip]) -> list[strips.Strip]:
     return [rows[round(step * (len(rows) - 1) / (ROWS - 1))] for step in range(ROWS)]
 
 
-def _headings(groups: Sequence[strips.Group], height: int, ink: dict[str, str]) -> Iterator[str]:
-    for group in groups:
-        words = f"{group.label}: {group.finding}"
-        yield _text(20, 40, words, ink["ink"], 'font-size="21" font-weight="700"')
-        yield _text(20, 66, group.spread, ink["ink-soft"])
-    for value, place in strips.axis():
-        x = LEFT + place / 100 * PLOT
-        yield _text(x, TOP - 12, f"{value}\N{MULTIPLICATION SIGN}", ink["ink-soft"], MIDDLE)
+def _headings(group: strips.Group, height: int, ink: dict[str, str]) -> Iterator[str]:
+    words = f"{group.label}: {group.finding}"
+    yield _text(20, 40, words, ink["ink"], 'font-size="21" font-weight="700"')
+    yield _text(20, 66, group.spread, ink["ink-soft"])
     x = LEFT + strips.position(1) / 100 * PLOT
+    for start, end, tone in ((LEFT, x, "loss-soft"), (x, LEFT + PLOT, "gain-soft")):
+        size = f'width="{end - start:.1f}" height="{height - TOP - 10}"'
+        yield f'<rect x="{start:.1f}" y="{TOP}" {size} fill="{ink[tone]}"/>'
+    yield _text(x - 10, 60, "\N{LEFTWARDS ARROW} slower", ink["loss"], f'text-anchor="end" {BOLD}')
+    yield _text(x + 10, 60, "faster \N{RIGHTWARDS ARROW}", ink["gain"], BOLD)
+    for value, place in strips.axis():
+        at = LEFT + place / 100 * PLOT
+        yield _text(at, TOP - 12, f"{value}\N{MULTIPLICATION SIGN}", ink["ink-soft"], MIDDLE)
     yield (
         f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{height - 10}" stroke="{ink["ink-soft"]}"'
         ' stroke-dasharray="2 4"/>'
@@ -104,8 +97,3 @@ def _colours(scheme: Scheme) -> dict[str, str]:
     sheet = STYLE.read_text("utf-8")
     _, _, rest = sheet.partition(f'[data-md-color-scheme="{SCHEMES[scheme]}"] {{')
     return dict(COLOUR.findall(rest.partition("}")[0]))
-
-
-if __name__ == "__main__":
-    for written in draw_pictures(ROOT / "results", ASSETS / "images"):
-        print(written)  # noqa: T201 - the result of this command

@@ -15,7 +15,8 @@ from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, entry, one, put, rows
 from tests.samples import sample
-from tools.picture import draw_pictures
+from tools import first_screen
+from tools.picture import SCHEMES
 
 RATE = """
     insert into published_rate by name
@@ -261,10 +262,10 @@ def test_home_is_whole_without_a_result_and_with_two() -> None:
 def test_the_picture_of_a_readme_is_whole_by_itself(tmp_path: Path) -> None:
     put(tmp_path / "results", sample(blocks=1))
 
-    written = draw_pictures(tmp_path / "results", tmp_path / "pictures")
+    readme = (first_screen.ROOT / "README.md").read_text("utf-8")
+    written = first_screen.files(tmp_path / "results", readme)
 
-    light, dark = (path.read_text("utf-8") for path in written)
-    assert [path.name for path in written] == ["map-light.svg", "map-dark.svg"]
+    light, dark = (written[f"{first_screen.IMAGES}/map-{scheme}.svg"] for scheme in SCHEMES)
     for svg in (light, dark):
         tags = [node.tag.rpartition("}")[2] for node in ET.fromstring(svg).iter()]  # noqa: S314 - our own
         assert {"svg", "rect", "text", "circle"} <= {*tags}

@@ -1,0 +1,41 @@
+"""What the README shows first is what the results and a real run say."""
+
+from pathlib import Path
+
+import pytest
+
+from tools import first_screen, recording
+from tools.badge import Badge, svg
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.long
+def test_map_badges_and_finding_are_those_of_the_results() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    drawn = first_screen.files(ROOT / "results", readme)
+
+    stale = [name for name, text in drawn.items() if (ROOT / name).read_text("utf-8") != text]
+    assert stale == [], "renew them: make picture"
+    assert [name for name in drawn if name not in readme and name != "README.md"] == []
+
+
+def test_a_badge_says_both_of_its_parts_as_text() -> None:
+    drawn = svg(Badge(label="a & b", message="2 lose", color="orange"))
+
+    assert "<title>a &amp; b: 2 lose</title>" in drawn
+    assert 'width="105"' in drawn  # 5 letters of 6.6 and 6 of them, and four margins of 8
+
+
+def test_a_recording_keeps_what_a_progress_bar_leaves_and_no_folder() -> None:
+    pieces = [
+        (1.0, "/opt/bin/llama-server -m /var/a.gguf, 2/3\n\x1b[?25l10 %"),
+        (2.0, "\r\x1b[2K50 %\nof 4"),
+        (3.0, "\r\x1b[2K\x1b[1A\x1b[2K\x1b[31mdone\x1b[0m\n\x1b[?25h\n"),
+    ]
+
+    lines = [recording.shortened(line) for line in recording.screen(pieces)]
+
+    shown = [(line.at_s, line.text.plain) for line in lines]
+    assert shown == [(1.0, "llama-server -m a.gguf, 2/3"), (3.0, "done")]
+    assert "3 s, shown 12 times as fast" in recording.svg("draftmap run", lines)

@@ -1,0 +1,64 @@
+"""Draw the badges of the README, of the same data as the site's own: one label, one message each.
+
+They are files of the repository, so that a README loads nothing from another host.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+import duckdb
+
+from pipeline.site.pages.feeds import badges
+from pipeline.site.rows import read
+from schemas.vocabulary import say
+
+HEIGHT, LETTER, PAD = 20, 6.6, 8
+LABEL = "#515c69"  # white words on each of these colours have a contrast of 4.5 or more
+COLOURS = {"blue": "#1d5fa6", "orange": "#a54b06", "lightgrey": "#5b6470"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A badge as shields.io names its parts."""
+
+    label: str
+    message: str
+    color: str = "lightgrey"
+
+
+def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
+    """The site's badge over everything, and how much was measured and collected."""
+    overall = json.loads(next(badges(connection)).data)
+    named = {name: overall[name] for name in ("message", "color")}
+    yield "verdicts", Badge(label="measured settings", **named)
+    (so_far,) = read(connection, "measured_so_far")
+    devices = say.count(len(so_far.devices), "device")
+    message = f"{say.count(so_far.submissions, 'file')}, {devices}"
+    yield "measured", Badge(label="measured", message=message)
+    (printed,) = connection.sql(
+        "select count(*), count(distinct source) from published_row"
+    ).fetchall()
+    message = f"{printed[0]:,} rows of {say.count(printed[1], 'source')}"
+    yield "published", Badge(label="published by others", message=message)
+
+
+def svg(badge: Badge) -> str:
+    """The picture of a badge, with its words as text."""
+    left, right = (round(len(text) * LETTER) + 2 * PAD for text in (badge.label, badge.message))
+    size = f'width="{left + right}" height="{HEIGHT}"'
+    font = 'font-family="sans-serif" font-size="11" text-anchor="middle"'
+    words = escape(f"{badge.label}: {badge.message}", quote=True)
+    colour = COLOURS.get(badge.color, LABEL)
+    middle = (left / 2, left + right / 2)
+    texts = "".join(
+        f'<text x="{x:g}" y="14">{escape(text)}</text>'
+        for x, text in zip(middle, (badge.label, badge.message), strict=True)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{words}">'
+        f'<title>{words}</title><rect {size} rx="3" fill="{LABEL}"/>'
+        f'<rect x="{left}" width="{right}" height="{HEIGHT}" rx="3" fill="{colour}"/>'
+        f'<g fill="#fff" {font}>{texts}</g></svg>\n'
+    )

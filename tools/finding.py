@@ -1,0 +1,29 @@
+"""Write one finding with its figures into the README: that of the first strips of the home page."""
+
+import re
+
+from pipeline.site.pages.strips import Group
+
+_PLACE = re.compile(r"(<!-- finding: make picture -->\n).*?(\n<!-- end of it -->)", re.DOTALL)
+
+
+class NoPlaceError(ValueError):
+    """The README has no place for the finding."""
+
+
+def sentence(group: Group) -> str:
+    """What the rows of a group show: the site's own words, and on how many it got slower."""
+    rows = [each.row for each in (*group.strips, *group.folded)]
+    slower = sum(row.speedup < 1 for row in rows)
+    own = f"**{group.label}: {group.finding} ({group.spread}; slower on {slower} of them).**"
+    if {row.tier for row in rows} == {"published"}:
+        own += " Published by others, without intervals."
+    return own
+
+
+def inserted(readme: str, finding: str) -> str:
+    """A README with this finding in its place. Raises `NoPlaceError` where it has none."""
+    if not _PLACE.search(readme):
+        message = "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"
+        raise NoPlaceError(message)
+    return _PLACE.sub(lambda match: f"{match[1]}{finding}{match[2]}", readme, count=1)
