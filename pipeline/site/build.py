@@ -167,10 +167,11 @@ def beginning(text: str) -> str:
 
 def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
     """The moment that the site is dated with: that of the newest measurement or transcription."""
-    found = connection.table("submission").aggregate("max(measured_until)").fetchall()
-    printed = connection.table("published_row").aggregate("max(transcribed_on)").fetchall()
-    moments = [datetime.fromisoformat(str(row[0])) for row in (*found, *printed) if row[0]]
-    return max((moment.replace(tzinfo=UTC) for moment in moments), default=NO_MOMENT)
+    query = (
+        "select measured_until from submission union all select transcribed_on from published_row"
+    )
+    ((newest,),) = connection.sql(query).aggregate("max(measured_until)").fetchall()
+    return newest.replace(tzinfo=UTC) if newest else NO_MOMENT
 
 
 def _write(docs: Path, part: Page | Asset) -> None:

@@ -86,8 +86,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
                 f"{prompt.tokens} tokens, but the depth of context is {depth}; correct "
                 "settings.context_depth_tokens, or leave the prompt out"
             )
-            path = f"$.suite.prompts[{index}].tokens"
-            yield path, message
+            yield f"$.suite.prompts[{index}].tokens", message
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:

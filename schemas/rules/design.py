@@ -29,8 +29,7 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
             )
         else:
             continue
-        path = f"$.arms[{index}].method.type"
-        yield path, message
+        yield f"$.arms[{index}].method.type", message
 
 
 def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
@@ -42,8 +41,7 @@ def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
                 f"ngram_min is {method.ngram_min}, more than ngram_max {method.ngram_max}; "
                 "give the smaller number first"
             )
-            path = f"$.arms[{index}].method.ngram_min"
-            yield path, message
+            yield f"$.arms[{index}].method.ngram_min", message
 
 
 def active_within_total(submission: Submission) -> Iterator[Violation]:
@@ -56,8 +54,7 @@ def active_within_total(submission: Submission) -> Iterator[Violation]:
                 f"{active} active of {total} parameters; a model uses at most all of them, "
                 "so correct one of the two"
             )
-            path_of_field = f"{path}.active_parameters"
-            yield path_of_field, message
+            yield f"{path}.active_parameters", message
 
 
 def trial_block_planned(submission: Submission) -> Iterator[Violation]:
@@ -70,8 +67,7 @@ def trial_block_planned(submission: Submission) -> Iterator[Violation]:
                 f"block {trial.block}, but blocks count from 0 and design.blocks is "
                 f"{design.blocks}; correct one of the two"
             )
-            path = f"$.trials[{index}].block"
-            yield path, message
+            yield f"$.trials[{index}].block", message
 
 
 # Clocks are read at slightly different moments and figures are rounded.

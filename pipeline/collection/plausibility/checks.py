@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimates.flags.catalogue import Observation, bounds
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison, Shape
+from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison
 from pipeline.collection.plausibility.fingerprint import MarkIndex
 from schemas.vocabulary.flags import Severity
 
@@ -99,7 +99,9 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
     shape, named = candidate.own.shape, candidate.own.identity
     alike, differing = 0, dict[int, str]()
     for other, voters in candidate.corpus.shapes.get(named.target, {}).items():
-        fact = _differing(shape, other)
+        # The first fact that both state and that differs.
+        stated = zip(SHAPE, shape, other, strict=True)
+        fact = next((fact for fact, a, b in stated if None not in (a, b) and a != b), None)
         if fact is not None:
             differing |= {at: fact for name, at in voters.items() if name != named.voter}
         elif any(part is not None for part in other):
@@ -116,9 +118,3 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
         other=other_entry.name,
         others=getattr(there, fact),
     )
-
-
-def _differing(own: Shape, other: Shape) -> str | None:
-    """The first fact that both state and that differs."""
-    pairs = zip(SHAPE, own, other, strict=True)
-    return next((f for f, a, b in pairs if a is not None and b is not None and a != b), None)

@@ -6,6 +6,7 @@ shape or a number with every colour.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from schemas.vocabulary import METHODS
@@ -26,7 +27,8 @@ NEUTRAL = METHOD_COLOURS["other"]
 # Blue and orange mean faster and slower: neither a method nor a backend has them.
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 DOT = next(iter(METHOD_COLOURS.values()))
-BACKEND_COLOURS: dict[str, str] = document("charts", "pipeline.site")["backends"]
+CHARTS = document("charts", "pipeline.site")
+BACKEND_COLOURS: dict[str, str] = CHARTS["backends"]
 
 # Of words, of lines, and behind words on top of lines, which is --dm-card in draftmap.css.
 _INK: dict[Scheme, tuple[str, str, str]] = {
@@ -38,39 +40,18 @@ _INK: dict[Scheme, tuple[str, str, str]] = {
 def config(scheme: Scheme) -> dict[str, Any]:
     """The Vega-Lite `config` for a page of this scheme."""
     ink, line, card = _INK[scheme]
+    words = {"labelColor": ink, "titleColor": ink}
+    lines = {"domainColor": line, "tickColor": line, "gridColor": line}
     return {
         "background": None,
         "font": FONT,
         "view": {"stroke": None},
-        "axis": {
-            "labelColor": ink,
-            "titleColor": ink,
-            "domainColor": line,
-            "tickColor": line,
-            "gridColor": line,
-            "gridOpacity": 0.5,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "labelLimit": 320,
-            "labelPadding": 6,
-            "titlePadding": 12,  # browsers have wider fonts than the one that is measured
-        },
-        "legend": {
-            "labelColor": ink,
-            "titleColor": ink,
-            "labelFontSize": 12,
-            "orient": "top",
-            "columnPadding": 18,
-            "labelLimit": 600,
-        },
+        "axis": words | lines | CHARTS["axis"],
+        "legend": words | CHARTS["legend"],
         "title": {"color": ink},
         "text": {"color": ink, "font": FONT},
         "rule": {"color": ink},
-        "style": {
-            "reference": {"stroke": ink},
-            "halo": {"stroke": card, "strokeWidth": 4, "strokeJoin": "round"},
-        },
+        "style": {"reference": {"stroke": ink}, "halo": {"stroke": card} | CHARTS["halo"]},
     }
 
 
@@ -82,11 +63,6 @@ def darkened(svg: str) -> str:
     for light, dark in zip(*_INK.values(), strict=True):
         svg = svg.replace(f'="{light}"', f'="{dark}"')
     return svg
-
-
-def method_colours(methods: Iterable[str]) -> Scale:
-    """Domain and range of a colour scale for these methods, in one fixed order."""
-    return _scale(METHOD_COLOURS, methods)
 
 
 def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
@@ -102,13 +78,13 @@ def colour(method: str) -> str:
     return METHOD_COLOURS.get(method, NEUTRAL)
 
 
-def backend_colours(backends: Iterable[str]) -> Scale:
-    """Domain and range of a colour scale for these backends, in one fixed order."""
-    return _scale(BACKEND_COLOURS, backends)
-
-
 def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
+    """Domain and range of a colour scale for these keys, in one fixed order."""
     present = set(keys)
     unlisted = sorted(present - colours.keys())  # a backend that a result names itself
     domain = [key for key in colours if key in present] + unlisted
     return domain, [colours.get(key, NEUTRAL) for key in domain]
+
+
+method_colours = partial(_scale, METHOD_COLOURS)
+backend_colours = partial(_scale, BACKEND_COLOURS)

@@ -63,11 +63,11 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     headline = next(row for row in read(connection, "headline") if row.tier == "measured")
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
-    for kind, address_of in model.ADDRESSES.items():
+    for kind in ("device", "target"):
         gains = _gains(connection, kind)
         for row in read(connection, f"{kind}_tally"):
             name, label = getattr(row, kind), getattr(row, f"{kind}_label")
-            path = address_of(name).rstrip("/")
+            path = model.ADDRESSES[kind](name).rstrip("/")
             yield badge(path, label, gains.get(name), row.hurts, row.cells)
 
 

@@ -8,15 +8,6 @@ from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
 from schemas.vocabulary import TASKS
 
-# Questions that visitors bring; each link asks one.
-TRIES = (
-    ("RTX 3090", "27B"),
-    ("RTX 5060 Ti", "14B"),
-    ("RX 7900 XTX", ""),
-    ("M3 Max", "7B"),
-    ("12 GB", "14B"),
-)
-
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     groups, left_out = strips.by_model(strips.default_rows(read(connection, "strip")))
@@ -28,7 +19,6 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         left_out=left_out,
         axis=strips.axis(),
         sources=read(connection, "sources"),
-        tries=TRIES,
         machine_path=answer_data.PATH,
         machine_tasks=tuple(TASKS),
     )

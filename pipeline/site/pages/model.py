@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from pipeline.cache import Cache
 from pipeline.site.charts import Chart
@@ -78,21 +79,6 @@ def path_of(address: str) -> str:
     return f"{address.removesuffix('/')}.md"
 
 
-def device_address(device: str) -> str:
-    return f"devices/{_file_stem(device)}/"
-
-
-def target_address(target: str) -> str:
-    return f"models/{_file_stem(target)}/"
-
-
-ADDRESSES = {"device": device_address, "target": target_address}
-
-
-def submission_address(submission: str) -> str:
-    return f"submissions/{_file_stem(submission)}/"
-
-
 def published_address(source: str) -> str:
     """The section of a source on *Data and sources*."""
     return f"data/#{source}"
@@ -101,11 +87,6 @@ def published_address(source: str) -> str:
 def file_path(file: str) -> str:
     """Where the raw file of a submission is served from."""
     return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
-
-
-def device_file(device: str) -> str:
-    """The JSON file of a device, named like its page."""
-    return f"data/devices/{_file_stem(device)}.json"
 
 
 def _file_stem(name: str) -> str:
@@ -118,3 +99,20 @@ def _file_stem(name: str) -> str:
         return name
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
     return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _at(pattern: str, name: str) -> str:
+    """The address of what has this name."""
+    return pattern.format(_file_stem(name))
+
+
+device_address = partial(_at, "devices/{}/")
+target_address = partial(_at, "models/{}/")
+submission_address = partial(_at, "submissions/{}/")
+device_file = partial(_at, "data/devices/{}.json")  # named like its page
+ADDRESSES: Mapping[str, Callable[[str], str]] = {
+    "device": device_address,
+    "target": target_address,
+    "submission": submission_address,
+    "published": published_address,
+}

@@ -121,7 +121,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= {each.__name__: each for each in FILTERS} | {
+    built.filters |= {each.__name__: each for each in FILTERS}
+    built.filters |= {f"{kind}_address": of for kind, of in model.ADDRESSES.items()}
+    built.filters |= {
         "ratio": say.times,
         "verdict": lambda name: vocabulary.VERDICTS[name].label,
         "file_address": model.file_path,
@@ -200,6 +202,4 @@ def compact_json(value: object) -> Markup:
 FILTERS: tuple[Callable[..., object], ...] = (
     *(say.number, say.rate, say.percent, say.count, say.best_of, say.bound),
     *(day, gib, task, words, coded, compact_json, whisker),
-    *(model.device_address, model.target_address),
-    *(model.submission_address, model.published_address),
 )
