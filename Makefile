@@ -74,7 +74,8 @@ lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions t
 	  tests/harness --ignore tests/harness/runners --ignore tests/harness/openai \
 	  --deselect tests/harness/test_stored_help.py::test_the_file_has_what_a_checkout_and_a_wheel_print \
 	  tests/schemas tests/test_commands.py tests/test_printed_commands.py tests/test_wheel.py \
-	  $(patsubst %,tests/pipeline/test_%.py,build charts cli export gate_command) $(PYTEST_ARGS)
+	  tests/pipeline/test_build.py tests/pipeline/test_charts.py tests/pipeline/test_cli.py \
+	  tests/pipeline/test_export.py tests/pipeline/test_gate_command.py $(PYTEST_ARGS)
 
 check: setup check-web ## Lint, types, import rules, workflows, queries, scripts, stylesheets
 	$(BIN)/ruff check .
