@@ -14,14 +14,12 @@ from pipeline.site.rows import Row, grouped, read
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
 # The charts of a page with their headings; the first that has enough to show is drawn.
-CHARTS = {
-    "device": {
-        "depths": "The best depth",
-        "round_costs": "R of this machine",
-        "verification_curve": "What a wider step costs",
-    },
-    "target": {"depths": "The best depth"},
+DEVICE_CHARTS = {
+    "depths": "The best depth",
+    "round_costs": "R of this machine",
+    "verification_curve": "What a wider step costs",
 }
+CHARTS = {"device": DEVICE_CHARTS, "target": {"depths": "The best depth"}}
 FEWEST_POINTS = 3
 
 

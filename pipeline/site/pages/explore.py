@@ -17,13 +17,12 @@ from schemas.vocabulary.documents import document
 
 LOSSES = ("hurts-confirmed", "hurts", "slower-in-all")
 TOP = 25  # rows in the page itself, for readers without JavaScript
+FILTERS, AXES = document("explore", "pipeline.site").values()
 
 
 def explore(
     connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
 ) -> Iterator[Page | Asset]:
-    labels = document("explore", "pipeline.site")
-    axes = labels["axes"]
     cells = frame(connection, "explore_cells")
     files = cells_files(cells, most_cells) if len(cells) else None
     written = (files.first, files.settings, files.parts, *files.others) if files else ()
@@ -41,7 +40,7 @@ def explore(
         credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
         machine_path=answer_data.PATH,
-        filters=labels["filters"] | {name: axes[name] for name in axes_of(cells) if name in axes},
+        filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         default_engine=DEFAULT_ENGINE,
         total=len(measured),
         shown=len(shown),
