@@ -274,7 +274,7 @@ def rows_of(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, 
 
 
 def _arms_of(campaign: Example) -> set[object]:
-    chart = draw(database(campaign), "submission_tasks", submission=accepted(campaign).id)
+    chart = draw(database(campaign), "submission_tasks", submission=accepted(campaign).submission)
     return {row[chart.table.columns.index("Arm")] for row in chart.table.rows}
 
 

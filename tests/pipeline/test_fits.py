@@ -156,7 +156,7 @@ def test_the_page_prints_the_command_of_harness_plan(
         found = plan(inputs)
         # The page names files, the terminal a repository where one is known.
         named = re.compile(r"-(?:m|md|hf|hfd) \S+ ?")
-        assert named.sub("", answer["command"]) == named.sub("", found.asked.command)
+        assert named.sub("", answer["command"]) == named.sub("", found.asked.command.text)
         assert answer["layers"] == found.asked.found.placement.layers
 
 
