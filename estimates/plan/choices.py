@@ -56,8 +56,11 @@ class PlanOption:
     @property
     def command(self) -> ServeLine | None:
         """The llama-server line that loads it; `None` where its files are not at hand."""
-        if not self.is_here:
-            return None
+        return self.line if self.is_here else None
+
+    @property
+    def line(self) -> ServeLine | None:
+        """The llama-server line that loads it, wherever its files are."""
         extra = loading(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]

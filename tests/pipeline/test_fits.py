@@ -156,7 +156,8 @@ def test_the_page_prints_the_command_of_harness_plan(
         found = plan(inputs)
         # The page names files, the terminal a repository where one is known.
         named = re.compile(r"-(?:m|md|hf|hfd) \S+ ?")
-        assert named.sub("", answer["command"]) == named.sub("", found.asked.command.text)
+        assert found.asked.line is not None
+        assert named.sub("", answer["command"]) == named.sub("", found.asked.line.text)
         assert answer["layers"] == found.asked.found.placement.layers
 
 
