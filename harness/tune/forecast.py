@@ -11,6 +11,7 @@ from statistics import fmean
 
 from estimates import decomposition as parts
 from estimates.pairing import pair
+from estimates.plan.speculation import chance_of
 from schemas.submission import Arm, Probes, Submission, Trial
 
 # A forecast that is further behind the best one than this is not raced.
@@ -69,7 +70,8 @@ def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
     if not chances:
         counted = parts.accepted_lengths(trials)
         yielded = parts.tokens_per_round(trials) or 1.0
-        chances = chances_from(counted, depth) if counted else chances_like(yielded, depth)
+        alike = (chance_of(yielded, depth),) * depth
+        chances = chances_from(counted, depth) if counted else alike
     return Drafts(chances=chances, lengths=lengths or (*(0,) * depth, 1))
 
 
@@ -117,16 +119,6 @@ def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
         at_risk = sum(accepted[position - 1 :])
         chances.append(sum(accepted[position:]) / at_risk if at_risk else 0.0)
     return (*chances, *(0.0,) * (depth - len(chances)))
-
-
-def chances_like(tokens_per_round: float, depth: int) -> tuple[float, ...]:
-    """One chance for all positions that yields so many tokens per round at this depth."""
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        yielded = parts.expected_tokens((middle,) * depth, depth)
-        low, high = (middle, high) if yielded < tokens_per_round else (low, middle)
-    return (low,) * depth
 
 
 def costs_from_steps(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bench import tune, tune_rigs
+from estimates.plan.speculation import chance_of
 from harness.tune import decisions, forecast
 from harness.tune.forecast import Candidate
 from schemas.method import Method
@@ -82,7 +83,7 @@ def test_a_server_without_probes_is_forecast_from_two_depths() -> None:
 
 def test_tokens_per_round_alone_give_one_chance_for_all_positions() -> None:
     # 1 + 0.5 + 0.25 = 1.75.
-    assert forecast.chances_like(1.75, 2) == pytest.approx((0.5, 0.5))
+    assert chance_of(1.75, 2) == pytest.approx(0.5)
 
 
 def test_what_is_never_measured_is_not_forecast() -> None:
