@@ -50,8 +50,12 @@ def of(
     longer: bool = True,
 ) -> tuple[PlanOption, ...]:
     """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
+    layers, before = alone.found.placement.layers, asked.found.placement.layers
+    whole = alone.case.target.placed_layers
+    more = f", {layers} of {whole} layers on the devices instead of {before}"
+    without = replace(alone, changes="no draft" + (more if layers > before else ""))
     found = [
-        *([_without(asked, alone)] if asked.speculation is not None else []),
+        *([without] if asked.speculation is not None else []),
         *drafting(asked, alone, speed, ways),
         *(
             _option(asked, changes, case, speculation, alone.tps, speed)
@@ -84,13 +88,6 @@ def drafting(
         like = replace(alone, draft=ways.draft)
         changes = f"the draft {ways.draft_name}"
         yield _option(like, changes, with_draft, ways.model, alone.tps, speed)
-
-
-def _without(asked: PlanOption, alone: PlanOption) -> PlanOption:
-    layers, before = alone.found.placement.layers, asked.found.placement.layers
-    whole = alone.case.target.placed_layers
-    more = f", {layers} of {whole} layers on the devices instead of {before}"
-    return replace(alone, changes="no draft" + (more if layers > before else ""))
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:

@@ -147,6 +147,11 @@ class Plan:
         ]
         host, command = self.asked.case.host, self.best.command
         notes = [command.note] if command and command.note else []
+        best = self.best.speculation
+        recommended: Json = None  # where nothing helps
+        if best is not None and self.best.promise:
+            draft = self.drafting if self.best.draft else None
+            recommended = {"method": best.method, "depth": best.depth, "draft": draft}
         return {
             "devices": devices,
             "host": _place(host.name, host.free_mib, found.host),
@@ -155,19 +160,11 @@ class Plan:
             "context_max": self.context_max,
             "plain_tps": _estimate(self.alone.tps),
             "speedup": _estimate(self.speedup) if self.speedup else None,
-            "recommended": self._recommended(),
+            "recommended": recommended,
             "alternatives": [_alternative(each) for each in self.alternatives],
             "command": command.text if command else None,
             "warnings": [*self.warnings, *notes],
         }
-
-    def _recommended(self) -> Json:
-        """The method to switch on, its depth and its draft; `None` where nothing helps."""
-        best = self.best.speculation
-        if best is None or not self.best.promise:
-            return None
-        draft = self.drafting if self.best.draft else None
-        return {"method": best.method, "depth": best.depth, "draft": draft}
 
 
 def _place(name: str, free_mib: float, buffers: Buffers) -> Json:

@@ -121,8 +121,7 @@ def place(
     facts: Facts, setting: Setting, placement: LayerPlacement, *, speculates_with_head: bool = False
 ) -> Placed:
     """Buffers on each device and in host memory for a model with this placement."""
-    count = len(placement.share)
-    devices = tuple(Buffers() for _ in range(count))
+    devices = tuple(Buffers() for _ in placement.share)
     host = Buffers(model=facts.embedding_bytes / MIB, output=output_mib(facts, setting))
     layers = facts.all_layers
     first = len(layers) + 1 - placement.layers
@@ -136,19 +135,21 @@ def place(
         home.model += layer.weight_bytes / MIB
         experts.model += layer.expert_bytes / MIB
         widths = (layer.k_width, layer.v_width, layer.window)
-        cache = caches.setdefault(widths, -1.0)
-        if cache < 0:
-            cache = caches[widths] = kv_mib((layer,), setting)
+        if widths not in caches:
+            caches[widths] = kv_mib((layer,), setting)
         if index < len(facts.layers):
-            home.kv += cache
+            home.kv += caches[widths]
             home.recurrent += recurrent_mib((layer,), setting) if layer.state_bytes else 0.0
         elif speculates_with_head:
-            home.draft_kv += cache
+            home.draft_kv += caches[widths]
+    last = devices[-1] if placement.layers else host
     if placement.layers or not facts.tied:
-        (devices[-1] if placement.layers else host).model += facts.output_bytes / MIB
+        last.model += facts.output_bytes / MIB
     _add_compute(facts, setting, placement, devices, host)
     if speculates_with_head and facts.draft_layers:
-        _add_head(facts, setting, placement, devices, host)
+        last.draft_compute += device_compute_mib(facts, setting, prediction=True)
+        if placement.layers:
+            host.draft_compute += host_compute_mib(facts, setting, split=False)
     return devices, host
 
 
@@ -167,19 +168,6 @@ def _add_compute(
     for device in devices:
         device.compute += each
     host.compute += host_compute_mib(facts, setting, split=split)
-
-
-def _add_head(
-    facts: Facts,
-    setting: Setting,
-    placement: LayerPlacement,
-    devices: tuple[Buffers, ...],
-    host: Buffers,
-) -> None:
-    compute = device_compute_mib(facts, setting, prediction=True)
-    (devices[-1] if placement.layers else host).draft_compute += compute
-    if placement.layers:
-        host.draft_compute += host_compute_mib(facts, setting, split=False)
 
 
 def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:

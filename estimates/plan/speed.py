@@ -93,7 +93,11 @@ class StepTime:
 def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second without speculation."""
     tps = _MS / reading(case, found.placement, machine).total_ms
-    if _reached(found.placement, case.target, machine):
+    device = not found.placement.layers or machine.device_reached_gb_per_s is not None
+    host = (
+        not _reads_host(found.placement, case.target) or machine.host_reached_gb_per_s is not None
+    )
+    if device and host:  # results of such machines give the rate of every memory that is read
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
         return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
     return SpeedEstimate(
@@ -114,13 +118,6 @@ def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
     host = read.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
     return device + host
-
-
-def _reached(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> bool:
-    """Whether results of such machines give the rate of every memory that is read."""
-    device = not placement.layers or machine.device_reached_gb_per_s is not None
-    host = not _reads_host(placement, facts) or machine.host_reached_gb_per_s is not None
-    return device and host
 
 
 def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> Iterator[str]:

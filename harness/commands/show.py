@@ -28,7 +28,6 @@ def show(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
-
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
         more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""

@@ -44,18 +44,14 @@ def lines(
     yield f"           {PROGRAM} run --quick"
     target = _suggested(models)
     if target is not None:
-        size = "" if target.on_disk else f" (fetches {_gigabytes(target)})"
+        draft = presets()[target.preset.draft or target.preset.name]
+        sizes = (target.preset.size_mb or 0, draft.size_mb or 0 if target.preset.draft else 0)
+        size = "" if target.on_disk else f" (fetches {sum(sizes) / _MB_PER_GB:.1f} GB)"
         yield f"         the same with a model that people use{size}:"
         yield f"           {PROGRAM} run --quick --target {target.preset.name}"
     yield "         what fits and what a draft gains, before a download:"
     yield f"           {PROGRAM} plan MODEL"
     yield f"All models with a name: {PROGRAM} models   All commands: {PROGRAM} --help"
-
-
-def _gigabytes(entry: ModelEntry) -> str:
-    draft = presets()[entry.preset.draft or entry.preset.name]
-    sizes = (entry.preset.size_mb, draft.size_mb if entry.preset.draft else 0)
-    return f"{sum(size or 0 for size in sizes) / _MB_PER_GB:.1f} GB"
 
 
 def _fitting(found: ModelsOverview) -> str:

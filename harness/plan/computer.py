@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from statistics import harmonic_mean
 
 import psutil
 
@@ -57,8 +58,13 @@ def computer_of(options: ComputerOptions) -> Computer:
         cards, host, cores = _described(options, rig)
         unified = [card.name for card in cards if shares_memory(card.name)]
     else:
-        own = own_cards(rig) or _without_memory(rig)
-        cards = tuple(_own_card(gpu, options) for gpu in own)
+        # Else the first graphics unit that shares main memory, or whose memory is not known.
+        units = (each for each in rig.gpus if each.vendor in ("apple", "amd", "intel"))
+        used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
+        own = own_cards(rig) or tuple(used)[:1]
+        gib = devices().memory_gib
+        sizes = [x.vram_mib or gib.get(normalised(x.name), _ASSUMED_GIB) * _GIB for x in own]
+        cards = tuple(_card(x.name, mib, options) for x, mib in zip(own, sizes, strict=True))
         unified = [gpu.name for gpu in own if shares_memory(gpu.name, gpu.vram_mib)]
         host = Memory(
             name="host",
@@ -69,12 +75,14 @@ def computer_of(options: ComputerOptions) -> Computer:
         cores = rig.cpu.physical_cores
     if unified:
         cards, host = _sharing(unified[0], host, options)
+    rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
     return Computer(
         unified=bool(unified),
         devices=cards,
         host=host,
         speed=MachineSpeed(
-            device_gb_per_s=_together(cards),
+            # Cards are read one after the other.
+            device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
             cores=cores,
         ),
@@ -91,12 +99,6 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
             by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
     groups = by_vendor.values()
     return tuple(max(groups, key=lambda own: sum(gpu.vram_mib or 0 for gpu in own), default=()))
-
-
-def _without_memory(rig: Rig) -> tuple[Gpu, ...]:
-    """The first graphics unit that shares main memory, or whose memory is not known."""
-    used = (each for each in rig.gpus if each.vendor in ("apple", "amd", "intel"))
-    return tuple(each for each in used if not _NEVER_USED.fullmatch(normalised(each.name)))[:1]
 
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
@@ -143,11 +145,6 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
     cores = _CORES.search(text)
     host = Memory(name="host", free_mib=max(0.0, ram_mib - SYSTEM_MIB), bandwidth_gb_per_s=rate)
     return cards, host, int(cores[1]) if cores else None
-
-
-def _own_card(gpu: Gpu, options: ComputerOptions) -> Memory:
-    known = devices().memory_gib.get(normalised(gpu.name), _ASSUMED_GIB)
-    return _card(gpu.name, gpu.vram_mib or known * _GIB, options)
 
 
 def _sharing(
@@ -198,12 +195,6 @@ def _card(name: str, mib: float, options: ComputerOptions, known: str | None = N
     free = options.free if options.free is not None else free_of(mib)
     rate = options.bandwidth or bandwidth_of(known or name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
-
-
-def _together(cards: tuple[Memory, ...]) -> float | None:
-    """Cards are read one after the other, so the bytes pass at about their mean bandwidth."""
-    rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
-    return len(rates) / sum(1 / rate for rate in rates) if rates else None
 
 
 def _ddr_gb_per_s(transfers: int, channels: int | None) -> float:

@@ -25,21 +25,26 @@ def run_line(plan: Plan) -> str | None:
     against = best.speculation is None and asked.speculation is not None and asked.fits
     measured = asked if against else best
     sources = [(plan.target, measured.target), (plan.drafting, measured.draft)]
-    if not all(each is None or each.is_here or _is_made(name) for name, each in sources):
-        return None
+    for name, each in sources:
+        preset = preset_named(name or "")
+        if each is not None and not each.is_here and not (preset and preset.made):
+            return None
     return pasted([*_words(plan, measured)])
 
 
 def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
     drafting, drafts = measured.draft, measured.speculation
-    yield from (*PROGRAM.split(), _preset(plan.target) or _name(measured.target))
+    yield from (*PROGRAM.split(), _name(plan.target, measured.target))
     if drafting is not None and not plan.chosen:
-        yield _preset(plan.drafting) or _name(drafting)
+        yield _name(plan.drafting, drafting)
     yield "--quick"
     if not plan.chosen:
         yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
     options = [*_loaded(measured)]
-    runner = _runner(measured, options)
+    # The first runner that has the method and every option of the engine.
+    method = METHODS[drafts.method if drafts else _NO_DRAFT]
+    asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]
+    runner = next(each for each in method.runners if all(each in axis.runners for axis in asked))
     yield from () if runner == DEFAULT_RUNNER else ("--runner", runner)
     yield from options
     most = plan.alone.found.placement.layers
@@ -47,19 +52,10 @@ def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
         yield from ("--baseline-gpu-layers", str(most))
 
 
-def _name(source: PlannedModel) -> str:
-    """A model as `run` names it: a file, or a repository on the hub."""
-    return source.server_name.removeprefix("-hf ")
-
-
-def _preset(name: str | None) -> str | None:
-    named = None if name is None else preset_named(name)
-    return None if named is None else named.name
-
-
-def _is_made(name: str | None) -> bool:
-    named = None if name is None else preset_named(name)
-    return named is not None and named.made
+def _name(name: str | None, source: PlannedModel) -> str:
+    """A model as `run` names it: a preset, a file, or a repository on the hub."""
+    preset = preset_named(name or "")
+    return preset.name if preset else source.server_name.removeprefix("-hf ")
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
@@ -77,11 +73,3 @@ def _loaded(choice: PlanOption) -> Iterator[str]:
         yield from ("--cache-type-k", case.setting.kv_k, "--cache-type-v", case.setting.kv_v)
     if not case.setting.flash_attention:
         yield from ("--flash-attention", "off")
-
-
-def _runner(choice: PlanOption, options: list[str]) -> str:
-    """The first runner that has the method and every option of the engine."""
-    method = METHODS[choice.speculation.method if choice.speculation else _NO_DRAFT]
-    asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]
-    able = (name for name in method.runners if all(name in axis.runners for axis in asked))
-    return next(able)

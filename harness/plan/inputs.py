@@ -11,7 +11,7 @@ from estimates.plan.choices import PlannedModel
 from estimates.plan.commands import methods_by, usual_depth
 from estimates.plan.learned import learned
 from estimates.plan.placement import Case, Draft
-from estimates.plan.speculation import DraftSource, Speculation, YieldCurve
+from estimates.plan.speculation import DraftSource, Speculation
 from estimates.plan.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, default_runner, server_program
@@ -75,11 +75,13 @@ def plan_inputs(
     draft = _named_draft(models, source, target, say)
     speculation = None
     if source is not None:
-        method = _named_method(models, source)
-        speculation = _speculation(source, method, target, load.depth, speed.acceptance)
+        # The method that was named, else the usual one of this source of drafts.
+        asked = (models.draft_kind, (models.draft or "").lower())
+        method = next((name for name in asked if name in methods_by(source)), None)
+        speculation = _speculation(source, target, load.depth, speed.acceptance, method)
     notes = (*target.notes, *((draft or usual or target).notes), *own.notes)
     # Depth and acceptance describe the named draft, not the other ways of drafting.
-    asked = (None, None) if models.draft else (load.depth, speed.acceptance)
+    sizes = (None, None) if models.draft else (load.depth, speed.acceptance)
     return PlanInputs(
         name=models.target,
         drafting=named.name if named else models.draft if source else None,
@@ -88,7 +90,7 @@ def plan_inputs(
         draft=draft,
         speculation=speculation,
         case=_case(speculation, load, target, draft, own),
-        ways=_ways(target, usual, named.name if named else "", *asked),
+        ways=_ways(target, usual, named.name if named else "", *sizes),
         speed=own.speed,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
@@ -105,17 +107,13 @@ def _ways(
     acceptance: float | None,
 ) -> Ways:
     """The ways of drafting that need no name: by text, by heads, and with the usual draft."""
-
-    def usual_of(source: DraftSource) -> Speculation:
-        return _speculation(source, methods_by(source)[0], target, depth, acceptance)
-
     # The method without a model that a run here measures.
     usual_methods = RUNNERS[default_runner() or SERVER_PROGRAM].default_methods
     text = next(name for name in usual_methods if METHODS[name].draft == "none")
     return Ways(
-        text=_speculation("text", text, target, depth, None),
-        head=usual_of("own-head"),
-        model=usual_of("model"),
+        text=_speculation("text", target, depth, None, text),
+        head=_speculation("own-head", target, depth, acceptance),
+        model=_speculation("model", target, depth, acceptance),
         draft=draft,
         draft_name=name,
     )
@@ -134,29 +132,14 @@ def _named_draft(
     if models.draft is None or source not in ("model", "other-head"):
         return None
     draft = find(models.draft, say=say)
-    if source == "model":
-        _require_vocabulary(target, draft)
-    return draft
-
-
-def _named_method(models: options.ModelOptions, source: DraftSource) -> str:
-    """The method that was named, else the usual one of this source of drafts."""
-    known, asked = methods_by(source), (models.draft_kind, (models.draft or "").lower())
-    return next((name for name in asked if name in known), known[0])
-
-
-def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:
-    """Raise `BadInputError` for a draft of another vocabulary than the target's."""
-    reason = _other_vocabulary(target, draft)
+    # By the files where both are here, else by size and maker.
+    if target.path is not None and draft.path is not None and source == "model":
+        reason = compare_files(target.path, draft.path).reason
+    else:
+        reason = other_vocabulary(target.facts, draft.facts) if source == "model" else None
     if reason is not None:
         raise refusal(target.facts.name, draft.facts.name, reason)
-
-
-def _other_vocabulary(target: PlannedModel, draft: PlannedModel) -> str | None:
-    """How the vocabularies differ: by the files where both are here, else by size and maker."""
-    if target.path is not None and draft.path is not None:
-        return compare_files(target.path, draft.path).reason
-    return other_vocabulary(target.facts, draft.facts)
+    return draft
 
 
 def _draft_source(draft: str | None, kind: str | None) -> DraftSource | None:
@@ -193,25 +176,22 @@ def _case(
 
 def _speculation(
     source: DraftSource,
-    method: str,
     target: PlannedModel,
     depth: int | None,
     acceptance: float | None,
+    method: str | None = None,
 ) -> Speculation:
+    """A method, or the usual one of a source, with what was published about it and this model."""
+    method = method or methods_by(source)[0]
+    names = {_plain(target.facts.name), _plain(target.server_name)}
+    curves = (curve for curve in learned().curves if curve.method == method)
     return Speculation(
         source=source,
         method=method,
-        curve=_curve(target, method),
+        curve=next((x for x in curves if any(_plain(x.target) in n for n in names)), None),
         depth=depth or usual_depth(method),
         acceptance=acceptance,
     )
-
-
-def _curve(target: PlannedModel, method: str) -> YieldCurve | None:
-    """What was published about this very model with this method."""
-    names = {_plain(target.facts.name), _plain(target.server_name)}
-    curves = (curve for curve in learned().curves if curve.method == method)
-    return next((each for each in curves if any(_plain(each.target) in n for n in names)), None)
 
 
 def _plain(name: str) -> str:

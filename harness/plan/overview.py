@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Answer = Literal["yes", "tight", "no"]
 
 _MIB = 1024 * 1024
-_FITTING: tuple[Answer, ...] = ("yes", "tight", "no")
+_ORDER: tuple[Answer | None, ...] = ("yes", "tight", "no", None)  # `None` is unknown
 _COMFORTABLE_SHARE = 0.9
 
 
@@ -107,14 +107,9 @@ def assess(memory: MachineMemory, context_tokens: int, *, client: "Hub") -> Mode
     return ModelsOverview(
         memory=memory,
         context_tokens=context_tokens,
-        models=tuple(sorted(models.values(), key=_by_fit)),
+        models=tuple(sorted(models.values(), key=lambda entry: _ORDER.index(entry.fits))),
         pairs=tuple(_pair(pair, models, memory) for pair in pairs()),
     )
-
-
-def _by_fit(entry: ModelEntry) -> tuple[bool, int]:
-    """Sort key: fits, does not fit, unknown; within each, the order of the table."""
-    return entry.fits is None, _FITTING.index(entry.fits) if entry.fits else 0
 
 
 def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: "Hub") -> ModelEntry:

@@ -1,6 +1,5 @@
 """Plan a target with or without a draft on a machine: what fits, what it costs, what it gains."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from estimates.engine_commands import drafting
@@ -8,15 +7,7 @@ from estimates.plan import alternatives
 from estimates.plan.choices import Plan, PlanOption
 from estimates.plan.commands import loading, method_of
 from estimates.plan.model import LayerPlacement
-from estimates.plan.placement import (
-    Case,
-    Projection,
-    fit,
-    largest_context,
-    placed,
-    project,
-    together,
-)
+from estimates.plan.placement import Projection, fit, largest_context, placed, project, together
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
 from harness.plan import warnings
@@ -55,7 +46,10 @@ def _with_best_way(inputs: PlanInputs) -> PlanInputs:
 def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Plan:
     found = _placed(inputs)
     if sizes is not None:
-        found = _as_allocated(inputs.case, found.placement, sizes)
+        models = placed(inputs.case, found.placement)
+        for (devices, host), each in zip(models, sizes, strict=True):
+            each.replace_in(devices, host)
+        found = together(inputs.case, found.placement, models, exact=True)
     alone = _alone(inputs)
     gain, tps = None, plain(inputs.case, found, inputs.speed)
     if inputs.speculation is not None:
@@ -129,13 +123,3 @@ def _allocated(inputs: PlanInputs) -> tuple[AllocatedSizes, ...] | str | None:
     alone = LayerPlacement(layers=case.draft_layers)
     draft_words = loading(case.draft_setting, alone, fit="on")
     return allocated_sizes(inputs.server, list(zip(paths, (words, draft_words), strict=False)))
-
-
-def _as_allocated(
-    case: Case, placement: LayerPlacement, sizes: Sequence[AllocatedSizes]
-) -> Projection:
-    """The projection with the sizes that the engine reports."""
-    models = placed(case, placement)
-    for (devices, host), each in zip(models, sizes, strict=True):
-        each.replace_in(devices, host)
-    return together(case, placement, models, exact=True)

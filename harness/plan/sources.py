@@ -1,7 +1,7 @@
 """Find the facts about a named model; of a file on the hub only the header is read."""
 
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from harness import files
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
-from harness.models.gguf_parse import GgufHeader, parse_header
+from harness.models.gguf_parse import parse_header
 from harness.models.presets import HEAD, Preset, pairs, preset_named, presets
 from harness.models.resolve import preset_path, refuse_unknown
 
@@ -96,20 +96,14 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
         for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
-    return PlannedModel(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
-
-
-def _sparse(headers: Mapping[str, GgufHeader]) -> Path:
-    """Files with these headers and holes after them, which an engine can be asked about.
-
-    They are deleted when the program ends; the first one is returned.
-    """
+    # Files with these headers and holes after them, which an engine can be asked about; they are
+    # deleted when the program ends.
     folder = TemporaryDirectory(prefix="draftmap-headers-")
     atexit.register(folder.cleanup)
     paths = [Path(folder.name) / Path(name).name for name in headers]
     for path, header in zip(paths, headers.values(), strict=True):
         sparse_copy(header.data[: header.end], header.file_bytes, path)
-    return paths[0]
+    return PlannedModel(facts=facts, path=paths[0], server_name=f"-hf {reference}")
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:

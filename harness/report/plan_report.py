@@ -28,7 +28,11 @@ _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 
 def show(plan: Plan, screen: Console, server: Path | None = None) -> None:
     """Print a plan; `server` is the llama-server that this machine has for it."""
-    screen.print(Text(_title(plan), style="dim"), soft_wrap=True)
+    drafting = f" with {plan.drafting} drafting" if plan.drafting else " without a draft"
+    setting = plan.asked.case.setting
+    slots = f", {say.count(setting.slots, 'slot')}" if setting.slots > 1 else ""
+    title = f"{plan.target}{drafting}, context of {say.count(setting.context, 'token')}{slots}"
+    screen.print(Text(title, style="dim"), soft_wrap=True)
     for line in _answer(plan):
         screen.print(Text(line, style="bold"))
     screen.print()
@@ -70,13 +74,6 @@ def _commands(plan: Plan, server: Path | None) -> Iterator[str]:
     else:
         yield "To be sure, measure it:"
         yield f"  {measure}"
-
-
-def _title(plan: Plan) -> str:
-    drafting = f" with {plan.drafting} drafting" if plan.drafting else " without a draft"
-    setting = plan.asked.case.setting
-    slots = f", {say.count(setting.slots, 'slot')}" if setting.slots > 1 else ""
-    return f"{plan.target}{drafting}, context of {say.count(setting.context, 'token')}{slots}"
 
 
 def _answer(plan: Plan) -> Iterator[str]:
