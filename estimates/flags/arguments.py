@@ -19,16 +19,18 @@ _HIDDEN = "…"
 def arguments_differ(evidence: FlagEvidence) -> Observation | None:
     """An arm's server was started with other arguments than its baseline's, speculation aside."""
     arms = {arm.id: arm for arm in evidence.submission.arms}
-    found: dict[str, list[str]] = {}
+    found: list[tuple[str, str]] = []
     for arm in arms.values():
         baseline = arms.get(arm.baseline or "")
-        if baseline is not None and arm.argv and baseline.argv:
-            found[arm.id] = _differences(_settings(arm.argv), _settings(baseline.argv))
-    found = {arm: differences for arm, differences in found.items() if differences}
+        if baseline is None or not arm.argv or not baseline.argv:
+            continue
+        own, theirs = _settings(arm.argv), _settings(baseline.argv)
+        for name in sorted(name for name in own | theirs if own.get(name) != theirs.get(name)):
+            ours, base = (each.get(name, "none") or "on" for each in (own, theirs))
+            found.append((arm.id, f"{name} {ours} instead of {base} with {arm.id}"))
     if not found:
         return None
-    listed = [f"{text} with {arm}" for arm, texts in found.items() for text in texts]
-    return Observation(differences=listed, arm=only(found))
+    return Observation(differences=[text for _, text in found], arm=only(arm for arm, _ in found))
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
@@ -42,9 +44,3 @@ def _settings(argv: Sequence[str]) -> dict[str, str]:
         elif name and word != _HIDDEN:
             found[name] = f"{found[name]} {word}".strip()
     return {name: value for name, value in found.items() if not _MAY_DIFFER.fullmatch(name)}
-
-
-def _differences(own: dict[str, str], theirs: dict[str, str]) -> list[str]:
-    names = sorted(name for name in own | theirs if own.get(name) != theirs.get(name))
-    values = [(name, own.get(name, "none"), theirs.get(name, "none")) for name in names]
-    return [f"{name} {ours or 'on'} instead of {base or 'on'}" for name, ours, base in values]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import fmean, median
 
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, Repeats
+from estimates.flags.evidence import FlagEvidence
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
 from estimates.memo import once
@@ -69,20 +69,15 @@ def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float
     logs = [[math.log(ms) for ms in group.ms_per_token] for group in groups]
     spreads = [deviation(values) if len(values) > 1 else 0.0 for values in logs]
     usual = math.sqrt(fmean(spread**2 for spread in spreads))
-    limits = {
-        group.prompt: _uneven_limit(group, max(spread, usual))
-        for group, spread in zip(groups, spreads, strict=True)
-    }
+    limits: dict[str, float] = {}
+    for group, spread in zip(groups, spreads, strict=True):
+        # The factor that noise may cause, judged by how much repetitions differ.
+        error = max(spread, usual) / math.sqrt(len(group.trials))
+        by_noise = max(BOUNDS["factor"], math.exp(BOUNDS["deviations"] * error))
+        repeated = len(group.trials) > 1
+        limits[group.prompt] = by_noise if repeated else BOUNDS["factor_without_repeats"]
     return {
         prompt: (ms, usual_ms)
         for prompt, ms in times.items()
         if max(ms / usual_ms, usual_ms / ms) > limits[prompt]
     }
-
-
-def _uneven_limit(group: Repeats, noise: float) -> float:
-    """The factor between prompts that noise may cause, judged by how much repetitions differ."""
-    if len(group.trials) == 1:
-        return BOUNDS["factor_without_repeats"]
-    by_noise = math.exp(BOUNDS["deviations"] * noise / math.sqrt(len(group.trials)))
-    return max(BOUNDS["factor"], by_noise)

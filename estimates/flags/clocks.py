@@ -6,7 +6,6 @@ from statistics import fmean
 from estimates.client_clock import apart, only_requests
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.pairing import PromptPairs
 
 APART = bounds("processor-time-disagrees")["apart"]
 
@@ -56,16 +55,10 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Observation | None:
     factors: dict[str, float] = {}
     for arm in evidence.submission.arms:
         own = [pairs for pairs in evidence.pairs if pairs.arm.id == arm.id]
-        apart = [gap for pairs in own if (gap := _clock_gap(pairs)) is not None]
+        timed = [(cpu_ms, pairs.speedup) for pairs in own if (cpu_ms := pairs.cpu_ms) is not None]
+        # Log of the speedup by processor time over the one by wall time, both within blocks.
+        apart = [math.log(base / arm_ms / by_wall) for (base, arm_ms), by_wall in timed]
         if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
             factors[arm.id] = math.exp(fmean(apart))
     listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
     return Observation(factors=listed, arm=only(factors)) if factors else None
-
-
-def _clock_gap(pairs: PromptPairs) -> float | None:
-    """Log of the speedup by processor time over the one by wall time, both within blocks."""
-    by_processor = pairs.cpu_ms
-    if by_processor is None:
-        return None
-    return math.log(by_processor[0] / by_processor[1] / pairs.speedup)

@@ -10,7 +10,6 @@ from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
-from estimates.model import Estimate
 from estimates.trial_times import rounds
 from schemas.submission import Trial
 
@@ -64,7 +63,13 @@ def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
 
 def prediction_missed(evidence: FlagEvidence) -> Observation | None:
     """Measured and predicted speedup are far apart, and the interval does not explain it."""
-    missed = [estimate for estimate in evidence.estimates if _is_missed(estimate)]
+    missed = [
+        each
+        for each in evidence.estimates
+        if each.interval is not None and abs(each.unexplained or 0.0) > UNEXPLAINED
+        if (predicted := each.predicted_speedup) is not None
+        if not each.interval.low <= predicted <= each.interval.high
+    ]
     if not missed:
         return None
     worst = max(missed, key=lambda estimate: abs(math.log(1 + (estimate.unexplained or 0.0))))
@@ -135,10 +140,3 @@ def _mean_length(trials: tuple[Trial, ...]) -> float | None:
 def _farthest(costs: Mapping[str, float]) -> tuple[float, str]:
     center = median(costs.values())
     return max((max(cost / center, center / cost) - 1, prompt) for prompt, cost in costs.items())
-
-
-def _is_missed(estimate: Estimate) -> bool:
-    predicted, interval = estimate.predicted_speedup, estimate.interval
-    if predicted is None or interval is None or abs(estimate.unexplained or 0.0) <= UNEXPLAINED:
-        return False
-    return not interval.low <= predicted <= interval.high

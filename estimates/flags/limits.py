@@ -1,10 +1,9 @@
 """Flags about speed or memory beyond what is possible."""
 
-from collections.abc import Iterator
 from statistics import median
 
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, Repeats, only
+from estimates.flags.evidence import FlagEvidence, only
 from estimates.roofline import floor
 from estimates.trial_times import rounds
 
@@ -19,7 +18,11 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
         return None
     by_arm: dict[str, list[float]] = {}
     for group in evidence.repeats:
-        by_arm.setdefault(group.arm, []).extend(_round_times(group))
+        by_arm.setdefault(group.arm, []).extend(
+            ms * (trial.output_tokens - 1) / count
+            for trial, ms in zip(group.trials, group.ms_per_token, strict=True)
+            if (count := rounds(trial)) and trial.output_tokens
+        )
     steps = {arm: median(times) for arm, times in by_arm.items() if times}
     fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
     if not fast:
@@ -56,11 +59,3 @@ def above_memory(evidence: FlagEvidence) -> Observation | None:
         size_mib=sizes[device],
         arm=only(arm for arm, _, _ in beyond),
     )
-
-
-def _round_times(group: Repeats) -> Iterator[float]:
-    """Milliseconds per round of each trial."""
-    for trial, ms in zip(group.trials, group.ms_per_token, strict=True):
-        count = rounds(trial)
-        if count and trial.output_tokens:
-            yield ms * (trial.output_tokens - 1) / count

@@ -2,14 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
 from estimates.verdicts import classify
-from schemas.submission import Trial
 from schemas.vocabulary import METHODS
 
 EARLY = bounds("diverged")
@@ -42,21 +40,17 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
         return None
     by_tokens = [trial for trial in forked if trial.compared_tokens]
     case = "own"
-    if not by_tokens:
-        case = "other-text" if _part_early(evidence, forked) else "text"
+    if not by_tokens:  # do most texts of an arm part at once? Near-ties are rarer.
+        early = {(t.arm, t.prompt) for t in forked if (t.equal_words or 0) < EARLY["words"]}
+        texts = {(t.arm, t.prompt) for t in evidence.submission.trials if t.text_sha256}
+        parted, count = (Counter(arm for arm, _ in pairs) for pairs in (early, texts))
+        at_once = any(parted[arm] > EARLY["share"] * count[arm] for arm in parted)
+        case = "other-text" if at_once else "text"
     prompts = list(dict.fromkeys(trial.prompt for trial in by_tokens or forked))
     arms = list(dict.fromkeys(trial.arm for trial in by_tokens or forked))
     return Observation(
         case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0]
     )
-
-
-def _part_early(evidence: FlagEvidence, forked: Sequence[Trial]) -> bool:
-    """Whether most texts of an arm part from the baseline's at once: near-ties are rarer."""
-    early = {(each.arm, each.prompt) for each in forked if (each.equal_words or 0) < EARLY["words"]}
-    texts = {(each.arm, each.prompt) for each in evidence.submission.trials if each.text_sha256}
-    parted, all_of_them = (Counter(arm for arm, _ in pairs) for pairs in (early, texts))
-    return any(parted[arm] > EARLY["share"] * all_of_them[arm] for arm in parted)
 
 
 def near_ties(evidence: FlagEvidence) -> Observation | None:

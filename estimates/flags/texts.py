@@ -35,14 +35,10 @@ def _is_confusable(path: str, text: str) -> bool:
     latin = "LATIN" in _alphabets(text)
     names = (unicodedata.name(letter, "") for word in words for letter in word)
     styled = any(name.startswith(_STYLED) for name in names)
-    return styled or any(_is_mixed(word, latin=latin) for word in words)
-
-
-def _is_mixed(word: str, *, latin: bool) -> bool:
-    """Two alphabets in a word, or another one in a number such as 4090 within a Latin name."""
-    found = _alphabets(word)
-    numbered = any(each.isdigit() for each in word)
-    return len(found) > 1 or (latin and numbered and bool(found - {"LATIN"}))
+    # Two alphabets in a word, or another one in a number such as 4090 within a Latin name.
+    mixed = any(len(_alphabets(word)) > 1 for word in words)
+    numbers = [word for word in words if latin and any(map(str.isdigit, word))]
+    return styled or mixed or any(_alphabets(word) - {"LATIN"} for word in numbers)
 
 
 def _alphabets(word: str) -> set[str]:

@@ -78,8 +78,14 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
 @once
 def _drift_slope(evidence: FlagEvidence) -> float:
     """Change of the log time per trial; an odd first block is left out of it."""
-    odd_start = _first_block_ratio(evidence) is not None
-    return _slope(_later(evidence) if odd_start else _comparable(evidence))
+    if _first_block_ratio(evidence) is not None:
+        return _slope(_later(evidence))
+    groups = evidence.repeats
+    repeated = [group for group in groups if len(group.trials) > 1]
+    # Without repetitions, prompts are: every token of a plain arm is the same work.
+    plain = {arm.id for arm in evidence.submission.arms if not can_draft(arm.method)}
+    arms = sorted(plain & {group.arm for group in groups})
+    return _slope(repeated or [_merged(arm, groups) for arm in arms])
 
 
 @once
@@ -149,16 +155,8 @@ def _round_ms(group: Repeats, length: int | None) -> float | None:
     return group.ms_per_token[0] * yielded
 
 
-def _comparable(evidence: FlagEvidence) -> list[Repeats]:
-    """Groups of trials that did the same work at different times."""
-    groups = evidence.repeats
-    repeated = [group for group in groups if len(group.trials) > 1]
-    plain = {arm.id for arm in evidence.submission.arms if not can_draft(arm.method)}
-    return repeated or [_merged(arm, groups) for arm in sorted(plain & {g.arm for g in groups})]
-
-
 def _later(evidence: FlagEvidence) -> list[Repeats]:
-    """The same without the first trial of each."""
+    """The repeated trials without the first of each group."""
     return [
         replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
         for group in evidence.repeats
