@@ -53,7 +53,10 @@ def assemble(
         message = "nothing is left to import: no record has tokens and time, or failed"
         raise BadInputError("; ".join((message, *_lines(left_out))))
     for each in made:
-        _require_valid(each)
+        if found := findings(canonical_bytes(encode(each))):
+            lines = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
+            message = f"the records do not make a valid result: {lines}"
+            raise BadInputError(message)
     return Imported(submissions=tuple(made), left_out=_lines(left_out))
 
 
@@ -157,11 +160,3 @@ def _lines(left_out: LeftOut) -> tuple[str, ...]:
         else " ".join((what, *(f"({place})" for place in places)))
         for what, places in left_out.items()
     )
-
-
-def _require_valid(submission: Submission) -> None:
-    found = findings(canonical_bytes(encode(submission)))
-    if found:
-        lines = "; ".join(f"{each.path}: {each.message}" for each in found[:3])
-        message = f"the records do not make a valid result: {lines}"
-        raise BadInputError(message)

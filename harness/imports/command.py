@@ -105,7 +105,6 @@ def import_(
 
 
 def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
-
     is_file = output is not None and output.suffix == ".json" and not output.is_dir()
     if is_file and len(submissions) > 1:
         message = f"{len(submissions)} results do not fit into {output}; name a directory"
@@ -115,8 +114,7 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
     return [results.write(each, output) for each in submissions]
 
 
-def _report(done: "Imported", paths: list[Path], *, as_json: bool) -> None:
-
+def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
     for line in done.left_out:
         console.say(f"left out: {line}")
     if any(result.origin and result.origin.licence is None for result in done.submissions):

@@ -44,9 +44,7 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
     if isinstance(top.fields.get("runs"), list):
         keyed = {id_of(file.stem): top}
     else:
-        keys = top.child("runs")
-        if keys is None:
-            top.refuse("runs", "the runs of this format")
+        keys = top.needed("runs", top.child("runs"), "the runs of this format")
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
         if not isinstance(run.fields.get("runs"), list):
@@ -63,7 +61,8 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
     for backend in dict.fromkeys(entry.text("backend") for entry in entries):
         runs = [entry for entry in entries if entry.text("backend") == backend]
         facts = _facts(run, top, backend, left_out)
-        names = [_arm_name(entry) for entry in runs]
+        words = "the name of a method"
+        names = [id_of(entry.needed("method", entry.text("method"), words)) for entry in runs]
         if BASELINE not in names:
             left_out.append(f"{run.place}: backend {backend}: no baseline, nothing to compare")
             continue
@@ -81,13 +80,6 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
         )
 
 
-def _arm_name(entry: JsonObject) -> str:
-    method = entry.text("method")
-    if method is None:
-        entry.refuse("method", "the name of a method")
-    return id_of(method)
-
-
 def _arm(name: str, entry: JsonObject) -> ArmRead:
     """`draft_0_5b` and the like; an arm whose server did not start has failed."""
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
@@ -102,11 +94,14 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
     if not isinstance(entry.fields.get("records"), list):
         return
     for record in entry.children("records"):
-        prompt = record.text("id")
-        if prompt is None:
-            record.refuse("id", "the name of a prompt")
+        prompt = record.needed("id", record.text("id"), "the name of a prompt")
         error, tokens = record.text("error"), record.count("predicted_n")
-        drafted, accepted = _counters(arm, record)
+        drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
+        # llama-server answers without counters when it drafted nothing, for which the script writes
+        # null; a record without these keys says nothing.
+        answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
+        if arm != BASELINE and answered and drafted is None:
+            drafted = accepted = 0
         yield Record(
             arm=arm,
             prompt=prompt,
@@ -121,17 +116,6 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
             rounds=rounds(tokens, accepted),
             output_hash=record.text("out_hash"),
         )
-
-
-def _counters(arm: str, record: JsonObject) -> tuple[int | None, int | None]:
-    """Drafted and accepted tokens. llama-server answers without them when it drafted nothing.
-
-    The script then writes null; a record without these keys says nothing.
-    """
-    answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
-    if arm != BASELINE and answered and record.count("draft_n") is None:
-        return 0, 0
-    return record.count("draft_n"), record.count("draft_n_accepted")
 
 
 def _facts(
@@ -165,7 +149,11 @@ def _hardware(
 ) -> ImportedFacts:
     cpu = hardware.text("cpu")
     cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
-    used = _used(cards, label)
+    # The card that the run's label names, or the only one.
+    words = re.sub(r"\s*\(.*", "", label or "").lower()
+    named = (card for card in cards if words and words in (card.text("name") or "").lower())
+    only = cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
+    used = next(named, only)
     left_out.extend(
         f"{card.place}: a GPU that the run on {label or backend} did not use"
         for card in cards
@@ -188,15 +176,6 @@ def _system(platform: str) -> ImportedFacts:
         os_version=version[0] if version else None,
         cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
     )
-
-
-def _used(cards: Sequence[JsonObject], label: str | None) -> JsonObject | None:
-    """The card that the run's label names, or the only one."""
-    words = re.sub(r"\s*\(.*", "", label or "").lower()
-    for card in cards:
-        if words and words in (card.text("name") or "").lower():
-            return card
-    return cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
 
 
 def _card(card: JsonObject) -> ImportedFacts:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NoReturn, Self, TypeGuard
+from typing import NoReturn, Self, TypeVar
 
 import orjson
 
@@ -12,6 +12,7 @@ from harness.errors import BadInputError
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 
+_Value = TypeVar("_Value")
 MS_PER_S = 1000.0
 # Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
 _LARGEST = 10**15
@@ -60,23 +61,22 @@ class JsonObject:
             self.refuse(key, "a text")
         return value.strip() or None if value else None
 
-    def number(self, key: str) -> float | None:
+    def number(self, key: str, expected: str = "a number from 0") -> float | None:
         """A number from 0."""
         value = self.fields.get(key)
         if value is None:
             return None
-        if not _is_number(value) or not 0 <= value <= _LARGEST:
-            self.refuse(key, "a number from 0")
+        if isinstance(value, bool | str | list | dict) or not 0 <= value <= _LARGEST:
+            self.refuse(key, expected)
         return float(value)
 
     def count(self, key: str) -> int | None:
         """A whole number from 0."""
-        value = self.fields.get(key)
-        if value is None:
-            return None
-        if not _is_number(value) or not 0 <= value <= _LARGEST or value != int(value):
-            self.refuse(key, "a whole number from 0")
-        return int(value)
+        expected = "a whole number from 0"
+        value = self.number(key, expected)
+        if value is not None and not value.is_integer():
+            self.refuse(key, expected)
+        return None if value is None else int(value)
 
     def moment(self, key: str) -> datetime | None:
         """A time in seconds since 1970."""
@@ -124,6 +124,12 @@ class JsonObject:
             self.refuse(key, "an object")
         return replace(self, path=self.path_of(key), fields=value, is_list=False)
 
+    def needed(self, key: str, value: _Value | None, expected: str) -> _Value:
+        """A value that was read, which must be there."""
+        if value is None:
+            self.refuse(key, expected)
+        return value
+
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Raise the error that a value is not what the format has there."""
         found = f"is {shown(self.fields[key])}" if key in self.fields else "is missing"
@@ -135,7 +141,3 @@ class JsonObject:
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)
-
-
-def _is_number(value: Json) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)

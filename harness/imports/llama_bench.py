@@ -4,8 +4,8 @@ A test of generation feeds `n_gen` single tokens after a given first one, so tha
 `n_gen` steps: n_gen + 1 tokens, the first included.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from harness.imports.ids import id_of
@@ -40,45 +40,34 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     groups: dict[ImportedFacts, list[JsonObject]] = {}
     for file in files:
         for row in lines(file):
-            if row.count("n_gen") is None:
-                row.refuse("n_gen", "the number of generated tokens of a test")
-            if row.count("n_gen") == 0 or row.count("n_prompt"):
+            words = "the number of generated tokens of a test"
+            if row.needed("n_gen", row.count("n_gen"), words) == 0 or row.count("n_prompt"):
                 left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
                 continue
             if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
                 left_out.append(f"{row.place}: a test with speculation, which is no baseline")
                 continue
             groups.setdefault(_facts(row), []).append(row)
-    parts = [_part(facts, rows) for facts, rows in groups.items()]
-    return ParsedFiles(parts=tuple(_numbered(parts)), left_out=tuple(left_out))
-
-
-def _part(facts: ImportedFacts, rows: list[JsonObject]) -> Part:
-    return Part(
-        name=id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}"),
-        suite="llama-bench",
-        facts=facts | _window(rows),
-        arms=(ArmRead(name=BASELINE, method="none"),),
-        records=tuple(record for row in rows for record in _records(row)),
-    )
-
-
-def _numbered(parts: list[Part]) -> Iterator[Part]:
-    """The same model with other settings gets another name."""
-    seen: dict[str, int] = {}
-    for part in parts:
-        seen[part.name] = seen.get(part.name, 0) + 1
-        number = f"-{seen[part.name]}" if seen[part.name] > 1 else ""
-        yield replace(part, name=f"{part.name}{number}")
+    parts, seen = [], Counter[str]()
+    for facts, rows in groups.items():
+        name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
+        seen[name] += 1
+        part = Part(  # the same model with other settings gets another name
+            name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
+            suite="llama-bench",
+            facts=facts | _window(rows),
+            arms=(ArmRead(name=BASELINE, method="none"),),
+            records=tuple(record for row in rows for record in _records(row)),
+        )
+        parts.append(part)
+    return ParsedFiles(parts=tuple(parts), left_out=tuple(left_out))
 
 
 def _records(row: JsonObject) -> Iterator[Record]:
     tokens, depth = row.count("n_gen") or 0, row.count("n_depth") or 0
     prompt = f"tg{tokens}" + (f"-d{depth}" if depth else "")
-    samples = row.numbers("samples_ns")
-    if samples is None:
-        row.refuse("samples_ns", "the times of the repetitions")
-    for nanoseconds in filter(None, samples):
+    words = "the times of the repetitions"
+    for nanoseconds in filter(None, row.needed("samples_ns", row.numbers("samples_ns"), words)):
         yield Record(
             arm=BASELINE,
             prompt=prompt,

@@ -36,7 +36,13 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     """One part; every file is an arm, the first one the baseline."""
     pairs = by_arm(files)
     parsed = [(file, requests_of(file, arm)) for arm, file in pairs]
-    _require_same_number(parsed)
+    first, expected = parsed[0]
+    for file, requests in parsed:  # requests are paired by position
+        if len(requests) != len(expected):
+            message = (
+                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}; {_SAME}"
+            )
+            raise BadInputError(message)
     records = tuple(record for _, records in parsed for record in records)
     require_same_prompts(records, _SAME)
     part = Part(
@@ -170,9 +176,8 @@ def _answered(row: JsonObject) -> Record:
     if "timings" not in row.fields:  # a script may have saved the answer next to its prompt
         objects = ((key, value) for key, value in row.fields.items() if isinstance(value, dict))
         row = row.child(next((key for key, value in objects if "timings" in value), "")) or row
-    timings = row.child("timings") or (row if "predicted_n" in row.fields else None)
-    if timings is None:
-        row.refuse("timings", "the times that llama-server answers with")
+    found = row.child("timings") or (row if "predicted_n" in row.fields else None)
+    timings = row.needed("timings", found, "the times that llama-server answers with")
     prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
     return Record(
         arm=BASELINE,
@@ -187,17 +192,6 @@ def _answered(row: JsonObject) -> Record:
         accepted=timings.count("draft_n_accepted"),
         finish=finish_of(row),
     )
-
-
-def _require_same_number(found: Sequence[tuple[Given, Sequence[Record]]]) -> None:
-    """Requests are paired by position, so every file must hold the same ones."""
-    first, expected = found[0]
-    for file, requests in found[1:]:
-        if len(requests) != len(expected):
-            message = (
-                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}; {_SAME}"
-            )
-            raise BadInputError(message)
 
 
 def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:

@@ -75,6 +75,12 @@ def target(facts: ImportedFacts) -> submission.Model:
 
 
 def settings(facts: ImportedFacts) -> submission.Settings:
+    """The settings; the axes of a temperature only where tokens were drawn at random."""
+    axes: dict[str, Any] = {
+        name: axis.value(facts)
+        for name, axis in AXES.items()
+        if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
+    }
     return submission.Settings(
         sampling=facts.sampling or "other",
         max_output_tokens=facts.max_output_tokens,
@@ -83,7 +89,7 @@ def settings(facts: ImportedFacts) -> submission.Settings:
         micro_batch_tokens=facts.micro_batch,
         threads=facts.threads,
         thinking=facts.thinking,
-        **_axes(facts),
+        **axes,
     )
 
 
@@ -91,12 +97,3 @@ def placement(facts: ImportedFacts) -> submission.Placement | None:
     """How many layers of the target were asked onto the GPU, if that is known."""
     layers = facts.gpu_layers
     return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)
-
-
-def _axes(facts: ImportedFacts) -> dict[str, Any]:
-    """The axes; those of a temperature only where tokens were drawn at random."""
-    return {
-        name: axis.value(facts)
-        for name, axis in AXES.items()
-        if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
-    }

@@ -43,13 +43,14 @@ def _part(
     require_same_prompts(records, "give each row a custom_id")
     benched = [(arm, row) for arm, records in rows for row in records if is_result(row)]
     in_flight = {arm: concurrency(row) for arm, row in benched}
-    results = [row for _, row in benched]
+    bodies = [_answer(row)[0] for _, records in rows for row in records]
+    created = [made for body in bodies if body and (made := body.moment("created"))]
+    began = utc(min(created)) if created else None
     return Part(
         name=name,
         suite="vllm",
-        facts=ImportedFacts(engine="vLLM")
-        | _window([row for _, records in rows for row in records])
-        | vllm_bench.facts(results),
+        facts=ImportedFacts(engine="vLLM", measured_from=began)
+        | vllm_bench.facts([row for _, row in benched]),
         arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
         records=records,
         needs_concurrency=None in in_flight.values(),
@@ -85,9 +86,8 @@ def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
 
 
 def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> Record:
-    usage, metrics = body.child("usage"), body.child("metrics")
-    if usage is None:
-        body.refuse("usage", "the server's count of tokens")
+    usage = body.needed("usage", body.child("usage"), "the server's count of tokens")
+    metrics = body.child("metrics")
     spec = metrics.child("speculative_decoding") if metrics else None
     record = Record(
         arm=arm,
@@ -106,10 +106,9 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
 def _counted(record: Record, spec: JsonObject) -> Record:
     """With the counters in the format's way of counting, exactly as a measured answer has them."""
     drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
-    if drafted is None or accepted is None or record.output_tokens is None:
-        return replace(record, drafted=drafted, accepted=accepted)
-    if accepted > drafted:
-        return replace(record, drafted=drafted, accepted=accepted)
+    record = replace(record, drafted=drafted, accepted=accepted)
+    if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:
+        return record
     steps, accepted_lengths = spec.count("num_spec_steps"), spec.counts("acceptance_histogram")
     counted = Counted(
         drafted=drafted,
@@ -118,27 +117,16 @@ def _counted(record: Record, spec: JsonObject) -> Record:
         histogram=tuple(accepted_lengths) if accepted_lengths else None,
     )
     sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
+    # vLLM lists the rounds that drafted; the others had a draft of 0.
+    lengths = spec.counts("per_step_drafted") or []
+    plain = (sums.rounds or 0) - len(lengths)
     return replace(
         record,
-        drafted=drafted,
         accepted=sums.accepted,
         rounds=sums.rounds,
         accepted_histogram=sums.accepted_histogram,
-        drafted_histogram=_drafts(spec.counts("per_step_drafted") or [], sums.rounds),
+        drafted_histogram=histogram([*lengths, *([0] * plain)]) if lengths else None,
     )
-
-
-def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
-    """Rounds by drafted length; vLLM lists those that drafted, the others had a draft of 0."""
-    plain = (rounds or 0) - len(lengths)
-    return histogram([*lengths, *([0] * plain)]) if lengths else None
-
-
-def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """The second in which the first answer was made."""
-    bodies = [_answer(row)[0] for row in rows]
-    created = [made for body in bodies if body and (made := body.moment("created"))]
-    return ImportedFacts(measured_from=utc(min(created)) if created else None)
 
 
 FORMAT = Format(

@@ -72,7 +72,9 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
         engine="SGLang" if by_sglang else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
-    return known | target_facts(agreed(map(_model, rows)))
+    servers = ((row.text("model_id"), row.child("server_info")) for row in rows)
+    models = (name or (own.text("model_path") if own else None) for name, own in servers)
+    return known | target_facts(agreed(models))
 
 
 def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
@@ -82,8 +84,3 @@ def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
         if is_summed or row.number("accept_length") is not None:
             counters = "the counters of speculation, which the tool sums over all requests"
             yield f"{row.source}: {counters}"
-
-
-def _model(row: JsonObject) -> str | None:
-    server = row.child("server_info")
-    return row.text("model_id") or (server.text("model_path") if server else None)
