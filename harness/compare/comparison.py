@@ -217,6 +217,9 @@ class _Judge:
             return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
         baseline = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
+        own, past = (
+            [trial for trial in x.trials if trial.arm == arm.id] for x in (self.head, self.base)
+        )
         return ArmChange(
             arm=arm.id,
             prompts=len(blocks.pairs),
@@ -228,14 +231,8 @@ class _Judge:
             tokens_per_round=self._counted(blocks, tokens_per_round) if drafts else None,
             acceptance_rate=self._counted(blocks, acceptance_rate) if drafts else None,
             outputs=_outputs(blocks.pairs),
-            invalid=self._invalid(arm.id),
+            invalid=worse(own, past, {each.id: each.task for each in self.base.suite.prompts}),
         )
-
-    def _invalid(self, arm: str) -> InvalidAnswers | None:
-        own, base = (
-            [trial for trial in each.trials if trial.arm == arm] for each in (self.head, self.base)
-        )
-        return worse(own, base, {each.id: each.task for each in self.base.suite.prompts})
 
     def _failures(self, arm: str) -> Iterator[str]:
         for name, submission in (("base", self.base), ("head", self.head)):

@@ -79,7 +79,6 @@ class Builds:
         if self.markdown.is_dir():
             message = f"{self.markdown} is a folder; name a file in it with --markdown"
             raise BadInputError(message)
-
         require_writable(self.markdown.parent)
 
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
@@ -89,7 +88,6 @@ class Builds:
         if given := connection.given_for_servers():
             message = f"{given[0]} is for --base-command and --head-command"
             raise BadInputError(message)
-
         try:
             find(path)
         except BadInputError as error:
@@ -100,7 +98,6 @@ class Builds:
     def _commanded(
         self, name: str, commands: tuple[str, ...], options: Options, connection: ConnectionOptions
     ) -> ChosenEngine:
-
         flag, needed = f"--{name}-command", 1 + len(options.methods)
         if len(commands) != needed:
             message = (

@@ -11,7 +11,6 @@ from harness.compare.comparison import (
     WIDE,
     ArmChange,
     Comparison,
-    Deciding,
     Direction,
     FigureChange,
     Outputs,
@@ -112,17 +111,12 @@ def markdown(comparison: Comparison) -> str:
 
 def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
     """The arms that changed so, each with what of them did and by how much."""
-    return say.listed(
-        [
-            f"{arm.arm} by {', '.join(_amount(*each) for each in arm.whose(direction).items())}"
-            for arm in found.arms
-            if arm.whose(direction)
-        ]
-    )
-
-
-def _amount(name: Deciding, change: FigureChange) -> str:
-    return f"{say.percent(abs(change.ratio - 1), 1)} ({name})"
+    listed = []
+    for arm in found.arms:
+        changed = arm.whose(direction)
+        texts = [f"{say.percent(abs(x.ratio - 1), 1)} ({name})" for name, x in changed.items()]
+        listed += [f"{arm.arm} by {', '.join(texts)}"] if texts else []
+    return say.listed(listed)
 
 
 def _faults(found: Comparison) -> str:

@@ -26,7 +26,6 @@ def doctor(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-
     checks = []
     for check in examine(model=model, say=console.say):
         checks.append(check)

@@ -48,8 +48,18 @@ def owned_device(
         environment = {OWN_DEVICE: name}
     else:
         name = name or ("0" if gpus else "cpu")
-        environment = _environment(name)
-        gpus = () if name == "cpu" else gpus[int(name.rpartition(":")[2]) :][:1]
+        match = _NAME.fullmatch(name)
+        if match is None:
+            message = f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0"
+            raise BadInputError(message)
+        backend, number = match.groups()
+        # CUDA counts as the driver does, so that 0 means what nvidia-smi calls 0. One card has a
+        # number for each backend; runs take turns on the number, whatever the backend.
+        seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
+        hidden = dict.fromkeys(_VISIBLE.values(), "")
+        own = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: number or "cpu"}
+        environment = {**hidden, **seen, **own}
+        gpus = gpus[int(number) :][:1] if number else ()
     rig = rig or re.sub(r"[^A-Za-z0-9_-]+", "-", platform.node().partition(".")[0]) or "rig"
     offered = backends or next((_BACKENDS.get(gpu.vendor, ("vulkan",)) for gpu in gpus), ("cpu",))
     memory_mib = sum(gpu.vram_mib or 0 for gpu in gpus) or here.ram_mib or 0
@@ -78,19 +88,3 @@ def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> N
                 "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
             )
             raise BadInputError(message)
-
-
-def _environment(name: str) -> dict[str, str]:
-    """The variables with which only this device is seen.
-
-    CUDA counts as the driver does, so that 0 means what nvidia-smi calls 0. One card has a number
-    for each backend; runs take turns on the number, whatever the backend.
-    """
-    match = _NAME.fullmatch(name)
-    if match is None:
-        message = f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0"
-        raise BadInputError(message)
-    backend, number = match.groups()
-    seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
-    hidden = dict.fromkeys(_VISIBLE.values(), "")
-    return {**hidden, **seen, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: number or "cpu"}

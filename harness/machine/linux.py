@@ -23,11 +23,9 @@ def parse_pressure(text: str) -> float | None:
 
 def parse_cpu_name(cpuinfo: str) -> str | None:
     """The marketing name of the first processor in /proc/cpuinfo."""
-    for key in _NAME_KEYS:
-        match = re.search(rf"^{key}\s*:\s*(\S.*?)\s*$", cpuinfo, re.MULTILINE)
-        if match:
-            return match[1]
-    return None
+    lines = (rf"^{key}\s*:\s*(\S.*?)\s*$" for key in _NAME_KEYS)
+    found = (re.search(line, cpuinfo, re.MULTILINE) for line in lines)
+    return next((match[1] for match in found if match), None)
 
 
 def parse_virtual_machine(cpuinfo: str) -> bool | None:

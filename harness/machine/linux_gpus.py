@@ -116,11 +116,12 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
     vendor = _vendor(device)
     if vendor is None:
         return None
-    name = text_of(device / "product_name") or names.get(device.resolve().name)
+    name = text_of(device / "product_name") or names.get(device.resolve().name) or "GPU"
+    maker = {"amd": "AMD", "intel": "Intel"}[vendor]
     speed = text_of(device / "max_link_speed")
     width = text_of(device / "current_link_width")
     return Gpu(
-        name=_named(name, vendor),
+        name=name if name.lower().startswith(vendor) else f"{maker} {name}",
         vendor=vendor,
         vram_mib=_vram(device) // _MIB or None,
         pcie_generation=_GENERATIONS.get(speed.partition(" ")[0]),
@@ -129,14 +130,6 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
         power_limit_w=_watts(device, "power1_cap"),
         default_power_limit_w=_watts(device, "power1_cap_default"),
     )
-
-
-def _named(name: str | None, vendor: Vendor) -> str:
-    """A name that begins with its maker, as the names of other cards do."""
-    word = {"amd": "AMD", "intel": "Intel"}[vendor]
-    if name and name.lower().startswith(vendor):
-        return name
-    return f"{word} {name or 'GPU'}"
 
 
 def _watts(device: Path, name: str) -> float | None:

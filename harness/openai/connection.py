@@ -120,7 +120,13 @@ def _ask(client: Client) -> None:
 def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
-        served = _served(identity, model, where=str(client.address))
+        if identity.name == "mlx-lm" and model is None:
+            # It lists what is on the disk under other names than it was started with, and loads the
+            # weights again if one of them is asked for.
+            only = identity.models[0] if len(identity.models) == 1 else None
+            served = Served(id="", root=only.id if only else None)
+        else:
+            served = choose(identity.models, model, where=str(client.address))
     except ServerError as error:
         return failure_of(error, client, offers=offer(()))
     except BadInputError as error:
@@ -137,18 +143,6 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
         # vLLM shows its counters from its start on, if it was started with speculation.
         drafts_nothing="\nvllm:" in page and not has_counters,
     )
-
-
-def _served(identity: ServerIdentity, model: str | None, *, where: str) -> Served:
-    """The model to measure. Raises `BadInputError` where it must be named.
-
-    `mlx_lm.server` lists what is on the disk under other names than it was started with, and loads
-    the weights again if one of them is asked for.
-    """
-    if identity.name != "mlx-lm" or model is not None:
-        return choose(identity.models, model, where=where)
-    only = identity.models[0] if len(identity.models) == 1 else None
-    return Served(id="", root=only.id if only else None)
 
 
 def _page(client: Client) -> str:

@@ -154,16 +154,9 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     lines = client.lines(f"{client.address.api}/chat/completions", body)
     answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
     wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
-    return _with_meta_info(connection, prompt, answer) if wants_more else answer
-
-
-def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answer) -> Answer:
-    """The answer with the counters of the same question, asked once more in one piece.
-
-    Older builds of SGLang count in whole answers only.
-    """
-    if draft_counts.in_answer(answer) is not None:
+    if not wants_more or draft_counts.in_answer(answer) is not None:
         return answer
+    # Older builds of SGLang count in whole answers only: the same question, in one piece.
     whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
     if part(whole, "usage").get("completion_tokens") != answer.output_tokens:
         return answer  # another text than the one that was timed

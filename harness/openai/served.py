@@ -87,11 +87,13 @@ def model_of(name: str, served: Served | None) -> Model:
     """
     match = _TAIL.fullmatch(name)
     bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
-    folder = _folder(bare)
+    of_hub = _HUB_NAME.fullmatch(bare) is not None
+    folder: Path | None = files.expanded(bare)
+    if not is_model_folder(files.expanded(bare)):
+        folder = cached_folder(bare) if of_hub else None
     if folder is not None:
         return describe_folder(folder, quantisation=quantisation)
     quantisation = quantisation or (served.quantisation if served else None) or UNKNOWN
-    of_hub = _HUB_NAME.fullmatch(bare) is not None and not Path(bare).exists()
     # Only the last part of a path or a hub name: the parts before it may name a person.
     last = re.split(r"[/\\]", bare.rstrip("/\\"))[-1].removesuffix(".gguf")
     clean = re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"
@@ -100,7 +102,7 @@ def model_of(name: str, served: Served | None) -> Model:
         name=clean,
         family=family_of(clean.replace(":", "-")),
         quantisation=quantisation,
-        repository=bare if of_hub else None,
+        repository=bare if of_hub and not Path(bare).exists() else None,
         parameters=served.parameters if served else None,
         active_parameters=parameters_of(active_size_in(clean)),
         file_bytes=served.file_bytes if served else None,
@@ -117,10 +119,3 @@ def _named(name: str | None, served: Served | None) -> str:
         return source
     rest = name.removeprefix(f"{served.id}:")
     return name if rest == name else f"{source}:{rest}"
-
-
-def _folder(name: str) -> Path | None:
-    path = files.expanded(name)
-    if is_model_folder(path):
-        return path
-    return cached_folder(name) if _HUB_NAME.fullmatch(name) else None

@@ -97,7 +97,9 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
         models = read_models(dict(_page(client, "/api/v0/models"))) or models
     if name == UNKNOWN:
         return _by_signature(client, models, model)
-    return ServerIdentity(name=name, models=models, version=_version(client, name))
+    stated = (_page(client, page).get(key) for page, key in _VERSIONS.get(name, ()))
+    version = next((each for each in stated if isinstance(each, str)), None)
+    return ServerIdentity(name=name, models=models, version=version)
 
 
 def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
@@ -128,14 +130,6 @@ def _fingerprint(client: Client, model: str | None) -> str:
     with suppress(ServerError):
         answer = client.post(f"{client.address.api}/chat/completions", asked)
     return str(part(answer).get("system_fingerprint"))
-
-
-def _version(client: Client, name: EngineName) -> str | None:
-    for page, key in _VERSIONS.get(name, ()):
-        version = _page(client, page).get(key)
-        if isinstance(version, str):
-            return version
-    return None
 
 
 def _page(client: Client, path: str) -> Mapping[str, Json]:

@@ -117,17 +117,16 @@ class OpenAiSession(ServerSession[Connection]):
         if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
         lost = self._lost.pop(endpoint, None)
-        place = endpoint, self._options_of(arm).model
-        found = self._return(lost, arm) if lost else self._running.get(place) or self._start(arm)
+        options = self._options_of(arm)
+        place = endpoint, options.model
+        found = reconnect(lost, options, key=self._key) if lost else self._running.get(place)
+        if lost and isinstance(found, Connection):
+            warm_up = self._warm_up(found, arm)
+            found = warm_up if isinstance(warm_up, Failure) else found
+        found = found or self._start(arm)
         if isinstance(found, Connection):
             self._running[place] = found
         return found
-
-    def _return(self, lost: Connection, arm: ArmPlan) -> Connection | Failure:
-        """A server that was lost and is back, warmed up again."""
-        found = reconnect(lost, self._options_of(arm), key=self._key)
-        warm_up = found if isinstance(found, Failure) else self._warm_up(found, arm)
-        return warm_up if isinstance(warm_up, Failure) else found
 
     def _failure(self, server: Connection, error: ServerError) -> Failure:
         if isinstance(error, ServerSilentError) and not error.late and server.process is None:

@@ -121,30 +121,22 @@ def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[
     title = f"Result: {path.stem}"
     # From a fork, GitHub finds the branch by its owner.
     head = branch(path) if author is None else f"{author}:{branch(path)}"
+    # The check that the pull request will run, from the clone's own code: a separate process, since
+    # this package imports nothing of the pipeline. The base is the remote's default branch, else
+    # the previous branch.
+    base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
+    gate = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
+    sender = () if author is None else ("--author", author)
     return (
         ("git", "switch", "-c", branch(path)),
         ("git", "add", path.relative_to(checkout).as_posix()),
         ("git", "commit", "-m", title),
-        *_gate(checkout, author),
+        *([(*gate, *sender)] if (checkout / _GATE).is_file() else []),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
         # Back, so that the next result does not build on this one.
         ("git", "switch", "-"),
     )
-
-
-def _gate(checkout: Path, author: str | None) -> Iterator[tuple[str, ...]]:
-    """The check that the pull request will run, from the clone's own code.
-
-    It is a separate process, since this package imports nothing of the pipeline. The base is the
-    remote's default branch, else the previous branch.
-    """
-    if not (checkout / _GATE).is_file():
-        return
-    base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
-    sender = () if author is None else ("--author", author)
-    check = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
-    yield (*check, *sender)
 
 
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."

@@ -213,8 +213,11 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     among all, so their luck favours them. The bounds allow for the choice between the two. `tasks`
     are those of all prompts; where arms take turns after whole `passes`, tasks are not separated.
     """
-    if rival is not None and _prefers(race, certificate, rival, best):
-        best = rival
+    if rival is not None:
+        stages = (_gains(times, rival, best) for times in (race, certificate))
+        # Over both stages, each weighted by its number of prompts.
+        if sum(median(each.values()) for gains in stages for each in gains.values()) > 0:
+            best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
     if gain is None or gain.interval is None:
         return None
@@ -283,9 +286,3 @@ def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
     for prompt, block in sorted(own.keys() & other.keys()):
         found.setdefault(prompt, {})[block] = other[prompt, block] - own[prompt, block]
     return found
-
-
-def _prefers(race: Times, certificate: Times, rival: str, best: str) -> bool:
-    """Whether the rival is faster over both stages, each weighted by its number of prompts."""
-    stages = (_gains(times, rival, best) for times in (race, certificate))
-    return sum(median(each.values()) for gains in stages for each in gains.values()) > 0

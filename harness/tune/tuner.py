@@ -55,7 +55,11 @@ class Tuner:
         candidates = self._look()
         if self._interrupted:
             return self._outcome(candidates, ())
-        self._size()
+        # As many prompts as the time allows, by the look's trials: the same after a kill.
+        walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
+        if walls:
+            left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
+            self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         listed = shortlist(candidates, self.prompts.raced)
         ranked = self._race(listed)
         if not self._interrupted:
@@ -87,13 +91,6 @@ class Tuner:
             message = f"no method could run: {reasons}; try python -m harness doctor"
             raise MachineError(message)
         return candidates
-
-    def _size(self) -> None:
-        """Take as many prompts as the time allows, by the look's trials: the same after a kill."""
-        walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
-        if walls:
-            left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
-            self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
         """The arms that are left, fastest first."""
