@@ -69,7 +69,13 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
             "--licence, as their source states it"
         )
         yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
-    yield from _date_findings(submission, sent.now)
+    if sent.now is not None:
+        yield from measured_in_future(submission, sent.now)
+    engine = submission.engine.name
+    first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
+    if submission.measured_from[:10] < first:
+        message = f"before {first} there was no {shown(engine)} to measure; correct the date"
+        yield Finding(path="$.measured_from", message=message, rule="measured-before-engine")
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
@@ -82,13 +88,3 @@ def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterat
         if (forms_of_it - {own}) & taken:
             yield Finding(file=path, path=ROOT, message=message, rule="duplicate")
         taken |= {own}
-
-
-def _date_findings(submission: Submission, now: datetime | None) -> Iterator[Finding]:
-    if now is not None:
-        yield from measured_in_future(submission, now)
-    engine = submission.engine.name
-    first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
-    if submission.measured_from[:10] < first:
-        message = f"before {first} there was no {shown(engine)} to measure; correct the date"
-        yield Finding(path="$.measured_from", message=message, rule="measured-before-engine")

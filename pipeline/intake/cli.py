@@ -120,8 +120,13 @@ def comment_command(
 ) -> None:
     """Write the gate's reply as a comment. Exit code 0: written, or nothing to write."""
     with ending():
-        pull_request = _head(repository, head, owner, branch)
-        typer.echo(write_comment(verdict, repository, pull_request))
+        # The words of addresses; a branch may have any name and is quoted.
+        for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
+            if not shape.fullmatch(value):
+                message = f"{value!a} is not what GitHub would pass; nothing written"
+                raise PipelineError(message)
+        checked = host.Head(sha=head, owner=owner, branch=branch)
+        typer.echo(write_comment(verdict, repository, checked))
 
 
 def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
@@ -157,16 +162,6 @@ def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
         typer.echo("verdict.json is about another commit", err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
     return comment.body(answer)
-
-
-def _head(repository: str, head: str, owner: str, branch: str) -> host.Head:
-    """The checked words of addresses; a branch may have any name and is quoted."""
-    fits = ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner))
-    for shape, value in fits:
-        if not shape.fullmatch(value):
-            message = f"{value!a} is not what GitHub would pass; nothing written"
-            raise PipelineError(message)
-    return host.Head(sha=head, owner=owner, branch=branch)
 
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)

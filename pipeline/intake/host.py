@@ -66,10 +66,9 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
     """The comment of an earlier run. Anyone can write the marker; only our own is edited."""
-    for each in _pages(f"repos/{repository}/issues/{number}/comments", {}):
-        if each["user"]["login"] == ROBOT and each["body"].startswith(marker):
-            return int(each["id"])
-    return None
+    there = _pages(f"repos/{repository}/issues/{number}/comments", {})
+    ours = (each for each in there if each["user"]["login"] == ROBOT)
+    return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
 
 
 def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
@@ -88,14 +87,9 @@ def push(clone: Path, repository: str, sha: str, branch: str) -> None:
     """Make a new branch of the repository at a commit. Raises `HostError` if it is there."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
-    words = (
-        "push",
-        "--quiet",
-        address,
-        f"{sha}:refs/heads/{branch}",
-        f"--force-with-lease={branch}:",
-    )
-    _run(["git", "-C", str(clone), "-c", helper, *words])
+    git = ("git", "-C", str(clone), "-c", helper)
+    made, if_new = f"{sha}:refs/heads/{branch}", f"--force-with-lease={branch}:"
+    _run([*git, "push", "--quiet", address, made, if_new])
 
 
 def open_pull_request(repository: str, branch: str, base: str, title: str, body: str) -> int:
@@ -122,11 +116,9 @@ def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JS
 
 
 def _ask(method: str, path: str, value: object = None) -> Any:  # noqa: ANN401 - JSON of any shape
-    command = ["gh", "api", "--method", method, path]
-    if value is None:
-        answer = _run(command)
-    else:
-        answer = _run([*command, "--input", "-"], orjson.dumps(value))
+    data = None if value is None else orjson.dumps(value)
+    words = () if data is None else ("--input", "-")
+    answer = _run(["gh", "api", "--method", method, path, *words], data)
     try:
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:

@@ -5,7 +5,7 @@ the same method and tier: on the same device and backend if there are any, else 
 the same size class. Each result counts once, by its fastest arm.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from statistics import median
@@ -48,31 +48,17 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
         flags[path] = (*found, *(flag for flag in raised if flag.name not in named))
     digests = [understand(result) for result in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
-    return tuple(
-        _result(path, new[path], flags[path], digests if path in whole else None)
-        if path in new
-        else Result(file=quoted_path(path))
-        for path in judgement.results
-    )
-
-
-def _result(
-    path: str,
-    submission: Submission,
-    raised: tuple[Flag, ...],
-    others: Sequence[Understanding] | None,
-) -> Result:
-    """One result with all its flags, including those `raised` by the others of the pull request.
-
-    Without `others` neighbours its arms are left out: a comment shows few, and all are flagged.
-    """
-    summary = summarize(submission)
-    flags = in_order((*summary.flags, *raised))
-    estimates = after_flags(summary.estimates, flags, submission.arms)
-    digest = understand(submission, replace(summary, flags=flags, estimates=estimates))
-    if others is None:
-        return Result(file=quoted_path(path), understood=replace(digest, arms=()))
-    return Result(file=quoted_path(path), understood=digest, positions=positions(digest, others))
+    results = {path: Result(file=quoted_path(path)) for path in judgement.results}
+    for path, submission in new.items():
+        summary = summarize(submission)
+        raised = in_order((*summary.flags, *flags[path]))
+        estimates = after_flags(summary.estimates, raised, submission.arms)
+        digest = understand(submission, replace(summary, flags=raised, estimates=estimates))
+        # A comment shows the arms of few, and the flags of all.
+        near_it = positions(digest, digests) if path in whole else None
+        digest = digest if path in whole else replace(digest, arms=())
+        results[path] = replace(results[path], understood=digest, positions=near_it)
+    return tuple(results.values())
 
 
 def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[Position, ...]:

@@ -64,10 +64,6 @@ class Compared:
     late: tuple[str, ...]
 
 
-class OutOfTimeError(Exception):
-    """The reference validator has used up its time."""
-
-
 def compared(
     files: Iterable[Judged], *, time_s: float = TIME_S, clock: Callable[[], float] = time.monotonic
 ) -> Compared:
@@ -78,7 +74,7 @@ def compared(
     for each in files:
         try:
             found += _disagreement(each, lambda: clock() > end)
-        except OutOfTimeError:
+        except TimeoutError:
             late.append(each.file)
     return Compared(findings=tuple(found), late=tuple(late))
 
@@ -88,7 +84,7 @@ def violation(
 ) -> tuple[str, str] | None:
     """The place and the words of the first violation that the reference finds in a document.
 
-    Raises `OutOfTimeError`.
+    Raises `TimeoutError` once it is late.
     """
     guards = {
         key: partial(_guarded, Draft202012Validator.VALIDATORS[key], is_late) for key in _STEPS
@@ -119,5 +115,5 @@ def _guarded(
     keyword: Callable[..., Iterator[Any]], is_late: Callable[[], bool], *given: object
 ) -> Iterator[Any]:
     if is_late():
-        raise OutOfTimeError
+        raise TimeoutError
     yield from keyword(*given) or ()

@@ -115,8 +115,7 @@ def from_file(path: Path) -> Reply:
 
 def lines(judgement: Judgement) -> Iterator[str]:
     """One line per finding: `file: $.path: message [rule]`."""
-    for finding in _printable(judgement.findings):
-        yield finding.line()
+    return (finding.line() for finding in _printable(judgement.findings))
 
 
 def annotations(judgement: Judgement) -> Iterator[str]:

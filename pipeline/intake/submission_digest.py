@@ -111,17 +111,17 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
 
 def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmResult:
     own = [estimate for estimate in estimates if estimate.arm == arm.id]
+    own.sort(key=lambda estimate: estimate.task is not None)
+    names = [each.name for each in fields(TaskResult)]
+    found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
     return ArmResult(
         arm=arm.id,
         role=arm.role,
         method=arm.method.type,
-        results=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
+        results=tuple(
+            each if each.doubt == INSTRUMENT else replace(each, round_cost=None) for each in found
+        ),
         draft=draft,
         depth=limit(arm.method),
         failure=arm.reason if arm.outcome == "failed" else None,
     )
-
-
-def _task(estimate: Estimate) -> TaskResult:
-    found = TaskResult(**{each.name: getattr(estimate, each.name) for each in fields(TaskResult)})
-    return found if estimate.doubt == INSTRUMENT else replace(found, round_cost=None)
