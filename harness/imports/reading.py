@@ -8,35 +8,10 @@ from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
 from harness.imports.records import ParsedFiles
 from harness.imports.source_files import Given, text
+from schemas.vocabulary.documents import document
 
 _OWN = frozenset({"format", "version", "trials", "arms"})
-_REPETITIONS = "which lacks the repetitions: run it with -o json"
-_SERVE = "run vllm bench serve with --save-result --save-detailed"
-# At the beginning of a line.
-_STARTS = {
-    "build_commit,": f"llama-bench's CSV, {_REPETITIONS}",
-    "CREATE TABLE IF NOT EXISTS": f"llama-bench's SQL, {_REPETITIONS}",
-    "| model": f"llama-bench's table, {_REPETITIONS}",
-    "data: {": "a stream of chunks: ask for answers without streaming",
-    "| task ": "llama-spec-bench",
-    "|    PP |": "a sweep or batch bench, which measures without speculation only",
-    "============ Serving Benchmark": f"a printed summary without the requests: {_SERVE}",
-    "Generation: ": "the output of mlx_lm, which does not say what was drafted",
-}
-# Anywhere in it.
-_WORDS = {
-    "SpecDecoding metrics:": f"a log of vLLM, which sums over all requests: {_SERVE}",
-    "CtxLimit:": "a log of KoboldCpp, which does not say what was drafted",
-    "Metrics (ID": "a log of TabbyAPI, which does not say what was drafted",
-}
-# Keys of an object that no format has.
-_KEYS = {
-    "eval_duration": "an answer of Ollama, which does not say what was drafted",
-    "stats": "an answer of LM Studio: paste it into the page 'Why is it slower?' instead",
-    "latencies": f"a result of vllm bench latency, whose times hold the prompt: {_SERVE}",
-    "elapsed_time": f"a result of vllm bench throughput without the requests: {_SERVE}",
-    "speed_tg": "a sweep or batch bench, which measures without speculation only",
-}
+_SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 _LOG_OF_LLAMA_SERVER = "prompt eval time ="
 
 
@@ -67,8 +42,10 @@ def _looks_like(file: Given) -> str | None:
         if _LOG_OF_LLAMA_SERVER in start:
             return "llama-server"
         # Messages of an engine may come before a table.
-        begins = (meaning for sign, meaning in _STARTS.items() if f"\n{sign}" in f"\n{start}")
-        holds = (meaning for sign, meaning in _WORDS.items() if sign in start)
+        begins = (
+            meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
+        )
+        holds = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
         if found := next(begins, None) or next(holds, None):
             return found
         row = next(iter(lines(file)), None)
@@ -81,6 +58,6 @@ def _of_row(row: JsonObject) -> str | None:
     keys = row.fields.keys()
     if keys >= _OWN:
         return "a result of this project, which needs no import"
-    known = (meaning for key, meaning in _KEYS.items() if key in keys)
+    known = (meaning for key, meaning in _SIGNS["keys"].items() if key in keys)
     found = (name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs))
     return next(known, None) or next(found, None)

@@ -15,9 +15,10 @@ from harness.openai.streamed_answer import Answer
 from harness.runners.http.counted_rounds import Counted, without_zeros
 from harness.runners.http.values import count, whole_numbers
 from schemas.codec import Json
+from schemas.vocabulary.documents import document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
     """Where an engine states its drafts, and the names of its counters; empty for one it lacks."""
 
@@ -30,38 +31,7 @@ class _Source:
     depth: str = ""
 
 
-_LM_STUDIO = ("total_draft_tokens_count", "accepted_draft_tokens_count")
-# SGLang renamed its counters in 2026.
-_SGLANG = (
-    "spec_num_proposed_drafts",
-    "spec_num_correct_drafts",
-    "spec_verify_ct",
-    "spec_correct_drafts_histogram",
-)
-_OLD_SGLANG = (
-    "spec_draft_token_num",
-    "spec_accept_token_num",
-    "spec_verify_ct",
-    "spec_accept_histogram",
-)
-_SOURCES = (
-    _Source(
-        "metrics.speculative_decoding",
-        "num_draft_tokens",
-        "num_accepted_draft_tokens",
-        "num_spec_steps",
-        "acceptance_histogram",
-        "per_step_drafted",
-        "num_spec_tokens",
-    ),
-    _Source("timings", "draft_n", "draft_n_accepted", "draft_rounds"),  # rounds: mlx-vlm
-    _Source("stats", *_LM_STUDIO),
-    _Source("usage", *_LM_STUDIO),  # of LM Studio's older routes
-    _Source("meta_info", *_SGLANG),
-    _Source("meta_info", *_OLD_SGLANG),
-    _Source("sglext.spec_tokens_details", *_SGLANG),
-    _Source("sglext.spec_tokens_details", *_OLD_SGLANG),
-)
+_SOURCES = [_Source(**each) for each in document("draft_counts", "harness.openai")["sources"]]
 
 
 def in_answer(answer: Answer) -> Counted | None:
