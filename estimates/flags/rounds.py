@@ -21,7 +21,7 @@ BOUNDS = bounds("cheap-rounds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundFloor:
+class _RoundFloor:
     """The mean round of an arm on one prompt: drafted tokens, cost, and the least possible cost.
 
     Costs are in plain tokens.
@@ -75,7 +75,7 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
     return (silent, 1.0) if silent is not None and silent * slack < 1 else None
 
 
-def _round(evidence: FlagEvidence, pairs: PromptPairs) -> RoundFloor | None:
+def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
     """What was not counted yields the depth and one at most (Leviathan, Kalman and Matias 2023)."""
     # Stalls are in the one clock, and the ticks of a coarse clock in the other.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
@@ -84,7 +84,7 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> RoundFloor | None:
         return None
     cost = max(arm_ms / plain for plain, arm_ms in clocks)
     if tokens is None:
-        return RoundFloor(drafted=0, cost=cost * (1 + (depth or 0)), least=1)
+        return _RoundFloor(drafted=0, cost=cost * (1 + (depth or 0)), least=1)
     count, drafted = (
         sum(count or 0 for count in count) / len(pairs.trials)
         for count in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
@@ -95,7 +95,7 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> RoundFloor | None:
     if timed <= 0:
         return None
     least = 1 + drafted / count * _least_draft(evidence.submission, pairs)
-    return RoundFloor(drafted=drafted / count, cost=cost * tokens * count / timed, least=least)
+    return _RoundFloor(drafted=drafted / count, cost=cost * tokens * count / timed, least=least)
 
 
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
@@ -118,7 +118,7 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
     return max(least, BOUNDS["rate"] * (draft_bytes - devices().cache_mib * MIB) / targets)
 
 
-def _most_at_nothing(floors: Sequence[RoundFloor]) -> float | None:
+def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
     """The upper end of the interval of a round's cost where a look-up finds nothing.
 
     A straight line by least squares, through the half of the prompts with the fewest drafted

@@ -26,7 +26,7 @@ _CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviat
 
 
 @dataclass(frozen=True, slots=True)
-class Clocked:
+class _Clocked:
     """One prompt by some clock: the times under base and head of each block, and their medians."""
 
     base_ms: Sequence[float]
@@ -35,14 +35,14 @@ class Clocked:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedTime:
+class _ChangedTime:
     """A time under base, and the log by which head is faster in each block."""
 
     base_ms: float
     faster: Logs
 
 
-ByClock = Callable[[PromptPairs, Sequence[int]], Clocked | None]
+ByClock = Callable[[PromptPairs, Sequence[int]], _Clocked | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class PairedBlocks:
         kept = tuple(each for each, own in zip(pairs, at, strict=True) if own.issuperset(blocks))
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
-    def changed(self, by_clock: ByClock) -> ChangedTime | None:
+    def changed(self, by_clock: ByClock) -> _ChangedTime | None:
         """How a time changed, by the mean over tasks and prompts; `None` where one is unknown."""
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
@@ -80,7 +80,7 @@ class PairedBlocks:
         shares = np.asarray(weights) / (len(groups) * base_ms)
         middle = float(np.median(logs, axis=-1) @ shares)
         means = block_means(logs, shares) - middle
-        return ChangedTime(base_ms, means + math.log(time_ratio(times)))
+        return _ChangedTime(base_ms, means + math.log(time_ratio(times)))
 
     @property
     def prompt_tokens(self) -> float:
@@ -104,19 +104,19 @@ class PairedBlocks:
         return base, head
 
 
-def by_writing(pair: PromptPairs, blocks: Sequence[int]) -> Clocked:
+def by_writing(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked:
     """Ms per token, with which speedups are computed."""
     both = zip(pair.baseline_ms_per_token, pair.ms_per_token, strict=True)
     at = dict(zip((trial.block for trial in pair.trials), both, strict=True))
     base_ms, head_ms = zip(*(at[block] for block in blocks), strict=True)
-    return Clocked(base_ms, head_ms, (pair.baseline_ms, pair.arm_ms))
+    return _Clocked(base_ms, head_ms, (pair.baseline_ms, pair.arm_ms))
 
 
-def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> Clocked | None:
+def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
     return _by_wall(pair, blocks, _reading_ms)
 
 
-def by_request(pair: PromptPairs, blocks: Sequence[int]) -> Clocked | None:
+def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
     """The request with an answer as long as the baseline's."""
     steps = median((trial.output_tokens or 0) - 1 for trial in pair.baseline_trials)
 
@@ -136,7 +136,7 @@ def _reading_ms(trial: Trial) -> float | None:
 
 def _by_wall(
     pair: PromptPairs, blocks: Sequence[int], ms: Callable[[Trial], float | None]
-) -> Clocked | None:
+) -> _Clocked | None:
     found: list[list[float]] = []
     for trials in (pair.baseline_trials, pair.trials):
         at = {trial.block: ms(trial) for trial in trials}
@@ -144,7 +144,7 @@ def _by_wall(
     base_ms, head_ms = found
     if min(len(base_ms), len(head_ms)) < len(blocks):
         return None
-    return Clocked(base_ms, head_ms, (median(base_ms), median(head_ms)))
+    return _Clocked(base_ms, head_ms, (median(base_ms), median(head_ms)))
 
 
 def block_means(logs: Logs, weights: Logs) -> Logs:

@@ -24,7 +24,7 @@ Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptReference:
+class _PromptReference:
     """Rounds for a token, and the digest of the answer that they wrote."""
 
     rounds_per_token: float
@@ -32,11 +32,11 @@ class PromptReference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskReference:
+class _TaskReference:
     tokens_per_round: float
     low: float
     high: float
-    prompts: dict[str, PromptReference]
+    prompts: dict[str, _PromptReference]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Reference:
     target: str
     suite: str
     max_output_tokens: int
-    arms: dict[str, dict[str, TaskReference]]
+    arms: dict[str, dict[str, _TaskReference]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def check(reference: Reference, now: Reference, fail_below: float) -> tuple[Task
 
 
 def _checked(
-    arm: str, task: str, expected: TaskReference, now: TaskReference, fail_below: float
+    arm: str, task: str, expected: _TaskReference, now: _TaskReference, fail_below: float
 ) -> TaskCheck:
     same = [p for p, past in expected.prompts.items() if now.prompts[p].text == past.text]
     left_out = len(expected.prompts) - len(same)
@@ -133,11 +133,11 @@ def _checked(
     )
 
 
-def _pooled(prompts: Iterator[PromptReference]) -> float:
+def _pooled(prompts: Iterator[_PromptReference]) -> float:
     return 1 / fmean(each.rounds_per_token for each in prompts)
 
 
-def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, TaskReference]]:
+def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, _TaskReference]]:
     trials = [trial for trial in submission.trials if trial.arm == arm and trial.outcome == "ok"]
     answered = {trial.prompt for trial in trials}
     tasks: dict[str, list[str]] = {}
@@ -151,7 +151,7 @@ def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, TaskReferenc
         error = _over_blocks([t for t in trials if t.prompt in prompts], level)
         yield (
             task,
-            TaskReference(
+            _TaskReference(
                 tokens_per_round=value,
                 low=value * math.exp(-error),
                 high=value * math.exp(error),
@@ -160,13 +160,13 @@ def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, TaskReferenc
         )
 
 
-def _prompt(trials: Sequence[Trial]) -> PromptReference:
+def _prompt(trials: Sequence[Trial]) -> _PromptReference:
     texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
     per_round = tokens_per_round(trials)
     if per_round is None or "" in texts:
         message = "the engine does not count its rounds, or shows no text to compare"
         raise ValueError(message)
-    return PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
+    return _PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
 
 
 def _over_blocks(trials: Sequence[Trial], level: float) -> float:

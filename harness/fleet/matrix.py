@@ -22,7 +22,7 @@ _DECIDED = {"output", "resume", "json", "dry-run", "method", "target"}
 OptionTable = dict[str, bool | int | float | str | list[str | int | float]]
 
 
-class MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     targets: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     methods: tuple[str | list[str], ...] = ()
     backends: tuple[Backend, ...] = ()
@@ -46,7 +46,7 @@ class MatrixRun:
 def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
     """The cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), MatrixFile)
+        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _MatrixFile)
         _check(file, known)
     except OSError as error:
         raise unreadable(path, error) from error
@@ -56,7 +56,7 @@ def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
     return tuple(_runs(file))
 
 
-def _check(file: MatrixFile, known: Collection[str]) -> None:
+def _check(file: _MatrixFile, known: Collection[str]) -> None:
     """Raise `BadInputError` for a table or an option that would be ignored."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
         message = f"there are options for {min(unused)}, which is in no list"
@@ -67,7 +67,7 @@ def _check(file: MatrixFile, known: Collection[str]) -> None:
             raise BadInputError(message)
 
 
-def _runs(file: MatrixFile) -> Iterator[MatrixRun]:
+def _runs(file: _MatrixFile) -> Iterator[MatrixRun]:
     for target, entry, backend, rig in itertools.product(
         file.targets, file.methods or ([],), file.backends or (None,), file.rigs or (None,)
     ):

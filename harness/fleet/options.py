@@ -21,7 +21,7 @@ def _address(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyOptions:
+class _KeyOptions:
     tls: Path = option(
         "Folder of the fleet's key and certificate. `fleet run` makes them; copy the folder to "
         "the other machines. Default: draftmap/fleet among the settings of your account.",
@@ -31,7 +31,7 @@ class KeyOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleetOptions(KeyOptions):
+class FleetOptions(_KeyOptions):
     output: Path = option("Folder for the results.", short="-o", default=Path("results"))
     listen: str = option(
         "Where it listens.", metavar="HOST:PORT", parse=_address, default="127.0.0.1:8786"
@@ -48,7 +48,7 @@ class FleetOptions(KeyOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerOptions(KeyOptions):
+class WorkerOptions(_KeyOptions):
     scheduler: str = option(
         "The scheduler, such as tls://192.0.2.7:8786.", metavar="ADDRESS", default=REQUIRED
     )

@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class _Condition:
     """One condition of the rule, and what was found for it, as a clause without a full stop."""
 
     name: str
@@ -29,7 +29,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class _Difference:
     """A token id that means one text to the target and another to the draft."""
 
     token: int
@@ -41,9 +41,9 @@ class Difference:
 class Compatibility:
     """Every condition of the rule. `differing` counts ids; `differences` has the first of them."""
 
-    points: tuple[Condition, ...]
+    points: tuple[_Condition, ...]
     differing: int
-    differences: tuple[Difference, ...]
+    differences: tuple[_Difference, ...]
 
     @property
     def fits(self) -> bool:
@@ -72,7 +72,7 @@ def compare(
     draft_tokens: Callable[[], Sequence[bytes]],
 ) -> Compatibility:
     """Apply the rule; the token texts, slow to read, are read only if the digests differ."""
-    differing: tuple[Difference, ...] = ()
+    differing: tuple[_Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())
     conditions = {
@@ -83,7 +83,7 @@ def compare(
         "texts": _texts(differing, min(target.size, draft.size)),
     }
     points = [
-        Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
+        _Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
     ]
     return Compatibility(
         points=tuple(points), differing=len(differing), differences=differing[:_SHOWN]
@@ -128,7 +128,7 @@ def _size(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
     return holds, f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
 
 
-def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
+def _texts(differing: Sequence[_Difference], shared: int) -> tuple[bool, str]:
     if not differing:
         return True, f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
     first = differing[0]
@@ -136,9 +136,9 @@ def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
     return False, f"token {first.token} is {found}"
 
 
-def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Difference, ...]:
+def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[_Difference, ...]:
     return tuple(
-        Difference(token=token, target=_readable(ours), draft=_readable(theirs))
+        _Difference(token=token, target=_readable(ours), draft=_readable(theirs))
         for token in range(FIRST_COMPARED, min(len(target), len(draft)))
         if target[token] != draft[token]
         and (ours := _as_loaded(target[token], token))

@@ -26,7 +26,7 @@ _UNEVEN = 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecodeTime:
+class _DecodeTime:
     """Milliseconds from the first token to the last, and by how many they may be wrong.
 
     `proven`: they are the server's own, and the client's clock agrees.
@@ -39,7 +39,7 @@ class DecodeTime:
 
 def decode_time(
     answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool, alone: bool
-) -> DecodeTime:
+) -> _DecodeTime:
     """By the server's clock if it is to count and `times` are there, else by the client's.
 
     Whole requests check an unproven time, but only of requests that are `alone`; of others the
@@ -51,7 +51,7 @@ def decode_time(
     client = client_time(answer, longest=longest)
     proven = times is not None and times_agree(times, answer, client)
     if times is not None and server_clock and (alone or proven):
-        return DecodeTime(decode_ms=times.decode_ms, proven=proven)
+        return _DecodeTime(decode_ms=times.decode_ms, proven=proven)
     if client is None:
         message = (
             "the whole answer came in one piece, so it is unknown how long its tokens took; "
@@ -61,7 +61,7 @@ def decode_time(
     return client if alone else _with_first_chunk(client, answer, longest)
 
 
-def _with_first_chunk(client: DecodeTime, answer: Answer, longest: int) -> DecodeTime:
+def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _DecodeTime:
     """With the error of a first chunk that is longer than a round: it has a token a character."""
     first = sizes(answer)[0] if answer.chunk_characters else 0.0
     if answer.tokens is not None or first <= longest * _UNEVEN:
@@ -71,14 +71,14 @@ def _with_first_chunk(client: DecodeTime, answer: Answer, longest: int) -> Decod
     return replace(client, grain_ms=math.hypot(client.grain_ms, hidden_ms))
 
 
-def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:
+def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
     """By the client's clock; `None` where the whole answer came in one piece.
 
     A chunk that is no longer than a round was sent when its round was done.
     """
     measured_ms = (answer.last_s - answer.first_s) * 1000
     if answer.output_tokens == 1:
-        return DecodeTime(decode_ms=measured_ms)
+        return _DecodeTime(decode_ms=measured_ms)
     of_chunks = sizes(answer)
     leading = _leading(answer.chunk_s)
     others = of_chunks[leading:]
@@ -88,7 +88,7 @@ def client_time(answer: Answer, *, longest: int) -> DecodeTime | None:
     decode_ms = min(measured_ms * (answer.output_tokens - 1) / later, answer.wall_ms)
     mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # of the chunk of a token
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
-    return DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
+    return _DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
 
 
 def _leading(chunk_s: Sequence[float]) -> int:
@@ -115,7 +115,7 @@ def sizes(answer: Answer) -> Sequence[float]:
     return shares
 
 
-def times_agree(times: ServerTimes, answer: Answer, client: DecodeTime | None) -> bool:
+def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) -> bool:
     """Whether the server's times account for the answer's, by either of two clocks.
 
     Raises `BadAnswerError` if they clearly do not: a part of the work was not counted.

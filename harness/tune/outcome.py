@@ -112,7 +112,7 @@ def _settings(outcome: Outcome) -> list[SettingFigures]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPick:
+class _TaskPick:
     """The better of the certified arms on a task. `word`: use, off or unclear."""
 
     task: str
@@ -121,7 +121,7 @@ class TaskPick:
     word: Literal["use", "off", "unclear"]
 
 
-def by_task(outcome: Outcome) -> Iterator[TaskPick]:
+def by_task(outcome: Outcome) -> Iterator[_TaskPick]:
     """The better arm on every task; its bounds allow for the choice among arms and tasks."""
     tasks: dict[str, list[tuple[float, SettingFigures, Estimate]]] = {}
     for setting in _settings(outcome):
@@ -136,7 +136,7 @@ def by_task(outcome: Outcome) -> Iterator[TaskPick]:
             word = "use"
         elif measured.slower or best in setting.lost:
             word = "off"
-        yield TaskPick(task=task, arm=best.arm, speedup=measured, word=word)
+        yield _TaskPick(task=task, arm=best.arm, speedup=measured, word=word)
 
 
 def why(outcome: Outcome) -> str:

@@ -23,7 +23,7 @@ REQUIRED_CHECK = "Gate"  # the job of the workflow Submission
 REMOTE = "DRAFTMAP_REMOTE"  # where branches are pushed to, in tests
 
 
-class HostError(PipelineError):
+class _HostError(PipelineError):
     """GitHub could not be asked, or refused."""
 
     exit_code = 3
@@ -84,7 +84,7 @@ def issue_text(repository: str, number: int) -> str:
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Make a new branch of the repository at a commit. Raises `HostError` if it is there."""
+    """Make a new branch of the repository at a commit. Raises `_HostError` if it is there."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)
@@ -123,7 +123,7 @@ def _ask(method: str, path: str, value: object = None) -> Any:  # noqa: ANN401 -
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:
         message = f"gh api answered with no JSON ({error})"
-        raise HostError(message) from error
+        raise _HostError(message) from error
 
 
 def _run(command: Sequence[str], data: bytes | None = None) -> bytes:
@@ -134,8 +134,8 @@ def _run(command: Sequence[str], data: bytes | None = None) -> bytes:
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
         message = f"{command[0]} failed: {reason}"
-        raise HostError(message) from error
+        raise _HostError(message) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         message = f"{command[0]} could not be run ({error}). Is it installed, and is GH_TOKEN set?"
-        raise HostError(message) from error
+        raise _HostError(message) from error
     return done.stdout
