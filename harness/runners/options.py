@@ -10,7 +10,7 @@ _server = partial(option, panel=_SERVERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
+class _Timeouts:
     answer_limit_s: float = option(
         "How long one answer, or the start of a server, may take. Default: 15m.",
         name="timeout",
@@ -22,7 +22,7 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions(Timeouts):
+class ConnectionOptions(_Timeouts):
     """How to start an engine or connect to it, and how long to wait for it."""
 
     binary: str | None = None

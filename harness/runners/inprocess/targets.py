@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from harness.runners.inprocess.loop import Target
 
 
-class Rows(Target, Protocol):
+class _Rows(Target, Protocol):
     """A target that shows the logits of its last step."""
 
     def logits(self, count: int) -> NDArray[np.float32]:
@@ -41,7 +41,7 @@ class Sampler:
 class SampledTarget:
     """A target whose choices are drawn; `held` are the tokens of the text that it holds."""
 
-    target: Rows
+    target: _Rows
     sampler: Sampler
     held: int
 
