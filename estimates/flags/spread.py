@@ -23,7 +23,7 @@ CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outliers:
+class Outliers:
     """The groups of repeated trials that are beyond a limit; there is at least one."""
 
     groups: tuple[Repeats, ...]
@@ -49,7 +49,7 @@ def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
     return _observed(_outliers(rest, _clock_factor, CLOCK_FACTOR), evidence)
 
 
-def _observed(found: _Outliers | None, evidence: FlagEvidence) -> Observation | None:
+def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
     """One flag over all of them, with counts and the worst."""
     if found is None:
         return None
@@ -78,7 +78,7 @@ def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
 
 
 @once
-def _unsteady(evidence: FlagEvidence) -> _Outliers | None:
+def _unsteady(evidence: FlagEvidence) -> Outliers | None:
     """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
     outliers = _few_outliers(evidence)
     named = outliers.groups if outliers else ()
@@ -86,7 +86,7 @@ def _unsteady(evidence: FlagEvidence) -> _Outliers | None:
 
 
 @once
-def _few_outliers(evidence: FlagEvidence) -> _Outliers | None:
+def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
     """Groups with an outlier, if they are few."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
@@ -102,12 +102,12 @@ def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
 
 def _outliers(
     groups: Sequence[Repeats], measure: Callable[[Repeats], float], limit: float
-) -> _Outliers | None:
+) -> Outliers | None:
     values = [(value, group) for group in groups if (value := measure(group)) > limit]
     if not values:
         return None
     value, worst = max(values, key=lambda pair: pair[0])
-    return _Outliers(groups=tuple(group for _, group in values), worst=worst, value=value)
+    return Outliers(groups=tuple(group for _, group in values), worst=worst, value=value)
 
 
 def _cv(group: Repeats) -> float:

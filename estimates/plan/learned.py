@@ -74,7 +74,7 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Learned:
+class Learned:
     """The whole file: rates and best settings by device, rounds by method, and the errors."""
 
     errors: Errors
@@ -85,9 +85,9 @@ class _Learned:
 
 
 @cache
-def learned() -> _Learned:
+def learned() -> Learned:
     """What the pipeline last learned from all results."""
-    return decode(_Learned, _json("learned.json"))
+    return decode(Learned, _json("learned.json"))
 
 
 def logged_memory_error() -> LoggedMemoryError:

@@ -79,7 +79,7 @@ class MachineSpeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _StepTime:
+class StepTime:
     """Milliseconds that a plain step spends on weights on devices and in host memory."""
 
     device_ms: float
@@ -140,7 +140,7 @@ def reading(
     machine: MachineSpeed,
     *,
     tokens: int = 1,
-) -> _StepTime:
+) -> StepTime:
     """The time of a step over so many tokens."""
     facts = case.target
     device, host = bytes_per_step(facts, placement, tokens)
@@ -157,7 +157,7 @@ def reading(
     fast = (machine.device_reached_gb_per_s or fast) * _GB
     slow = (machine.host_reached_gb_per_s or slow) * _GB
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
-    return _StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
+    return StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 
 
 def starts_ms(facts: Facts, layers: int) -> float:

@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Condition:
+class Condition:
     """One condition of the rule, and what was found for it, as a clause without a full stop."""
 
     name: str
@@ -29,7 +29,7 @@ class _Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Difference:
+class Difference:
     """A token id that means one text to the target and another to the draft."""
 
     token: int
@@ -41,9 +41,9 @@ class _Difference:
 class Compatibility:
     """Every condition of the rule. `differing` counts ids; `differences` has the first of them."""
 
-    points: tuple[_Condition, ...]
+    points: tuple[Condition, ...]
     differing: int
-    differences: tuple[_Difference, ...]
+    differences: tuple[Difference, ...]
 
     @property
     def fits(self) -> bool:
@@ -72,7 +72,7 @@ def compare(
     draft_tokens: Callable[[], Sequence[bytes]],
 ) -> Compatibility:
     """Apply the rule; the token texts, slow to read, are read only if the digests differ."""
-    differing: tuple[_Difference, ...] = ()
+    differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())
     conditions = {
@@ -83,7 +83,7 @@ def compare(
         "texts": _texts(differing, min(target.size, draft.size)),
     }
     points = [
-        _Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
+        Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
     ]
     return Compatibility(
         points=tuple(points), differing=len(differing), differences=differing[:_SHOWN]
@@ -128,7 +128,7 @@ def _size(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
     return holds, f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
 
 
-def _texts(differing: Sequence[_Difference], shared: int) -> tuple[bool, str]:
+def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
     if not differing:
         return True, f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
     first = differing[0]
@@ -136,9 +136,9 @@ def _texts(differing: Sequence[_Difference], shared: int) -> tuple[bool, str]:
     return False, f"token {first.token} is {found}"
 
 
-def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[_Difference, ...]:
+def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Difference, ...]:
     return tuple(
-        _Difference(token=token, target=_readable(ours), draft=_readable(theirs))
+        Difference(token=token, target=_readable(ours), draft=_readable(theirs))
         for token in range(FIRST_COMPARED, min(len(target), len(draft)))
         if target[token] != draft[token]
         and (ours := _as_loaded(target[token], token))

@@ -40,7 +40,7 @@ Endpoint = ServerAddress | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Endpoints:
+class Endpoints:
     """The endpoint of the baseline's server and that of each method, in their order."""
 
     base: Endpoint
@@ -49,7 +49,7 @@ class _Endpoints:
     plain_alone: bool = False
 
 
-def endpoints(options: ConnectionOptions) -> _Endpoints:
+def endpoints(options: ConnectionOptions) -> Endpoints:
     """The endpoints that the options name. Raises `BadInputError` when they are not one set."""
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
@@ -63,10 +63,10 @@ def endpoints(options: ConnectionOptions) -> _Endpoints:
         base = parse(options.base_url, option="--base-url")
         spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
         option = "--spec-served-model" if options.spec_models else "--spec-base-url"
-        return _Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
+        return Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
     if options.server_command is not None:
         option = "--spec-server-command"
-        return _Endpoints(
+        return Endpoints(
             base=command_words(options.server_command, option="--server-command"),
             spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
             option=option,
@@ -80,7 +80,7 @@ def endpoints(options: ConnectionOptions) -> _Endpoints:
     raise BadInputError(message)
 
 
-def check(found: _Endpoints, campaign: Campaign) -> None:
+def check(found: Endpoints, campaign: Campaign) -> None:
     """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
@@ -133,7 +133,7 @@ def _written(config: Mapping[str, object]) -> str:
     return json.dumps(dict(config)).strip("{}")
 
 
-def command_lines(found: _Endpoints, campaign: Campaign) -> tuple[str, ...]:
+def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     """The commands that start a campaign's servers, one line for each arm; none where they run."""
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
@@ -141,7 +141,7 @@ def command_lines(found: _Endpoints, campaign: Campaign) -> tuple[str, ...]:
     return tuple(without_keys(join_command(each), each) for each in commands)
 
 
-def endpoint_of(arm: ArmPlan, found: _Endpoints, campaign: Campaign) -> Endpoint:
+def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
     return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
 
 

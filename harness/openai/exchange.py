@@ -41,7 +41,7 @@ _SLACK_MS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _TimedAnswer:
+class TimedAnswer:
     """A generation and the answer that it was made of.
 
     `states_times`: its server states its own times; `proven`: they count, and the wall agrees.
@@ -55,7 +55,7 @@ class _TimedAnswer:
 
 def exchange(
     connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
-) -> _TimedAnswer:
+) -> TimedAnswer:
     """A generation. Raises as `Client` does, and `BadAnswerError`.
 
     With `server_clock` the server's own times count: every arm's server states them. `baseline` is
@@ -95,7 +95,7 @@ def exchange(
         finish=answer.finish,
     )
     check_depth(generation, stated=depth, asked=deepest)
-    return _TimedAnswer(
+    return TimedAnswer(
         generation=generation,
         answer=answer,
         states_times=times is not None,

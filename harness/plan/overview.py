@@ -80,7 +80,7 @@ class ModelEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PairEntry:
+class PairEntry:
     pair: Pair
     needed_bytes: int | None
     fits: Answer | None
@@ -91,7 +91,7 @@ class ModelsOverview:
     memory: MachineMemory
     context_tokens: int
     models: tuple[ModelEntry, ...]
-    pairs: tuple[_PairEntry, ...]
+    pairs: tuple[PairEntry, ...]
 
 
 def overview(context_tokens: int) -> ModelsOverview:
@@ -125,12 +125,12 @@ def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: "
     )
 
 
-def _pair(pair: Pair, models: dict[str, ModelEntry], memory: MachineMemory) -> _PairEntry:
+def _pair(pair: Pair, models: dict[str, ModelEntry], memory: MachineMemory) -> PairEntry:
     sizes = [
         models[name].needed_bytes if name in models else None for name in (pair.target, pair.draft)
     ]
     needed = None if sizes[0] is None or sizes[1] is None else sizes[0] + sizes[1]
-    return _PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))
+    return PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))
 
 
 def fitting_presets(machine: Machine, context_tokens: int) -> str:

@@ -25,14 +25,14 @@ _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Withdrawals:
+class Withdrawals:
     """Names of withdrawn results, and the reason for each excluded contributor, at a revision."""
 
     results: frozenset[str]
     contributors: Mapping[str, str]
 
 
-def withdrawals(repository: Path, revision: str) -> _Withdrawals:
+def withdrawals(repository: Path, revision: str) -> Withdrawals:
     """What does not count at a revision. Raises `GitError` when git cannot answer."""
     entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
@@ -41,7 +41,7 @@ def withdrawals(repository: Path, revision: str) -> _Withdrawals:
         if contract.document_findings(text, LIFECYCLE_SCHEMA):
             message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
-    return _Withdrawals(
+    return Withdrawals(
         results=frozenset(entries.keys() - about.keys()), contributors=ended_contributors(texts)
     )
 
@@ -88,7 +88,7 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
             yield Finding(path=ROOT, message=message, rule="ended-result")
 
 
-def _submissions(repository: Path, base: str, there: _Withdrawals) -> Iterator[Submission]:
+def _submissions(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
     """The withdrawn results, and all those of excluded contributors."""
     files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     if not there.contributors:
