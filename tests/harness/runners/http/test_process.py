@@ -92,7 +92,8 @@ def test_ctrl_c_in_a_console_of_windows_reaches_no_child(
         guard.Guard(os.getpid(), folder=str(tmp_path))
 
     sessions = sum(each.count("start_new_session=True") for each in sources)
-    assert sessions == sum(each.count("creationflags=NEW_GROUP") for each in sources) == 3
+    assert sessions == sum(each.count("creationflags=NEW_GROUP") for each in sources)
+    assert sessions >= 2
 
 
 def test_the_guard_goes_when_the_server_was_ended() -> None:
