@@ -198,7 +198,7 @@ def _mlx_lm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeL
     return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
 
 
-# The words before the name of the model, and what adds those of a method.
+# Words before the model's name, and the function that adds those of a method.
 _OTHER_SERVERS = {
     VLLM: (("vllm", "serve"), _vllm),
     SGLANG: (("python", "-m", "sglang.launch_server", "--model-path"), _sglang),
