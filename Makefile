@@ -102,7 +102,7 @@ site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
 learned: site ## Renew what the planner ships of measured devices and settings
-	cp $(SITE)/assets/planner.json estimates/plan/learned.json
+	cp $(SITE)/assets/planner.json answers/learned.json
 
 cold: setup ## Build the site with and without the cache: the bytes must be the same
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)

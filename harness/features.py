@@ -46,7 +46,7 @@ COMMANDS = {
         page="docs/fleet.md",
     ),
     "plan": Feature(
-        "harness.commands.plan",
+        "harness.plan.command",
         "Predict what fits, what a draft costs in memory and what it gains; no download.",
     ),
     "doctor": Feature(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+import answers
 import estimates
 import pipeline
 import schemas
@@ -70,7 +71,7 @@ class Cache:
 @cache
 def own_digest() -> str:
     """A digest of the code, schemas and libraries that decide what a file says and how it looks."""
-    roots = (Path(next(iter(each.__path__))) for each in (schemas, estimates, pipeline))
+    roots = (Path(next(iter(each.__path__))) for each in (schemas, estimates, answers, pipeline))
     return code_digest(roots)
 
 

@@ -63,7 +63,7 @@ def test_every_room_stands_in_a_layer(package: str) -> None:
     assert on_the_page - rooms <= optional_in_pyproject()
 
 
-FOLDERS = "bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
+FOLDERS = "answers|bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*|[\w.]+\.(?:toml|yml))`")
 RECIPES = {
     title: section.split("\n## ")[0]
@@ -76,7 +76,7 @@ RECIPES = {
 def named_in(word: str) -> set[str]:
     """The product's Python files that use a name or a text, docstrings and comments apart."""
     found = set()
-    for room in ("draftmap", "estimates", "harness", "pipeline", "schemas"):
+    for room in ("answers", "draftmap", "estimates", "harness", "pipeline", "schemas"):
         for path in (ROOT / room).rglob("*.py"):
             names = {
                 name

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from answers.commands import method_of
+from answers.rounds import Speculation
 from estimates.engine_commands import (
     LLAMA_CPP,
     MLX_LM,
@@ -18,8 +20,6 @@ from estimates.engine_commands import (
     drafting,
     serve_nearest,
 )
-from estimates.plan.commands import method_of
-from estimates.plan.speculation import Speculation
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign

@@ -18,7 +18,17 @@ from pipeline.intake.cli import app as intake_app
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
-CODE = ("schemas", "estimates", "harness", "pipeline", "draftmap", "bench", "tools", "tests")
+CODE = (
+    "schemas",
+    "estimates",
+    "answers",
+    "harness",
+    "pipeline",
+    "draftmap",
+    "bench",
+    "tools",
+    "tests",
+)
 FOLDERS = (*CODE, "docs", "results", "site_src", "requirements", ".github", ".ci")
 PROSE = {"", ".cff", ".cmake", ".css", ".in", ".jinja", ".js", ".md", ".sql", ".toml", ".yml"}
 # Results, captures and prompts are the words of others.

@@ -11,9 +11,9 @@ import pytest
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("schemas", "estimates", "harness", "pipeline")
+PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline")
 OURS = (*PACKAGES, "draftmap", "tools", "bench", "tests")
-FEATURES = ("compare", "doctor", "fleet", "imports", "submit", "tune")
+FEATURES = ("compare", "doctor", "fleet", "imports", "plan", "submit", "tune")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
     "typer": (
@@ -53,13 +53,17 @@ ALLOWED = {
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),
     "distributed": ("harness.fleet",),
-    "rich": ("harness.console", "harness.commands", "harness.run.run_reports", "harness.report"),
+    "rich": (
+        *("harness.console", "harness.commands", "harness.run.run_reports", "harness.report"),
+        "harness.plan.report",
+    ),
     "multiprocessing": ("harness.runners", "pipeline.data.cached"),
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {
     "schemas": {"jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy"},
+    "answers": {"estimates", "schemas", "msgspec"},
 }
 
 

@@ -17,7 +17,7 @@ from schemas.vocabulary import (
 )
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("estimates", "harness", "pipeline", "schemas", "site_src/assets")
+FOLDERS = ("answers", "estimates", "harness", "pipeline", "schemas", "site_src/assets")
 SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
 # The vocabulary itself, and the types of the format, whose ids a test compares with it.
 HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
@@ -34,7 +34,7 @@ NAMED = {
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # What a head is drafted with, and a model without a smaller one.
     "harness/report/arm_table.py": {"lossy"},  # a word in a column
-    "harness/models/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
+    "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
     "harness/campaign/server_arguments.toml": {"draft-model"},  # an option of servers

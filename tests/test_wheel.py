@@ -14,7 +14,7 @@ from tests.harness.openai.fake_server import serving
 from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("estimates", "harness", "schemas")
+ROOMS = ("answers", "estimates", "harness", "schemas")
 # What only the pipeline and the importers read, and a suite that a checkout has.
 NOT_INSTALLED = (
     "core-1.toml",

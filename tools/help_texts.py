@@ -19,7 +19,7 @@ from harness.stored_help import COLUMNS, FILE
 
 ROOT = Path(__file__).parents[1]
 # Packages lie inside `draftmap` in a wheel.
-INSIDE = ("harness", "estimates", "schemas")
+INSIDE = ("answers", "harness", "estimates", "schemas")
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 `memory_points.json` of this folder, or a file like it, lists public logs: each with what a person
 knows before loading and the buffers that the engine logged. Prediction and fact are printed next to
-each other, then the errors. `--write` stores those in `estimates/plan/planner_errors.json`, from
+each other, then the errors. `--write` stores those in `answers/planner_errors.json`, from
 where pages and the terminal take them.
 """
 
@@ -18,7 +18,7 @@ from bench.plan.comparison import ComparedPlan, compared, memory_error
 from bench.plan.points import POINTS, UnknownShapeError, listed_points
 
 WIDTH = 150
-ERRORS = Path(__file__).parents[2] / "estimates" / "plan" / "planner_errors.json"
+ERRORS = Path(__file__).parents[2] / "answers" / "planner_errors.json"
 
 
 def main() -> None:

@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from answers.learned import LoggedMemoryError
+from answers.memory import RUNTIME_MIB
+from answers.model import KINDS, LayerPlacement, Memory
+from answers.placement import LoadPlan, Projection, allowance_mib, fit, project
 from bench.plan.points import Point, facts_behind
-from estimates.plan.learned import LoggedMemoryError
-from estimates.plan.memory import RUNTIME_MIB
-from estimates.plan.model import KINDS, LayerPlacement, Memory
-from estimates.plan.placement import Case, Projection, allowance_mib, fit, project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +108,9 @@ def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
     )
 
 
-def projected(point: Point) -> tuple[Case, Projection]:
+def projected(point: Point) -> tuple[LoadPlan, Projection]:
     """What is loaded, and where the planner puts it. Raises `UnknownShapeError`."""
-    case = Case(
+    case = LoadPlan(
         target=facts_behind(point),
         setting=point.setting,
         devices=(Memory(name=point.device, free_mib=point.free_mib),),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from estimates.plan.memory import state_bytes
-from estimates.plan.model import Facts, Layer, Setting
-from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.memory import state_bytes
+from answers.model import Layer, ModelFacts, Setting
+from answers.shapes import facts_of, quantisation_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
 _DEFAULT = "Q4_K_M"
@@ -92,7 +92,7 @@ def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
     return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 
-def facts_behind(point: Point) -> Facts:
+def facts_behind(point: Point) -> ModelFacts:
     """The facts of a model by the table of shapes, or by what the point says of it.
 
     Raises `UnknownShapeError` where neither says what its layers are.
@@ -124,7 +124,7 @@ def facts_behind(point: Point) -> Facts:
     )
 
 
-def _bare_facts(point: Point, arch: Arch) -> Facts:
+def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
     """Facts of a model that the table of shapes does not have."""
     known = point.file_bytes is not None
     weight = 1.0 if known else 0.0  # all layers alike, until they are scaled to the file
@@ -132,7 +132,7 @@ def _bare_facts(point: Point, arch: Arch) -> Facts:
     head = Layer(k_width=arch.k_gqa, v_width=arch.v_gqa, weight_bytes=weight)
     bits = quantisation_of(point.quant) or quantisation_of(_DEFAULT) if known else None
     matrix = arch.n_vocab * arch.n_embd / 8
-    facts = Facts(
+    facts = ModelFacts(
         name=point.model,
         embedding=arch.n_embd,
         vocabulary=arch.n_vocab,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from answers.presets import DEFAULT_TARGET
 from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
@@ -14,7 +15,6 @@ from harness.campaign.options import Options
 from harness.campaign.suite import first_of_each_task
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_TARGET
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas import private
 from schemas.method import DRAFT_MODEL, Method

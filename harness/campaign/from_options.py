@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from answers.presets import DEFAULT_TARGET, default_draft
 from harness.campaign import builder as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
@@ -14,9 +15,8 @@ from harness.errors import BadInputError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
-from harness.models.presets import DEFAULT_TARGET, default_draft
 from harness.models.resolve import on_disk, own_head, planned, resolve
-from harness.plan.run_check import automatic_layers, require_room
+from harness.models.room import automatic_layers, require_room
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 

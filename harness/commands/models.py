@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
+from answers.presets import default_draft
 from harness import console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.command_help import Command
 from harness.errors import NO, MachineError
 from harness.models.compatibility import compare_files
-from harness.models.presets import default_draft
+from harness.models.overview import overview
 from harness.models.resolve import on_disk, resolve
-from harness.plan.overview import overview
 from harness.report.model_table import show, show_comparison
 from schemas.codec import encode
 

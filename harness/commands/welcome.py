@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from answers.presets import presets
 from harness import PROGRAM, console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.machine import engines
 from harness.machine.detect import machine
 from harness.models.hub import default_client
-from harness.models.presets import presets
-from harness.plan.overview import ModelEntry, ModelsOverview, assess, memory_of
+from harness.models.overview import ModelEntry, ModelsOverview, assess, memory_of
 from schemas.submission import Machine
 from schemas.vocabulary import say
 

@@ -7,6 +7,7 @@ from tempfile import TemporaryFile
 
 import psutil
 
+from answers.presets import DEFAULT_DRAFT
 from harness import files
 from harness.campaign.from_options import campaign_from
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
@@ -22,9 +23,8 @@ from harness.machine.engines import (
     server_program,
 )
 from harness.machine.environment import Watch
-from harness.models.presets import DEFAULT_DRAFT
+from harness.models.overview import fitting_presets
 from harness.models.resolve import on_disk
-from harness.plan.overview import fitting_presets
 from harness.runners import CONNECT
 from harness.runners.devices import devices
 from harness.runners.llama_server import binary

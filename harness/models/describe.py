@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import orjson
 
+from answers.presets import presets
 from harness import files
 from harness.models import gguf_header
 from harness.models.model_file import ModelFile
-from harness.models.presets import presets
 from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS

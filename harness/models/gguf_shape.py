@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from estimates.plan.memory import state_bytes
-from estimates.plan.model import Facts, Layer
+from answers.memory import state_bytes
+from answers.model import Layer, ModelFacts
 from harness.errors import BadInputError
 from harness.models.gguf_file import architecture_of, opened, part_paths
 from harness.models.gguf_parse import GgufHeader, Tensor
@@ -17,12 +17,12 @@ _MOST_LAYERS = 4096
 _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2": 4, "exaone4": 4}
 
 
-def facts_of_file(path: Path) -> Facts:
+def facts_of_file(path: Path) -> ModelFacts:
     """The facts in a file on this disk, or in one of several parts. Raises `BadInputError`."""
     return facts_of(path.name, [opened(part) for part in part_paths(path)])
 
 
-def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
+def facts_of(name: str, headers: Sequence[GgufHeader]) -> ModelFacts:
     """What the header of a model, in one file or several, says about its memory."""
     architecture = architecture_of(name, headers)
     header, tensors = headers[0], [tensor for part in headers for tensor in part.tensors]
@@ -36,7 +36,7 @@ def facts_of(name: str, headers: Sequence[GgufHeader]) -> Facts:
         for x in tensors
         if _BLOCK.match(x.name) is None and x.name not in ("token_embd.weight", "output.weight")
     )
-    return Facts(
+    return ModelFacts(
         name=header.text("general.name") or name,
         architecture=architecture,
         embedding=_number(header, "embedding_length"),

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of, shapes
+from answers.presets import DEFAULT_DRAFT, HEAD, Preset, preset_named, presets
+from answers.shapes import facts_of, quantisation_of, shape_of, shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
 from harness.models import embedded, gguf_shape, hub, hub_names
 from harness.models.derived import derive
 from harness.models.describe import WeightsFile
 from harness.models.model_file import ModelFile
-from harness.models.presets import DEFAULT_DRAFT, HEAD, Preset, preset_named, presets
 from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import METHODS, RUNNERS

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from estimates.plan.choices import Plan, PlannedModel, PlanOption
+from answers.choices import Plan, PlannedModel, PlanOption
+from answers.presets import preset_named
 from harness import PROGRAM
 from harness.machine.command_line import pasted
-from harness.models.presets import preset_named
 from harness.plan.options import USUAL_CONTEXT
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES

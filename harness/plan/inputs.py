@@ -6,22 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from estimates.plan.alternatives import Ways
-from estimates.plan.choices import PlannedModel
-from estimates.plan.commands import methods_by, usual_depth
-from estimates.plan.learned import learned
-from estimates.plan.placement import Case, Draft
-from estimates.plan.speculation import DraftSource, Speculation
-from estimates.plan.speed import MachineSpeed
+from answers.alternatives import DraftSources
+from answers.choices import PlannedModel
+from answers.commands import default_depth, methods_by
+from answers.learned import learned
+from answers.machines import Computer
+from answers.placement import Draft, LoadPlan
+from answers.presets import default_draft
+from answers.rounds import DraftSource, Speculation
+from answers.speed import MachineSpeed
 from harness.errors import BadInputError
+from harness.machine.computer import computer_of
 from harness.machine.engines import SERVER_PROGRAM, default_runner, server_program
 from harness.models.compatibility import compare_files, refusal
-from harness.models.presets import default_draft
+from harness.models.model_facts import find
+from harness.models.room import other_vocabulary
 from harness.plan import options
-from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
-from harness.plan.run_check import other_vocabulary
-from harness.plan.sources import find
 from schemas.vocabulary import METHODS, RUNNERS
 
 
@@ -40,8 +41,8 @@ class PlanInputs:
     target: PlannedModel
     draft: PlannedModel | None
     speculation: Speculation | None
-    case: Case
-    ways: Ways
+    case: LoadPlan
+    ways: DraftSources
     speed: MachineSpeed
     layers: int | None
     cpu_experts: int | None
@@ -65,8 +66,8 @@ def plan_inputs(
     if models.target is None:
         message = "name a model, such as `python -m harness plan qwen3-8b`"
         raise BadInputError(message)
-    here = computer_of(computer)
-    server = None if computer.described else _server(computer.server_binary)
+    here = computer_of(computer.words)
+    server = None if here.described else _server(computer.server_binary)
     target = find(models.target, say=say)
     own = with_results(here, speed.results, target)
     source = _draft_source(models.draft, models.draft_kind)
@@ -105,12 +106,12 @@ def _ways(
     name: str,
     depth: int | None,
     acceptance: float | None,
-) -> Ways:
+) -> DraftSources:
     """The ways of drafting that need no name: by text, by heads, and with the usual draft."""
     # The method without a model that a run here measures.
     usual_methods = RUNNERS[default_runner() or SERVER_PROGRAM].default_methods
     text = next(name for name in usual_methods if METHODS[name].draft == "none")
-    return Ways(
+    return DraftSources(
         text=_speculation("text", target, depth, None, text),
         head=_speculation("own-head", target, depth, acceptance),
         model=_speculation("model", target, depth, acceptance),
@@ -159,11 +160,11 @@ def _case(
     target: PlannedModel,
     draft: PlannedModel | None,
     own: Computer,
-) -> Case:
+) -> LoadPlan:
     source = speculation.source if speculation else None
     # Newer llama.cpp keeps states to undo rejected tokens of these ways of drafting.
     rolls_back = target.facts.recurrent and source in ("own-head", "other-head")
-    return Case(
+    return LoadPlan(
         target=target.facts,
         setting=load.setting(speculation.depth if speculation and rolls_back else 0),
         devices=own.devices,
@@ -189,7 +190,7 @@ def _speculation(
         source=source,
         method=method,
         curve=next((x for x in curves if any(_plain(x.target) in n for n in names)), None),
-        depth=depth or usual_depth(method),
+        depth=depth or default_depth(method),
         acceptance=acceptance,
     )
 

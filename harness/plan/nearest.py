@@ -6,18 +6,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from answers.choices import PlannedModel
+from answers.learned import learned
+from answers.machines import Computer, without_size
+from answers.measured import MeasuredSetting
+from answers.model import ModelFacts
+from answers.rates import Rate, gb_per_token, rate_of, reached
+from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.identity import identify
 from estimates.pairing import plain_tps
-from estimates.plan.choices import PlannedModel
-from estimates.plan.learned import learned
-from estimates.plan.measured import MeasuredSetting
-from estimates.plan.model import Facts
-from estimates.plan.rates import Rate, gb_per_token, rate_of, reached
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import bytes_per_token, normalised
 from harness.errors import BadInputError
 from harness.files import result_bytes
-from harness.plan.computer import Computer, without_size
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -93,7 +93,9 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
     if shape is not None and bits is not None:
         facts = facts_of(shape, bits, file_bytes=target.file_bytes)
     elif read is not None:
-        facts = Facts(name=target.name, embedding=0, vocabulary=0, layers=(), output_bytes=read)
+        facts = ModelFacts(
+            name=target.name, embedding=0, vocabulary=0, layers=(), output_bytes=read
+        )
     else:
         return
     device = normalised(without_size(identify(submission).device_label))

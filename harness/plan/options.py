@@ -1,12 +1,13 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from estimates.plan.commands import methods_by
-from estimates.plan.memory import KV_TYPE_BYTES
-from estimates.plan.model import Setting
+from answers.commands import methods_by
+from answers.machines import MachineWords
+from answers.memory import KV_TYPE_BYTES
+from answers.model import Setting
 from harness.options import option
 
 _model = partial(option, panel="Models")
@@ -128,9 +129,10 @@ class ComputerOptions:
     )
 
     @property
-    def described(self) -> bool:
-        """Whether another machine than this one is meant."""
-        return bool(self.gpus) or self.vram is not None or self.ram is not None
+    def words(self) -> MachineWords:
+        """The same for `answers`, which knows nothing of options."""
+        given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
+        return MachineWords(**dict(given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
+from answers import alternatives, warnings
+from answers.choices import Plan, PlanOption
+from answers.commands import loading, method_of
+from answers.model import LayerPlacement
+from answers.placement import Projection, fit, largest_context, merge_placements, placed, project
+from answers.rounds import speedup
+from answers.speed import plain
 from estimates.engine_commands import drafting
-from estimates.plan import alternatives
-from estimates.plan.choices import Plan, PlanOption
-from estimates.plan.commands import loading, method_of
-from estimates.plan.model import LayerPlacement
-from estimates.plan.placement import Projection, fit, largest_context, placed, project, together
-from estimates.plan.speculation import speedup
-from estimates.plan.speed import plain
-from harness.plan import warnings
 from harness.plan.inputs import PlanInputs
 from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
@@ -49,7 +48,7 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
         models = placed(inputs.case, found.placement)
         for (devices, host), each in zip(models, sizes, strict=True):
             each.replace_in(devices, host)
-        found = together(inputs.case, found.placement, models, exact=True)
+        found = merge_placements(inputs.case, found.placement, models, exact=True)
     alone = _alone(inputs)
     gain, tps = None, plain(inputs.case, found, inputs.speed)
     if inputs.speculation is not None:
@@ -73,9 +72,9 @@ def _answer(inputs: PlanInputs, sizes: tuple[AllocatedSizes, ...] | None) -> Pla
         alone=alone,
         context_max=largest_context(inputs.case, found.placement),
         context_max_alone=largest_context(alone.case, alone.found.placement),
-        alternatives=alternatives.of(asked, alone, inputs.speed, ways=inputs.ways),
+        alternatives=alternatives.list_alternatives(asked, alone, inputs.speed, ways=inputs.ways),
         exact=sizes is not None,
-        warnings=(*warnings.of(asked, alone, gain), *inputs.notes),
+        warnings=(*warnings.warnings_for(asked, alone, gain), *inputs.notes),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
 
-from estimates.plan.model import Buffers
+from answers.model import Buffers
 from harness.machine.engines import server_environment
 from harness.models.gguf_file import opened, part_paths, sparse_copy
 

@@ -7,11 +7,11 @@ from textwrap import fill
 from rich.console import Console
 from rich.table import Table
 
+from answers.presets import Preset, presets
 from harness import PROGRAM
 from harness.models import compatibility
-from harness.models.presets import Preset, presets
+from harness.models.overview import ModelEntry, ModelsOverview
 from harness.models.resolve import names
-from harness.plan.overview import ModelEntry, ModelsOverview
 from schemas.vocabulary import say
 
 _MB = 1_000_000

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from answers.model import Setting
 from estimates.model import Summary
-from estimates.plan.model import Setting
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.plan.run_check import failed_allocation
+from harness.models.room import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.report.use import LocalFiles
 from harness.run import execute, journal

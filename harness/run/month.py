@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from answers.presets import month, presets
 from estimates.identity import identify
 from estimates.model import Summary
 from harness import __version__, console
@@ -9,8 +10,7 @@ from harness.campaign.method_parser import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.machine.detect import machine
-from harness.models.presets import month, presets
-from harness.plan.overview import answer, memory_of, needed_bytes
+from harness.models.overview import answer, memory_of, needed_bytes
 from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say

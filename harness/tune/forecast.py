@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from answers.rounds import chance_of
 from estimates import decomposition as parts
 from estimates.pairing import pair
-from estimates.plan.speculation import chance_of
 from schemas.submission import Arm, Probes, Submission, Trial
 
 # A forecast that is further behind the best one than this is not raced.

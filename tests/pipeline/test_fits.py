@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from estimates.plan.model import Buffers, Memory, Setting
-from estimates.plan.placement import Case, Draft, Projection, fit, free_of, largest_context
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speed import MachineSpeed, plain
+from answers.model import Buffers, Memory, Setting
+from answers.placement import Draft, LoadPlan, Projection, fit, free_of, largest_context
+from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.speed import MachineSpeed, plain
 from harness.plan.inputs import plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
@@ -50,7 +50,7 @@ def wish(rng: random.Random, file: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def case_of(asked: dict[str, Any], file: dict[str, Any]) -> Case:
+def case_of(asked: dict[str, Any], file: dict[str, Any]) -> LoadPlan:
     """The same question as `harness/plan/inputs.py` asks it."""
     shape = shape_of(asked["model"])
     assert shape is not None
@@ -68,7 +68,7 @@ def case_of(asked: dict[str, Any], file: dict[str, Any]) -> Case:
     if asked.get("shared"):
         host_mib = asked["memory"] * 1024 - 2048.0
         free_mib = min(host_mib, asked["memory"] * 1024 * 0.75)
-    return Case(
+    return LoadPlan(
         target=facts,
         setting=setting,
         devices=(Memory(name="card", free_mib=free_mib),),

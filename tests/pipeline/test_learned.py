@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from estimates.plan.learned import learned as shipped
-from estimates.plan.learned import logged_memory_error
+from answers.learned import learned as shipped
+from answers.learned import logged_memory_error
 from estimates.summary import summarize
 from pipeline.data.database import open_database
 from pipeline.site.pages import learned
@@ -109,7 +109,7 @@ def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
 
 def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:
     made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates, USED)))
-    file = json.loads(resources.files("estimates.plan").joinpath("learned.json").read_bytes())
+    file = json.loads(resources.files("answers").joinpath("learned.json").read_bytes())
 
     assert made.keys() == file.keys()
     assert made["errors"].keys() == file["errors"].keys()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from answers.presets import presets
 from estimates.identity import canonical_name
-from harness.models.presets import presets
 from pipeline.data.database import open_database
 from schemas.submission import Submission
 from schemas.vocabulary import WEIGHTS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimates.plan.speculation import tokens_per_round
+from answers.rounds import tokens_per_round
 from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("draftmap", "estimates", "harness", "schemas")
+FOLDERS = ("answers", "draftmap", "estimates", "harness", "schemas")
 FILES = ("pyproject.toml", "LICENSE")
 
 

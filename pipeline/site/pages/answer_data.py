@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import duckdb
 import orjson
 
+from answers.placement import SHARING
+from answers.shapes import quantisation_of, shape_of
 from estimates.model import ESTIMATOR
-from estimates.plan.placement import SHARING
-from estimates.plan.shapes import quantisation_of, shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import model, shown_commands
 from pipeline.site.pages.strips import evidence_address, other_dots, thinned

@@ -1,8 +1,8 @@
 """The page *Will it fit?*, and the file that it, "My machine" and the advisor plan with.
 
-The file holds what `estimates/plan` knows about each model: the weights and the cache of every
+The file holds what `answers` knows about each model: the weights and the cache of every
 layer, compute buffers, constants. `plan.js` adds these up for a visitor's memory as
-`estimates/plan/memory.py` does; a test compares the two. What else the same memory could buy is
+`answers/memory.py` does; a test compares the two. What else the same memory could buy is
 planned here, for the usual setting and sizes of memory.
 """
 
@@ -15,12 +15,12 @@ from operator import attrgetter
 import duckdb
 import orjson
 
+from answers import alternatives, memory, placement, shapes, speed
+from answers.choices import PlannedModel, PlanOption
+from answers.commands import method_of, speculation_by
+from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
+from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
-from estimates.plan import alternatives, memory, placement, shapes, speed
-from estimates.plan.choices import PlannedModel, PlanOption
-from estimates.plan.commands import method_of, speculation_by
-from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
-from estimates.plan.speculation import DraftSource
 from pipeline.site.pages import answer_data, learned
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
@@ -143,7 +143,7 @@ def _drafting(source: DraftSource) -> str:
     return shlex.join(drafting(method_of(speculation_by(source, HEAD_DEPTH))) or ())
 
 
-def model(shape: shapes.Shape) -> Mapping[str, object]:
+def model(shape: shapes.ShapeRow) -> Mapping[str, object]:
     """One model: its layers by kind, and its buffers that do not depend on the context."""
     facts = shapes.facts_of(shape, ONE_BYTE, with_head=shape.head_layers > 0)
     kinds = {_kind(layer): None for layer in facts.all_layers}
@@ -202,9 +202,9 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
     return tuple(found)
 
 
-def case_of(facts: Facts, gib: float) -> placement.Case:
+def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
     """A model alone on a card of this size, with the usual context."""
-    return placement.Case(
+    return placement.LoadPlan(
         target=facts,
         setting=Setting(context=DEFAULT_CONTEXT),
         devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
@@ -212,7 +212,7 @@ def case_of(facts: Facts, gib: float) -> placement.Case:
     )
 
 
-def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json]:
+def _others(shape: shapes.ShapeRow, gib: float, words: dict[str, int]) -> list[Json]:
     """What else a memory could hold, as times the plain speed, fastest first."""
     facts = _facts(shape, DEFAULT_QUANTISATION)
     machine = speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None)
@@ -230,7 +230,7 @@ def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json
         target=source,
         draft=None,
     )
-    others = alternatives.of(alone, alone, machine, longer=False)
+    others = alternatives.list_alternatives(alone, alone, machine, longer=False)
     base = alone.tps
     listed: list[Json] = []
     for plan in others:
@@ -243,7 +243,7 @@ def _others(shape: shapes.Shape, gib: float, words: dict[str, int]) -> list[Json
     return listed
 
 
-def _facts(shape: shapes.Shape, quantisation: str) -> Facts:
+def _facts(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
     return shapes.facts_of(
         shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
     )
@@ -255,7 +255,7 @@ def _kind(layer: Layer) -> tuple[float, ...]:
     return round(weights, DIGITS), round(experts, DIGITS), width, window, round(state, DIGITS)
 
 
-def _family(shape: shapes.Shape) -> str:
+def _family(shape: shapes.ShapeRow) -> str:
     """What comes before the size; all of Llama 3 have one vocabulary."""
     found = FAMILY.match(shape.name)
     return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else shape.name

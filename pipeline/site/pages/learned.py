@@ -8,15 +8,15 @@ from dataclasses import replace
 import duckdb
 import orjson
 
-from estimates.plan import speed
-from estimates.plan.learned import Errors, ResultsError, SpeedError, logged_memory_error
-from estimates.plan.measured import MeasuredSetting
-from estimates.plan.memory import RUNTIME_MIB
-from estimates.plan.model import MIB, LayerPlacement, Memory, Setting
-from estimates.plan.placement import Case, project
-from estimates.plan.rates import Rate, rate_of, reached
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speculation import Rounds, YieldCurve
+from answers import speed
+from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
+from answers.measured import MeasuredSetting
+from answers.memory import RUNTIME_MIB
+from answers.model import MIB, LayerPlacement, Memory, Setting
+from answers.placement import LoadPlan, project
+from answers.rates import Rate, rate_of, reached
+from answers.rounds import Rounds, YieldCurve
+from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import devices, normalised
 from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.rows import grouped, read
@@ -58,7 +58,9 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
             ubatch=row.micro_batch_tokens or Setting().ubatch,
         )
         room = Memory(name="room", free_mib=math.inf)
-        case = Case(target=facts, setting=setting, devices=() if row.on_cpu else (room,), host=room)
+        case = LoadPlan(
+            target=facts, setting=setting, devices=() if row.on_cpu else (room,), host=room
+        )
         placed = project(case, LayerPlacement(layers=0 if row.on_cpu else facts.placed_layers))
         planned = placed.host.total() if row.on_cpu else placed.devices[0].total() + RUNTIME_MIB
         rows.append((planned, float(row.measured_mib)))

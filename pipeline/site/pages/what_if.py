@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from estimates.plan.speculation import tokens_per_round
+from answers.rounds import tokens_per_round
 from pipeline.site.pages.flag_table import with_flags
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.proofs import proofs

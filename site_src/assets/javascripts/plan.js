@@ -1,4 +1,4 @@
-// The planner's sums for a visitor's memory: `estimates/plan/` (memory, placement, speed, commands)
+// The planner's sums for a visitor's memory: `answers/` (memory, placement, speed, commands)
 // with the facts of `plan.json`. A test gives both the same thousand random inputs.
 "use strict";
 

@@ -8,12 +8,12 @@ from typing import Literal
 import pytest
 from typer.testing import CliRunner, Result
 
+from answers.presets import presets
 from harness.cli import app
 from harness.commands import welcome
 from harness.machine.detect import machine
 from harness.models.hub_client import Hub
-from harness.models.presets import presets
-from harness.plan.overview import MachineMemory, answer, assess, memory_of, needed_bytes
+from harness.models.overview import MachineMemory, answer, assess, memory_of, needed_bytes
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
 

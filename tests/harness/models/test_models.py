@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from answers.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
 from harness.models import embedded, hub_names
 from harness.models.derived import write_floats
 from harness.models.describe import WeightsFile, describe
-from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
 from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf

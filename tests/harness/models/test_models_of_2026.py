@@ -7,15 +7,15 @@ import re
 
 import pytest
 
-from estimates.plan.learned import logged_memory_error
-from estimates.plan.shapes import shape_of
+from answers.learned import logged_memory_error
+from answers.presets import presets
+from answers.shapes import shape_of
 from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
 from harness.models.hub import default_client
 from harness.models.hub_names import choose
-from harness.models.presets import presets
-from harness.plan.overview import MachineMemory, assess, needed_bytes
+from harness.models.overview import MachineMemory, assess, needed_bytes
 from harness.run import month
 from harness.run.month import line, of_the_month
 from schemas.vocabulary import METHODS

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from harness import PROGRAM
 from harness.cli import app
 from harness.machine.detect import machine
-from harness.plan import run_check
+from harness.models import room
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 from tests.test_commands import passed, speculation
@@ -69,7 +69,7 @@ def after(words: list[str], flag: str) -> str | None:
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program that lists the options of a llama-server, where every model has room."""
     roomy = replace(machine(), ram_mib=128 * 1024)
-    monkeypatch.setattr(run_check, "machine", lambda: roomy)
+    monkeypatch.setattr(room, "machine", lambda: roomy)
     program = tmp_path / "llama-server"
     sizes = "\n".join(f"--{name} N    a size" for name in SIZES)
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}{sizes}\nTEXT\n", "utf-8")

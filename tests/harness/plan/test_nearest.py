@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from estimates.plan.choices import Plan, PlannedModel
-from estimates.plan.learned import learned
-from estimates.plan.measured import MeasuredSetting
-from estimates.plan.measured import nearest as nearest_setting
-from estimates.plan.model import Facts
-from estimates.plan.rates import Rate, reached
-from estimates.plan.speed import MachineSpeed
+from answers.choices import Plan, PlannedModel
+from answers.learned import learned
+from answers.machines import Computer, MachineWords
+from answers.measured import MeasuredSetting
+from answers.measured import nearest as nearest_setting
+from answers.model import ModelFacts
+from answers.rates import Rate, reached
+from answers.speed import MachineSpeed
 from harness.errors import BadInputError
+from harness.machine.computer import computer_of
 from harness.plan import nearest
-from harness.plan.computer import Computer, computer_of
 from harness.plan.inputs import plan_inputs
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
@@ -23,14 +24,14 @@ from schemas.vocabulary import METHODS
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
-    facts=Facts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9),
+    facts=ModelFacts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9),
     path=None,
     server_name="any.gguf",
 )
 
 
 def computer(*gpus: str) -> Computer:
-    return computer_of(ComputerOptions(gpus=gpus, ram=32))
+    return computer_of(MachineWords(gpus=gpus, ram=32))
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from answers.machines import bandwidth_of
 from harness.cli import app
 from harness.errors import BadInputError, MachineError
 from harness.machine.detect import machine
+from harness.models import room
 from harness.models.hub_client import Hub
-from harness.plan import inputs, run_check
-from harness.plan.computer import bandwidth_of
-from harness.plan.sources import find
+from harness.models.model_facts import find
+from harness.plan import inputs
 from tests.harness.fake_hub import FakeHub, serving
 from tests.harness.ggufs import write_gguf
 
@@ -279,9 +280,9 @@ def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small = replace(machine(), ram_mib=2048, gpus=())
-    monkeypatch.setattr(run_check, "machine", lambda: small)
+    monkeypatch.setattr(room, "machine", lambda: small)
 
     with pytest.raises(MachineError, match=r"need .* GiB and this machine has"):
-        run_check.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
-    run_check.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
-    run_check.require_room(("no-such-model",), 2048)
+        room.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
+    room.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
+    room.require_room(("no-such-model",), 2048)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from answers.presets import preset_named
 from harness import PROGRAM
 from harness.cli import app
 from harness.machine.detect import machine
-from harness.models.presets import preset_named
-from harness.plan import run_check
+from harness.models import room
 
 CARDS: dict[str, tuple[str, ...]] = {
     "RTX 3060 12 GB": ("--gpu", "RTX 3060 12 GB", "--ram", "32"),
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("binding")
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub's cache with nothing in it, no hub, and a machine with room for every model."""
     roomy = replace(machine(), ram_mib=128 * 1024)
-    monkeypatch.setattr(run_check, "machine", lambda: roomy)
+    monkeypatch.setattr(room, "machine", lambda: roomy)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
 

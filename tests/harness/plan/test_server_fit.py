@@ -3,18 +3,20 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from estimates.plan.commands import loading
-from estimates.plan.memory import place
-from estimates.plan.model import LayerPlacement, Setting
+from answers.commands import loading
+from answers.machines import MachineWords
+from answers.memory import place
+from answers.model import LayerPlacement, Setting
 from harness.errors import BadInputError
+from harness.machine.computer import computer_of
 from harness.models import embedded
 from harness.models.gguf_shape import facts_of_file
 from harness.plan import inputs
-from harness.plan.computer import computer_of
 from harness.plan.inputs import PlanInputs, plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
@@ -155,8 +157,8 @@ def inputs_with(server: Path, folder: Path) -> PlanInputs:
 def test_a_plan_takes_the_sizes_that_a_server_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = computer_of(ComputerOptions(gpus=("RTX 4060 8 GB",), ram=8))
-    monkeypatch.setattr(inputs, "computer_of", lambda _: machine)
+    machine = replace(computer_of(MachineWords(gpus=("RTX 4060 8 GB",), ram=8)), described=False)
+    monkeypatch.setattr(inputs, "computer_of", lambda _=None: machine)
     server = program(tmp_path / "server", SERVER_LOG)
 
     found = plan(inputs_with(server, tmp_path))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from answers.rounds import chance_of
 from bench import tune, tune_rigs
-from estimates.plan.speculation import chance_of
 from harness.tune import decisions, forecast
 from harness.tune.forecast import Candidate
 from schemas.method import Method

@@ -2,9 +2,10 @@
 
 import pytest
 
-from estimates.plan.choices import Plan
-from harness.plan import computer
-from harness.plan.computer import computer_of, shares_memory
+from answers.choices import Plan
+from answers.machines import MachineWords, shares_memory
+from harness.machine import computer
+from harness.machine.computer import computer_of
 from harness.plan.inputs import plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
@@ -28,7 +29,7 @@ def planned(target: str, gpu: str, **others: float) -> Plan:
 
 
 def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:
-    found = computer_of(ComputerOptions(gpus=("Apple M3 Max 64 GB",)))
+    found = computer_of(MachineWords(gpus=("Apple M3 Max 64 GB",)))
 
     assert found.unified
     assert found.devices[0].free_mib == 0.75 * 65536
@@ -46,7 +47,7 @@ def test_what_lies_on_the_device_of_one_memory_takes_room_of_the_host() -> None:
     ("name", "free_gib"), [("m3 max 64", 48), ("framework desktop 128gb", 96), ("m2 air 16 gb", 12)]
 )
 def test_graphics_may_use_three_quarters_of_one_memory(name: str, free_gib: int) -> None:
-    (device,) = computer_of(ComputerOptions(gpus=(name,))).devices
+    (device,) = computer_of(MachineWords(gpus=(name,))).devices
 
     assert device.free_mib == free_gib * 1024
 
@@ -73,20 +74,20 @@ def test_cards_whose_memory_windows_does_not_state_are_cards(
     uhd = Gpu(name="Intel(R) UHD Graphics 770", vendor="intel")
     monkeypatch.setattr(computer, "machine", lambda: known)
 
-    (card,) = computer_of(ComputerOptions()).devices
+    (card,) = computer_of().devices
 
     assert card.free_mib == 24 * 1024 * 0.95 - 700
     monkeypatch.setattr(computer, "machine", lambda: rig(uhd, *known.gpus))
-    assert [each.name for each in computer_of(ComputerOptions()).devices] == [known.gpus[0].name]
+    assert [each.name for each in computer_of().devices] == [known.gpus[0].name]
     monkeypatch.setattr(computer, "machine", lambda: rig(uhd))
-    assert computer_of(ComputerOptions()).devices == ()
+    assert computer_of().devices == ()
 
 
 def test_this_mac_computes_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     mac = rig(Gpu(name="Apple M3 Max", vendor="apple"))
     monkeypatch.setattr(computer, "machine", lambda: mac)
 
-    found = computer_of(ComputerOptions())
+    found = computer_of()
 
     assert found.unified
     assert found.devices[0].name == "Apple M3 Max"

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from answers.commands import loading, method_of
+from answers.model import Buffers, ModelFacts
+from answers.placement import LoadPlan, Projection
+from answers.rounds import Speculation
+from answers.speed import SpeedEstimate
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
-from estimates.plan.commands import loading, method_of
-from estimates.plan.model import Buffers, Facts
-from estimates.plan.placement import Case, Projection
-from estimates.plan.speculation import Speculation
-from estimates.plan.speed import SpeedEstimate
 from schemas.codec import Json
 from schemas.vocabulary import HELPS_ABOVE
 
@@ -24,7 +24,7 @@ class PlannedModel:
     The name is that of a file, or `-hf owner/repo:quant` where a server fetches it.
     """
 
-    facts: Facts
+    facts: ModelFacts
     path: Path | None
     server_name: str
     notes: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class PlanOption:
     """A way to use the memory: what is loaded, where, and how fast it is."""
 
     changes: str
-    case: Case
+    case: LoadPlan
     found: Projection
     speculation: Speculation | None
     tps: SpeedEstimate

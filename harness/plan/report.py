@@ -7,14 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estimates.plan.choices import Plan, PlanOption
-from estimates.plan.learned import learned, logged_memory_error
-from estimates.plan.model import KIND_LABELS, KINDS, Buffers
-from estimates.plan.speculation import Speculation, tokens_per_round
-from estimates.plan.speed import NEAREST_ERROR, SpeedEstimate
+from answers.choices import Plan, PlanOption
+from answers.learned import learned, logged_memory_error
+from answers.model import KIND_LABELS, KINDS, Buffers
+from answers.rounds import Speculation, tokens_per_round
+from answers.speed import NEAREST_ERROR, SpeedEstimate
+from answers.warnings import SLOWER
 from harness.machine.command_line import pasted
 from harness.plan.confirm import run_line
-from harness.plan.warnings import SLOWER
 from harness.report.use import folded
 from schemas.vocabulary import say
 

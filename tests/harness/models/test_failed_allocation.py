@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
-from estimates.plan.placement import Case, Draft
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from harness.plan import run_check
-from harness.plan.computer import computer_of
-from harness.plan.options import ComputerOptions
-from harness.plan.warnings import after_failure
+from answers.machines import MachineWords
+from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.placement import Draft, LoadPlan
+from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.warnings import after_failure
+from harness.machine.computer import computer_of
+from harness.models import room
 from harness.run import run_reports
 from tests.harness.ggufs import write_gguf
 
 
-def known(name: str) -> Facts:
+def known(name: str) -> ModelFacts:
     shape = shape_of(name)
     assert shape is not None
     return facts_of(shape, quantisation_of("Q4_K_M"))
 
 
-CASE = Case(
+CASE = LoadPlan(
     target=known("qwen3-8b"),
     setting=Setting(context=32768),
     devices=(Memory(name="RTX 4060", free_mib=7000),),
@@ -31,7 +31,7 @@ CASE = Case(
 WHOLE = LayerPlacement(layers=37)
 
 
-def said(case: Case) -> str:
+def said(case: LoadPlan) -> str:
     return "\n".join(after_failure(case, WHOLE))
 
 
@@ -82,12 +82,12 @@ def test_where_nothing_fits_another_model_is_advised() -> None:
 
 
 def test_a_run_plans_the_files_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = computer_of(ComputerOptions(gpus=("RTX 4060 8 GB",), ram=8))
-    monkeypatch.setattr(run_check, "computer_of", lambda _: machine)
+    machine = computer_of(MachineWords(gpus=("RTX 4060 8 GB",), ram=8))
+    monkeypatch.setattr(room, "computer_of", lambda _=None: machine)
     path = write_gguf(tmp_path / "t.gguf")
 
-    lines = run_check.failed_allocation(path, path, Setting(), layers=-1, draft_layers=-1)
-    broken = run_check.failed_allocation(
+    lines = room.failed_allocation(path, path, Setting(), layers=-1, draft_layers=-1)
+    broken = room.failed_allocation(
         tmp_path / "none.gguf", None, Setting(), layers=-1, draft_layers=-1
     )
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from estimates.plan.choices import PlannedModel, PlanOption
-from estimates.plan.commands import speculation_by
-from estimates.plan.model import Facts
-from estimates.plan.placement import Case, Draft, fit, largest_context
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speculation import Speculation, speedup
-from estimates.plan.speed import MachineSpeed, SpeedEstimate, plain
+from answers.choices import PlannedModel, PlanOption
+from answers.commands import speculation_by
+from answers.model import ModelFacts
+from answers.placement import Draft, LoadPlan, fit, largest_context
+from answers.rounds import Speculation, speedup
+from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -23,7 +23,7 @@ _LEAST_GROWTH = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class DraftSources:
     """What can draft for a target: the text, its own head if it has one, and a smaller model."""
 
     text: Speculation
@@ -33,7 +33,7 @@ class Ways:
     draft_name: str = ""
 
 
-WITHOUT_DRAFT = Ways(
+WITHOUT_DRAFT = DraftSources(
     text=speculation_by("text"),
     head=speculation_by("own-head"),
     model=speculation_by("model"),
@@ -41,12 +41,12 @@ WITHOUT_DRAFT = Ways(
 )
 
 
-def of(
+def list_alternatives(
     asked: PlanOption,
     alone: PlanOption,
     speed: MachineSpeed,
     *,
-    ways: Ways = WITHOUT_DRAFT,
+    ways: DraftSources = WITHOUT_DRAFT,
     longer: bool = True,
 ) -> tuple[PlanOption, ...]:
     """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
@@ -69,7 +69,7 @@ def of(
 
 
 def drafting(
-    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, ways: Ways
+    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, ways: DraftSources
 ) -> Iterator[PlanOption]:
     """The ways to draft from another source than what was asked."""
     source = asked.speculation.source if asked.speculation else None
@@ -90,7 +90,7 @@ def drafting(
         yield _option(like, changes, with_draft, ways.model, alone.tps, speed)
 
 
-def _other_places(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
+def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
     """Other places and numbers of slots for the draft that was asked."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
@@ -103,7 +103,7 @@ def _other_places(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation]]:
         yield f"{asked.changes}, with one slot", single, speculation
 
 
-def _other_cache(asked: PlanOption) -> Iterator[tuple[str, Case, Speculation | None]]:
+def _other_cache(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation | None]]:
     setting = asked.case.setting
     if setting.kv_k != "f16" or not any(layer.k_width for layer in asked.case.target.layers):
         return
@@ -161,7 +161,7 @@ def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
 
 
 def _other_target(
-    alone: PlanOption, changes: str, facts: Facts, file: str, speed: MachineSpeed
+    alone: PlanOption, changes: str, facts: ModelFacts, file: str, speed: MachineSpeed
 ) -> PlanOption:
     """Another model in place of the target, without a draft."""
     case = replace(alone.case, target=facts)
@@ -172,7 +172,7 @@ def _other_target(
 def _option(
     like: PlanOption,
     changes: str,
-    case: Case,
+    case: LoadPlan,
     speculation: Speculation | None,
     base: SpeedEstimate,
     speed: MachineSpeed,

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.plan import speed
-from estimates.plan.measured import nearest
-from estimates.plan.model import LayerPlacement
-from estimates.plan.placement import Case, Projection
+from answers import speed
+from answers.measured import nearest
+from answers.model import LayerPlacement
+from answers.placement import LoadPlan, Projection
 
 # What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
 DraftSource = Literal["model", "own-head", "other-head", "text"]
@@ -90,7 +90,7 @@ def chance_of(tokens: float, depth: int) -> float:
 
 
 def speedup(
-    case: Case,
+    case: LoadPlan,
     found: Projection,
     baseline: speed.SpeedEstimate,
     machine: speed.MachineSpeed,
@@ -133,7 +133,7 @@ def tokens_per_round(accepted: float, depth: int) -> float:
 
 
 def round_time_ms(
-    case: Case,
+    case: LoadPlan,
     found: Projection,
     machine: speed.MachineSpeed,
     speculation: Speculation,
@@ -161,7 +161,7 @@ def round_time_ms(
 
 
 def _draft_ms(
-    case: Case, machine: speed.MachineSpeed, speculation: Speculation, placement: LayerPlacement
+    case: LoadPlan, machine: speed.MachineSpeed, speculation: Speculation, placement: LayerPlacement
 ) -> float:
     """Milliseconds of one drafted token."""
     draft = case.draft

@@ -1,8 +1,8 @@
 """The words of a llama-server line that load a plan, and the methods that it can draft with."""
 
+from answers.model import LayerPlacement, Setting
+from answers.rounds import DraftSource, Speculation
 from estimates.engine_commands import default_method
-from estimates.plan.model import LayerPlacement, Setting
-from estimates.plan.speculation import DraftSource, Speculation
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
@@ -24,10 +24,10 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
 def speculation_by(source: DraftSource, depth: int | None = None) -> Speculation:
     """Speculation from this source with the usual method, at its usual depth without another."""
     method = methods_by(source)[0]
-    return Speculation(source=source, method=method, depth=depth or usual_depth(method))
+    return Speculation(source=source, method=method, depth=depth or default_depth(method))
 
 
-def usual_depth(method: str) -> int:
+def default_depth(method: str) -> int:
     """The longest draft of a method where none is asked for."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from estimates.plan.choices import PlanOption
-from estimates.plan.model import KIND_LABELS, Buffers, LayerPlacement, Memory
-from estimates.plan.placement import Case, fit, largest_context, project
-from estimates.plan.speed import SpeedEstimate
+from answers.choices import PlanOption
+from answers.model import KIND_LABELS, Buffers, LayerPlacement, Memory
+from answers.placement import LoadPlan, fit, largest_context, project
+from answers.speed import SpeedEstimate
 from schemas.vocabulary import say
 
 SLOWER = "expect it to be slower than no draft"
@@ -14,7 +14,9 @@ _WIDE_BATCH = 32
 _ABOUT_EVEN = 0.99
 
 
-def of(asked: PlanOption, alone: PlanOption, gain: SpeedEstimate | None) -> tuple[str, ...]:
+def warnings_for(
+    asked: PlanOption, alone: PlanOption, gain: SpeedEstimate | None
+) -> tuple[str, ...]:
     """The warnings about a choice, the most important first."""
     return (
         *_room(asked),
@@ -93,7 +95,7 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
         )
 
 
-def after_failure(case: Case, placement: LayerPlacement) -> Iterator[str]:
+def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """What an allocation that failed would have taken of what is free, and what fits instead."""
     found = project(replace(case, margin_mib=0.0), placement)
     places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
@@ -119,7 +121,7 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
     )
 
 
-def _fitting(case: Case, placement: LayerPlacement) -> Iterator[str]:
+def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """Options of a run with which the plan fits, those that change the least first."""
     if project(case, placement).fits:
         return
@@ -135,7 +137,7 @@ def _fitting(case: Case, placement: LayerPlacement) -> Iterator[str]:
         yield "no draft"
 
 
-def _placed_elsewhere(case: Case, placement: LayerPlacement) -> Iterator[str]:
+def _placed_elsewhere(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """Options that keep a part of the models in main memory."""
     draft, best = case.draft, fit(case)
     if draft is not None and case.devices and not draft.on_host:

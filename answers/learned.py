@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from estimates.plan.measured import MeasuredSetting
-from estimates.plan.rates import Rate
-from estimates.plan.speculation import Rounds, YieldCurve
+from answers.measured import MeasuredSetting
+from answers.rates import Rate
+from answers.rounds import Rounds, YieldCurve
 from schemas.codec import Json, decode
 from schemas.vocabulary import say
 
@@ -96,5 +96,5 @@ def logged_memory_error() -> LoggedMemoryError:
 
 
 def _json(name: str) -> Json:
-    found: Json = json.loads(resources.files("estimates.plan").joinpath(name).read_bytes())
+    found: Json = json.loads(resources.files("answers").joinpath(name).read_bytes())
     return found

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from estimates.plan.memory import place
-from estimates.plan.model import LayerPlacement, Setting
+from answers.memory import place
+from answers.model import LayerPlacement, Setting
+from answers.presets import Pair, Preset, pairs, presets
+from harness.machine.computer import own_cards
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
 from harness.models.hub import default_client
-from harness.models.presets import Pair, Preset, pairs, presets
+from harness.models.model_facts import head_facts, preset_facts
 from harness.models.resolve import preset_path
-from harness.plan.computer import own_cards
-from harness.plan.sources import head_facts, preset_facts
 from schemas.submission import Machine
 
 if TYPE_CHECKING:

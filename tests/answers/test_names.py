@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.plan.cards import cards_named, nearest_cards
-from harness.plan.computer import computer_of
-from harness.plan.options import ComputerOptions
+from answers.machines import MachineWords
+from answers.names import cards_named, nearest_cards
+from harness.machine.computer import computer_of
 
 SPELLINGS = tomllib.loads(Path("tests/data/cards.toml").read_text("utf-8"))["cards"]
 
@@ -27,7 +27,7 @@ def test_an_unknown_card_gets_the_three_nearest_names() -> None:
 
 
 def test_several_of_a_card_have_its_only_size_each() -> None:
-    found = computer_of(ComputerOptions(gpus=("dual 3090",))).devices
+    found = computer_of(MachineWords(gpus=("dual 3090",))).devices
 
     assert len(found) == 2
     assert [card.bandwidth_gb_per_s for card in found] == [pytest.approx(936)] * 2

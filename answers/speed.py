@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from estimates.plan.measured import MeasuredSetting
-from estimates.plan.memory import kv_mib
-from estimates.plan.model import MIB, Facts, LayerPlacement
-from estimates.plan.placement import Case, Projection
+from answers.measured import MeasuredSetting
+from answers.memory import kv_mib
+from answers.model import MIB, LayerPlacement, ModelFacts
+from answers.placement import LoadPlan, Projection
 
 Basis = Literal["nearest", "physics"]
 
@@ -90,7 +90,7 @@ class StepTime:
         return self.device_ms + self.host_ms
 
 
-def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
+def plain(case: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second without speculation."""
     tps = _MS / reading(case, found.placement, machine).total_ms
     device = not found.placement.layers or machine.device_reached_gb_per_s is not None
@@ -109,7 +109,7 @@ def plain(case: Case, found: Projection, machine: MachineSpeed) -> SpeedEstimate
     )
 
 
-def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
+def step_ms(case: LoadPlan, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
     """Milliseconds of one step of the target over so many tokens."""
     read = reading(case, placement, machine, tokens=tokens)
     device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
@@ -120,7 +120,7 @@ def step_ms(case: Case, placement: LayerPlacement, machine: MachineSpeed, tokens
     return device + host
 
 
-def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> Iterator[str]:
+def _assumed(placement: LayerPlacement, facts: ModelFacts, machine: MachineSpeed) -> Iterator[str]:
     """The bandwidths that are needed and unknown."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
@@ -130,12 +130,12 @@ def _assumed(placement: LayerPlacement, facts: Facts, machine: MachineSpeed) -> 
         yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"
 
 
-def _reads_host(placement: LayerPlacement, facts: Facts) -> bool:
+def _reads_host(placement: LayerPlacement, facts: ModelFacts) -> bool:
     return placement.layers < facts.placed_layers or placement.cpu_experts > 0
 
 
 def reading(
-    case: Case,
+    case: LoadPlan,
     placement: LayerPlacement,
     machine: MachineSpeed,
     *,
@@ -160,12 +160,14 @@ def reading(
     return StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 
 
-def starts_ms(facts: Facts, layers: int) -> float:
+def starts_ms(facts: ModelFacts, layers: int) -> float:
     """What the kernels of so many layers on a device take to start."""
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 
-def bytes_per_step(facts: Facts, placement: LayerPlacement, tokens: int) -> tuple[float, float]:
+def bytes_per_step(
+    facts: ModelFacts, placement: LayerPlacement, tokens: int
+) -> tuple[float, float]:
     """Bytes that a step reads on devices and in host memory; experts as far as tokens need them."""
     share = touched_share(facts, tokens)
     device, host = (facts.output_bytes, 0.0) if placement.layers else (0.0, facts.output_bytes)
@@ -181,7 +183,7 @@ def bytes_per_step(facts: Facts, placement: LayerPlacement, tokens: int) -> tupl
     return device, host
 
 
-def touched_share(facts: Facts, tokens: int) -> float:
+def touched_share(facts: ModelFacts, tokens: int) -> float:
     """The share of a mixture's experts that a step of so many tokens reads."""
     if not facts.mixture:
         return 1.0
@@ -189,5 +191,5 @@ def touched_share(facts: Facts, tokens: int) -> float:
     return 1 - untouched
 
 
-def _on_device(index: int, facts: Facts, placement: LayerPlacement) -> bool:
+def _on_device(index: int, facts: ModelFacts, placement: LayerPlacement) -> bool:
     return index >= len(facts.all_layers) + 1 - placement.layers

@@ -5,12 +5,12 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from answers.model import LayerPlacement, Memory, Setting
+from answers.placement import LoadPlan, merge_placements, placed, project
+from answers.shapes import facts_of, quantisation_of, shape_of
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points
-from estimates.plan.model import LayerPlacement, Memory, Setting
-from estimates.plan.placement import Case, placed, project, together
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 
 POINTS = {point.id: point for point in listed_points()}
 
@@ -42,7 +42,7 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
 def test_what_fits_allows_for_is_the_weights_error_the_runtime_and_logits() -> None:
     target = facts_of(shape_of("qwen2.5-7b"), quantisation_of("Q4_K_M"))  # type: ignore[arg-type]
     room = Memory(name="card", free_mib=8000)
-    case = Case(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
+    case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
     found = project(case, LayerPlacement(layers=29))
     used = found.devices[0]
 
@@ -55,7 +55,7 @@ def test_what_fits_allows_for_is_the_weights_error_the_runtime_and_logits() -> N
     assert not project(less, found.placement).fits
     known = replace(less, target=replace(target, weights_error=0.0))
     assert project(known, found.placement).fits
-    assert together(less, found.placement, placed(less, found.placement), exact=True).fits
+    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).fits
 
 
 def test_a_point_of_unknown_shape_is_refused() -> None:

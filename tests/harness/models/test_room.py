@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from answers.machines import MachineWords
 from harness.campaign.from_options import with_layers
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError
+from harness.machine.computer import computer_of
+from harness.models import room
 from harness.models.model_file import ModelFile
-from harness.plan import run_check
-from harness.plan.computer import computer_of
-from harness.plan.options import ComputerOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
 
@@ -24,8 +24,8 @@ def model(path: Path) -> ModelFile:
 
 
 def on(monkeypatch: pytest.MonkeyPatch, *gpus: str) -> None:
-    described = computer_of(ComputerOptions(gpus=gpus, ram=8))
-    monkeypatch.setattr(run_check, "computer_of", lambda _: described)
+    described = computer_of(MachineWords(gpus=gpus, ram=8))
+    monkeypatch.setattr(room, "computer_of", lambda _=None: described)
 
 
 def test_all_layers_of_both_go_to_a_card_with_room(
@@ -68,4 +68,4 @@ def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
 
 def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_fetched() -> None:
     with pytest.raises(BadInputError, match=r"qwen3-0\.6b cannot draft for phi-4"):
-        run_check.require_room(("phi-4", "qwen3-0.6b"), 2048)
+        room.require_room(("phi-4", "qwen3-0.6b"), 2048)

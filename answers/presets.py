@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from estimates.plan.shapes import quantisation_of, shape_of, shapes
+from answers.shapes import quantisation_of, shape_of, shapes
 from schemas.vocabulary import METHODS, model_name
 from schemas.vocabulary.documents import document
 
@@ -176,4 +176,4 @@ def pairs() -> tuple[Pair, ...]:
 
 @cache
 def _tables() -> dict[str, Any]:
-    return document("presets", "harness.models")
+    return document("presets", "answers")

@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from estimates.plan.model import Facts, LayerPlacement
-from estimates.plan.speed import bytes_per_step, starts_ms
+from answers.model import LayerPlacement, ModelFacts
+from answers.speed import bytes_per_step, starts_ms
 
 _ALIKE = 0.2  # models whose sizes differ by less are equally near
 _GB, _MS = 1e9, 1000.0
@@ -29,7 +29,9 @@ class Rate:
     source: str
 
 
-def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str) -> Rate | None:
+def rate_of(
+    facts: ModelFacts, tps: float, *, on_cpu: bool, device: str, source: str
+) -> Rate | None:
     """The rate behind a plain speed; `None` for a speed that no memory could explain."""
     left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
     if left_ms <= 0:
@@ -46,7 +48,7 @@ def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str)
     )
 
 
-def gb_per_token(facts: Facts) -> float:
+def gb_per_token(facts: ModelFacts) -> float:
     """What a token reads of a model's weights."""
     return sum(bytes_per_step(facts, LayerPlacement(layers=facts.placed_layers), 1)) / _GB
 

@@ -9,7 +9,7 @@ whose logits are read (`n_outputs_max`). Figures from public logs check them (`b
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from estimates.plan.model import MIB, Buffers, Facts, Layer, LayerPlacement, Setting
+from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setting
 
 # The buffers of one model on each device and in host memory.
 Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
@@ -70,7 +70,7 @@ def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
     return (convolution + d_state * d_inner) * _F32
 
 
-def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = False) -> float:
+def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool = False) -> float:
     """The compute buffer of a device that holds all layers, or a share of them."""
     rows = setting.ubatch * _F32 / MIB
     widest = _widest_rows(facts, prediction=prediction) * rows
@@ -81,7 +81,7 @@ def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = Fal
     return masks + max(widest, logits + 2 * facts.embedding * rows)
 
 
-def split_compute_mib(facts: Facts, setting: Setting) -> float:
+def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
     """What a device's compute buffer holds more when some layers stay in host memory.
 
     One row set crosses over, and the largest matrix of a host layer is copied for wide batches.
@@ -90,7 +90,7 @@ def split_compute_mib(facts: Facts, setting: Setting) -> float:
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
 
 
-def host_compute_mib(facts: Facts, setting: Setting, *, split: bool) -> float:
+def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> float:
     """The inputs that every step prepares in host memory: masks and embedded tokens."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     mask_bytes = 2 if setting.flash_attention else _F32
@@ -100,25 +100,29 @@ def host_compute_mib(facts: Facts, setting: Setting, *, split: bool) -> float:
     return masks + (3 if split else 2) * row
 
 
-def cpu_compute_mib(facts: Facts, setting: Setting) -> float:
+def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
     """The one compute buffer of a model that is in host memory as a whole."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     return device_compute_mib(facts, setting) + row
 
 
-def logits_mib(facts: Facts, setting: Setting) -> float:
+def logits_mib(facts: ModelFacts, setting: Setting) -> float:
     """What some builds reserve besides: logits of every token of a usual micro-batch."""
     rows = min(setting.ubatch, Setting().ubatch)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
-def output_mib(facts: Facts, setting: Setting) -> float:
+def output_mib(facts: ModelFacts, setting: Setting) -> float:
     """The buffer that logits are read from, in host memory."""
     return setting.slots * facts.vocabulary * _F32 / MIB
 
 
 def place(
-    facts: Facts, setting: Setting, placement: LayerPlacement, *, speculates_with_head: bool = False
+    facts: ModelFacts,
+    setting: Setting,
+    placement: LayerPlacement,
+    *,
+    speculates_with_head: bool = False,
 ) -> Placed:
     """Buffers on each device and in host memory for a model with this placement."""
     devices = tuple(Buffers() for _ in placement.share)
@@ -154,7 +158,7 @@ def place(
 
 
 def _add_compute(
-    facts: Facts,
+    facts: ModelFacts,
     setting: Setting,
     placement: LayerPlacement,
     devices: tuple[Buffers, ...],
@@ -183,14 +187,14 @@ def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> in
     return len(share) - 1
 
 
-def _mask_cells(facts: Facts, setting: Setting) -> int:
+def _mask_cells(facts: ModelFacts, setting: Setting) -> int:
     """Columns of the attention masks: one mask for whole contexts and one for windows."""
     streams = 1 if setting.unified else setting.slots
     windows = {layer.window for layer in facts.layers if layer.k_width}
     return sum(cells(setting, window) // streams for window in windows)
 
 
-def _widest_rows(facts: Facts, *, prediction: bool) -> float:
+def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
     rows = _ROWS_PREDICTION if prediction else _ROWS_DENSE
     wide = facts.feed_forward or (0 if facts.mixture else int(3.5 * facts.embedding))
     dense = _GATE_UP_AND_PRODUCT * wide + rows * facts.embedding
@@ -202,7 +206,7 @@ def _widest_rows(facts: Facts, *, prediction: bool) -> float:
     return max(dense, facts.experts_used * per_expert + _ROWS_MIXTURE * facts.embedding)
 
 
-def _without_flash(facts: Facts, setting: Setting) -> float:
+def _without_flash(facts: ModelFacts, setting: Setting) -> float:
     """Scores of all heads against all cells, their mask, and the rows around them."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)

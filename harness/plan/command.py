@@ -9,7 +9,7 @@ from harness.command_options import offers_fields
 from harness.plan import options
 from harness.plan.inputs import plan_inputs
 from harness.plan.planner import plan as planned
-from harness.report.plan_report import show
+from harness.plan.report import show
 
 
 @console.reports_errors

@@ -23,7 +23,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ModelFacts:
     """A model's shape and weights. `None` is unknown; then nothing that needs it is stated.
 
     `layers` are the layers that every token passes, `draft_layers` those of a built-in

@@ -5,20 +5,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from estimates.plan.model import Facts, LayerPlacement, Memory, Setting
-from estimates.plan.placement import Case, Draft, fit
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from answers import warnings
+from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.placement import Draft, LoadPlan, fit
+from answers.presets import preset_named
+from answers.shapes import facts_of, quantisation_of, shape_of
 from harness import files
 from harness.errors import HarnessError, MachineError
+from harness.machine.computer import computer_of
 from harness.machine.detect import machine
 from harness.models import hub_names
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
-from harness.models.presets import preset_named
-from harness.plan import warnings
-from harness.plan.computer import computer_of
-from harness.plan.options import ComputerOptions
-from harness.plan.sources import preset_facts
+from harness.models.model_facts import preset_facts
 
 # What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
@@ -32,7 +31,7 @@ def require_room(names: Sequence[str], context: int) -> None:
     """
     rig = machine()
     host = Memory(name="main memory", free_mib=float(rig.ram_mib or 1e9))
-    computer = computer_of(ComputerOptions())
+    computer = computer_of()
     known = [named_facts(name) for name in names]
     target = known[0] if known else None
     if target is None:
@@ -42,7 +41,7 @@ def require_room(names: Sequence[str], context: int) -> None:
         if facts is not None and (reason := other_vocabulary(target, facts)):
             raise refusal(names[0], name, reason)
     largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
-    case = Case(
+    case = LoadPlan(
         target=target,
         setting=Setting(context=context),
         devices=computer.devices,
@@ -63,7 +62,7 @@ def require_room(names: Sequence[str], context: int) -> None:
     raise MachineError(message)
 
 
-def other_vocabulary(target: Facts, draft: Facts) -> str | None:
+def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
     """How the vocabularies of two models differ, by size and maker; `None` where they do not."""
     makers = {_MAKER.sub("", shape.name) for x in (target, draft) if (shape := shape_of(x.name))}
     if abs(target.vocabulary - draft.vocabulary) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
@@ -72,7 +71,7 @@ def other_vocabulary(target: Facts, draft: Facts) -> str | None:
     return f"their vocabularies of {sizes} tokens are not the same"
 
 
-def named_facts(name: str) -> Facts | None:
+def named_facts(name: str) -> ModelFacts | None:
     """What the tables say about a model that would have to be fetched; `None` for others."""
     if files.expanded(name).is_file():
         return None
@@ -92,11 +91,11 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
 
     Raises `BadInputError` for a file whose shape cannot be read.
     """
-    computer = computer_of(ComputerOptions())
+    computer = computer_of()
     if not computer.devices:
         return None
     facts = facts_of_file(draft) if draft is not None else None
-    case = Case(
+    case = LoadPlan(
         target=facts_of_file(target),
         setting=Setting(context=context),
         devices=computer.devices,
@@ -115,13 +114,13 @@ def failed_allocation(
     target: Path, draft: Path | None, setting: Setting, *, layers: int, draft_layers: int
 ) -> tuple[str, ...]:
     """The plan of a load that found no memory, and what fits; nothing for a header of no use."""
-    computer = computer_of(ComputerOptions())
+    computer = computer_of()
     try:
         facts = facts_of_file(target)
         second = facts_of_file(draft) if draft is not None else None
     except HarnessError:
         return ()
-    case = Case(
+    case = LoadPlan(
         target=facts,
         setting=setting,
         devices=computer.devices,

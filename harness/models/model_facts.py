@@ -7,15 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from estimates.plan.choices import PlannedModel
-from estimates.plan.model import Facts
-from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.choices import PlannedModel
+from answers.model import ModelFacts
+from answers.presets import HEAD, Preset, pairs, preset_named, presets
+from answers.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness import files
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
-from harness.models.presets import HEAD, Preset, pairs, preset_named, presets
 from harness.models.resolve import preset_path, refuse_unknown
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
     return _from_hub(name, say, client)
 
 
-def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
+def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
     """The facts that the tables give about a preset; `None` where they have no such model."""
     shape = None if preset.head else shape_of(preset.model)
     if shape is None:
@@ -60,7 +60,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
     return facts if size is None else scaled(facts, file_bytes=size)
 
 
-def head_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
+def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
     """About the facts of a head in a separate file, whose size must be known.
 
     No configuration of one is at hand: its layers are taken to be like its target's, and as many as

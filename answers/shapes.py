@@ -1,6 +1,6 @@
 """Facts about a model from its name and quantisation, for models that have no file here yet.
 
-`shapes.csv` has a row for each model, and an empty cell where a default of `Shape` holds. It was
+`shapes.csv` has a row for each model, and an empty cell where a default of `ShapeRow` holds. It was
 written down from the models' published configurations as they are known: the parameters that follow
 were compared with the models' stated sizes, caches and embeddings with public logs where there are
 any. `gemma-4-12b` is assumed to be like `gemma-3-12b` but for the widths of its KV cache, which are
@@ -15,8 +15,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from estimates.plan.memory import state_bytes
-from estimates.plan.model import Facts, Layer
+from answers.memory import state_bytes
+from answers.model import Layer, ModelFacts
 
 _BITS = 8
 _GATE_UP_DOWN = 3
@@ -32,7 +32,7 @@ _TEXT = ("name", "match", "architecture")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ShapeRow:
     """The sizes in a model's configuration.
 
     `match` is searched in a name in lower case with hyphens; the first row that matches counts.
@@ -85,7 +85,7 @@ class Quantisation:
 
 
 @cache
-def shape_of(name: str) -> Shape | None:
+def shape_of(name: str) -> ShapeRow | None:
     """The shape of the model with this name; `None` for one that the table does not have."""
     wanted = re.sub(r"[\s_]+", "-", name.lower())
     return next((shape for shape in shapes() if re.search(shape.match, wanted)), None)
@@ -100,18 +100,18 @@ def quantisation_of(name: str) -> Quantisation | None:
 
 
 def facts_of(
-    shape: Shape,
+    shape: ShapeRow,
     quantisation: Quantisation | None,
     *,
     file_bytes: float | None = None,
     with_head: bool = False,
-) -> Facts:
+) -> ModelFacts:
     """A model's facts from its shape."""
     bits = quantisation or _quantisations()[_USUAL]
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))
     matrix = shape.vocabulary * shape.embedding / _BITS
-    facts = Facts(
+    facts = ModelFacts(
         name=shape.name,
         architecture=shape.architecture,
         embedding=shape.embedding,
@@ -131,7 +131,7 @@ def facts_of(
     return facts if file_bytes is None else scaled(facts, file_bytes=file_bytes)
 
 
-def scaled(facts: Facts, *, file_bytes: float) -> Facts:
+def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
     """Scale the layers so that all weights together take the known bytes."""
     matrices = facts.output_bytes + (0 if facts.tied else facts.embedding_bytes)
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
@@ -156,7 +156,7 @@ def more_bits(index: int, count: int) -> bool:
     )
 
 
-def _layer(shape: Shape, index: int, bits: Quantisation) -> Layer:
+def _layer(shape: ShapeRow, index: int, bits: Quantisation) -> Layer:
     recurrent = _is_recurrent(shape, index)
     full = _is_full(shape, index)
     width = 0 if recurrent else shape.kv_heads * shape.head_size
@@ -178,15 +178,15 @@ def _layer(shape: Shape, index: int, bits: Quantisation) -> Layer:
     )
 
 
-def _is_full(shape: Shape, index: int) -> bool:
+def _is_full(shape: ShapeRow, index: int) -> bool:
     return index >= shape.layers or (index + 1) % shape.full_every == 0
 
 
-def _is_recurrent(shape: Shape, index: int) -> bool:
+def _is_recurrent(shape: ShapeRow, index: int) -> bool:
     return shape.d_inner > 0 and not _is_full(shape, index)
 
 
-def _dense(shape: Shape, index: int) -> int:
+def _dense(shape: ShapeRow, index: int) -> int:
     """Weights of a layer that every token uses."""
     feed = _GATE_UP_DOWN * shape.embedding * (shape.feed_forward + shape.shared_feed_forward)
     router = shape.embedding * shape.experts
@@ -194,7 +194,7 @@ def _dense(shape: Shape, index: int) -> int:
     return feed + router + joined + _mixer(shape, index)
 
 
-def _mixer(shape: Shape, index: int) -> int:
+def _mixer(shape: ShapeRow, index: int) -> int:
     """Weights of the attention, or of what takes its place."""
     if _is_recurrent(shape, index):
         inner = shape.d_inner
@@ -205,13 +205,13 @@ def _mixer(shape: Shape, index: int) -> int:
     return shape.embedding * (queries * (3 if shape.gated else 2) + keys)
 
 
-def _experts(shape: Shape) -> int:
+def _experts(shape: ShapeRow) -> int:
     return _GATE_UP_DOWN * shape.experts * shape.embedding * shape.expert_feed_forward
 
 
 @cache
-def shapes() -> tuple[Shape, ...]:
-    return tuple(Shape(**row) for row in _rows("shapes.csv"))
+def shapes() -> tuple[ShapeRow, ...]:
+    return tuple(ShapeRow(**row) for row in _rows("shapes.csv"))
 
 
 @cache
@@ -221,7 +221,7 @@ def _quantisations() -> dict[str, Quantisation]:
 
 def _rows(file: str) -> list[dict[str, Any]]:
     """The rows of a table of this folder, without their empty cells."""
-    text = resources.files("estimates.plan").joinpath(file).read_text(encoding="utf-8")
+    text = resources.files("answers").joinpath(file).read_text(encoding="utf-8")
     return [
         {key: cell if key in _TEXT else json.loads(cell) for key, cell in row.items() if cell}
         for row in csv.DictReader(text.splitlines())

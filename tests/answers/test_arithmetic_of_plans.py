@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_bytes
-from estimates.plan.model import Facts, Layer, LayerPlacement, Memory, Setting
-from estimates.plan.placement import Case, Draft, fit, largest_context, project
-from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
-from estimates.plan.speculation import Speculation, YieldCurve, speedup, tokens_per_round
-from estimates.plan.speed import MachineSpeed, plain
+from answers.memory import cells, kv_mib, place, recurrent_mib, state_bytes
+from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
+from answers.placement import Draft, LoadPlan, fit, largest_context, project
+from answers.rounds import Speculation, YieldCurve, speedup, tokens_per_round
+from answers.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.speed import MachineSpeed, plain
 
 MIB = 1024 * 1024
 ATTENTION = Layer(k_width=1024, v_width=1024, weight_bytes=100 * MIB)
 STATE = state_bytes(d_conv=4, d_inner=6144, d_state=128, groups=16)
 
 
-def facts(*layers: Layer, **others: float) -> Facts:
-    small = Facts(
+def facts(*layers: Layer, **others: float) -> ModelFacts:
+    small = ModelFacts(
         name="small",
         embedding=1024,
         vocabulary=32000,
@@ -29,7 +29,7 @@ def facts(*layers: Layer, **others: float) -> Facts:
     return replace(small, **others)  # type: ignore[arg-type]
 
 
-def known(name: str, quantisation: str, *, with_head: bool = False) -> Facts:
+def known(name: str, quantisation: str, *, with_head: bool = False) -> ModelFacts:
     shape = shape_of(name)
     assert shape is not None
     return facts_of(shape, quantisation_of(quantisation), with_head=with_head)
@@ -109,8 +109,8 @@ def test_a_shape_in_the_table_has_the_parameters_that_the_model_is_known_for(
     assert shape.parameters / 1e9 == pytest.approx(billions, rel=0.01)
 
 
-def case(target: Facts, free_mib: float, **others: object) -> Case:
-    usual = Case(
+def case(target: ModelFacts, free_mib: float, **others: object) -> LoadPlan:
+    usual = LoadPlan(
         target=target,
         setting=Setting(context=2048),
         devices=(Memory(name="card", free_mib=free_mib, bandwidth_gb_per_s=272),),
@@ -152,7 +152,7 @@ def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_t
     None
 ):
     room = Memory(name="card", free_mib=7000)
-    mixture = Case(
+    mixture = LoadPlan(
         target=known("qwen3-30b-a3b", "Q4_K_M"),
         setting=Setting(),
         devices=(room,),
@@ -188,7 +188,7 @@ def test_only_a_bandwidth_that_is_read_with_is_assumed(
     device: float | None, host: float | None, layers: int, assumes: tuple[str, ...]
 ) -> None:
     room = Memory(name="room", free_mib=1e6)
-    case = Case(
+    case = LoadPlan(
         target=known("qwen3-8b", "Q4_K_M"), setting=Setting(), devices=(room,), host=room
     )  # 36 layers and the output
 

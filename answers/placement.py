@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import le
 
-from estimates.plan.memory import RUNTIME_MIB, Placed, logits_mib, place
-from estimates.plan.model import Buffers, Facts, LayerPlacement, Memory, Setting
+from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
+from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
 
 # What llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
@@ -34,15 +34,15 @@ def free_of(total_mib: float) -> float:
 class Draft:
     """A second model that drafts. `on_host` keeps it off the devices."""
 
-    facts: Facts
+    facts: ModelFacts
     on_host: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class LoadPlan:
     """Everything that has to be loaded, and the memories it may go to."""
 
-    target: Facts
+    target: ModelFacts
     setting: Setting
     devices: tuple[Memory, ...]
     host: Memory
@@ -63,7 +63,7 @@ class Case:
             return 0
         return self.draft.facts.placed_layers
 
-    def without_speculation(self) -> "Case":
+    def without_speculation(self) -> "LoadPlan":
         """The same target alone, which keeps no states to undo rejected tokens."""
         setting = replace(self.setting, rollback_states=0)
         return replace(self, draft=None, uses_head=False, setting=setting)
@@ -93,12 +93,12 @@ class Projection:
         return self.device_fits and self.host_fits
 
 
-def project(case: Case, placement: LayerPlacement) -> Projection:
+def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
     """The buffers of target and draft with this placement of the target."""
-    return together(case, placement, placed(case, placement))
+    return merge_placements(case, placement, placed(case, placement))
 
 
-def placed(case: Case, placement: LayerPlacement) -> list[Placed]:
+def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
     """Target and draft by themselves; a draft is on the first device as a whole or on the host."""
     target = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
     draft = case.draft
@@ -109,7 +109,7 @@ def placed(case: Case, placement: LayerPlacement) -> list[Placed]:
     return [target, ((device, *(Buffers() for _ in placement.share[1:])), host)]
 
 
-def allowance_mib(case: Case, buffers: Buffers, *, computes: bool = True) -> float:
+def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
     """How much more than planned a place may hold, which "fits" allows for.
 
     That is the error of weights by name, and where layers are computed the runtime and the logits
@@ -124,8 +124,8 @@ def allowance_mib(case: Case, buffers: Buffers, *, computes: bool = True) -> flo
     return more + RUNTIME_MIB + logits_mib(case.target, case.setting) + drafts
 
 
-def together(
-    case: Case, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
+def merge_placements(
+    case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
     """The projection of a target and its draft that were placed by themselves.
 
@@ -151,7 +151,7 @@ def together(
     )
 
 
-def fit(case: Case) -> Projection:
+def fit(case: LoadPlan) -> Projection:
     """The placement with the most on the devices that fits; host only where nothing does.
 
     A mixture moves the experts of its first layers to the host before any whole layer, because a
@@ -175,10 +175,10 @@ def fit(case: Case) -> Projection:
     return at(_most(whole, lambda n: at(n, experts).device_fits), experts)
 
 
-def largest_context(case: Case, placement: LayerPlacement) -> int | None:
+def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
     """The most tokens of context with this placement; `None` if not even the shortest fits."""
 
-    def with_context(tokens: int) -> Case:
+    def with_context(tokens: int) -> LoadPlan:
         return replace(case, setting=replace(case.setting, context=tokens))
 
     trained = case.target.context_tokens or LONGEST_CONTEXT

@@ -1,0 +1,71 @@
+"""Put this computer's memories together as the planner sees them."""
+
+import re
+
+import psutil
+
+from answers.errors import QuestionError
+from answers.machines import (
+    OWN_MEMORY_MIB,
+    Computer,
+    MachineWords,
+    card_memory,
+    computer_of_parts,
+    ddr_gb_per_s,
+    described_computer,
+    shares_memory,
+)
+from answers.model import MIB, Memory
+from estimates.identity import cpu_label
+from estimates.roofline import normalised
+from harness.errors import BadInputError
+from harness.machine.detect import machine
+from schemas.submission import Gpu
+from schemas.submission import Machine as Rig
+
+# These are slower than the processor that they are part of.
+_NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
+_NOTHING_SAID = MachineWords()
+
+
+def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
+    """The machine that the words describe, or this one. Raises `BadInputError`."""
+    if not words.described:
+        return _this_computer(words)
+    try:
+        return described_computer(words)
+    except QuestionError as error:
+        raise BadInputError(str(error)) from error
+
+
+def own_cards(rig: Rig) -> tuple[Gpu, ...]:
+    """The cards of one vendor with memory of their own, which an engine uses together."""
+    by_vendor: dict[str, list[Gpu]] = {}
+    for gpu in rig.gpus:
+        if gpu.vram_mib is not None and gpu.vram_mib >= OWN_MEMORY_MIB:
+            by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
+    groups = by_vendor.values()
+    return tuple(max(groups, key=lambda own: sum(gpu.vram_mib or 0 for gpu in own), default=()))
+
+
+def _this_computer(words: MachineWords) -> Computer:
+    rig = machine()
+    _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
+    # Else the first graphics unit that shares main memory, or whose memory is not known.
+    units = (each for each in rig.gpus if each.vendor in ("apple", "amd", "intel"))
+    used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
+    own = own_cards(rig) or tuple(used)[:1]
+    host = Memory(
+        name="host",
+        free_mib=psutil.virtual_memory().available / MIB,
+        bandwidth_gb_per_s=words.ram_bandwidth
+        or (rig.ram_mts and ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
+    )
+    return computer_of_parts(
+        tuple(card_memory(gpu.name, gpu.vram_mib, words) for gpu in own),
+        host,
+        words,
+        cores=rig.cpu.physical_cores,
+        unified=[gpu.name for gpu in own if shares_memory(gpu.name, gpu.vram_mib)],
+        processor=words.cpu or processor,
+    )
