@@ -1,13 +1,12 @@
 """List what else the same memory could hold: other drafts, placements and quantisations, ranked."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from answers.choices import PlannedModel, PlanOption
-from answers.commands import speculation_by
 from answers.model import ModelFacts
-from answers.placement import Draft, LoadPlan, fit, largest_context
-from answers.rounds import Speculation, speedup
+from answers.placement import LoadPlan, fit, largest_context
+from answers.rounds import Speculation, parts_of, speedup
 from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.vocabulary import say
@@ -22,41 +21,25 @@ _SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftSources:
-    """What can draft for a target: the text, its own head if it has one, and a smaller model."""
-
-    text: Speculation
-    head: Speculation
-    model: Speculation
-    draft: PlannedModel | None
-    draft_name: str = ""
-
-
-WITHOUT_DRAFT = DraftSources(
-    text=speculation_by("text"),
-    head=speculation_by("own-head"),
-    model=speculation_by("model"),
-    draft=None,
-)
-
-
 def list_alternatives(
     asked: PlanOption,
     alone: PlanOption,
     speed: MachineSpeed,
     *,
-    ways: DraftSources = WITHOUT_DRAFT,
+    ways: Iterable[PlanOption] = (),
     longer: bool = True,
 ) -> tuple[PlanOption, ...]:
-    """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
+    """The alternatives with the other `ways` to draft, the fastest that fits first.
+
+    `longer` contexts take the most planning.
+    """
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
     without = replace(alone, changes="no draft" + (more if layers > before else ""))
-    found = [
+    listed = [
         *([without] if asked.speculation is not None else []),
-        *drafting(asked, alone, speed, ways),
+        *ways,
         *(
             _option(asked, changes, case, speculation, alone.tps, speed)
             for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
@@ -65,29 +48,7 @@ def list_alternatives(
         *_other_weights(alone, speed),
         *_mixtures(alone, speed),
     ]
-    return tuple(sorted(found, key=lambda each: (not each.fits, -each.tps.estimate)))
-
-
-def drafting(
-    asked: PlanOption, alone: PlanOption, speed: MachineSpeed, ways: DraftSources
-) -> Iterator[PlanOption]:
-    """The ways to draft from another source than what was asked."""
-    source = asked.speculation.source if asked.speculation else None
-    case = asked.case.without_speculation()
-    if source != "text":
-        yield _option(alone, "n-gram drafts, no model", case, ways.text, alone.tps, speed)
-    if case.target.draft_layers and source != "own-head":
-        copies = ways.head.depth if case.target.recurrent else 0
-        setting = replace(case.setting, rollback_states=copies)
-        head = replace(case, setting=setting, uses_head=True)
-        instead = " instead of a second model" if asked.draft else ""
-        changes = f"its own prediction head (MTP){instead}"
-        yield _option(alone, changes, head, ways.head, alone.tps, speed)
-    if ways.draft is not None and source != "model":
-        with_draft = replace(case, draft=Draft(facts=ways.draft.facts))
-        like = replace(alone, draft=ways.draft)
-        changes = f"the draft {ways.draft_name}"
-        yield _option(like, changes, with_draft, ways.model, alone.tps, speed)
+    return tuple(sorted(listed, key=lambda each: (not each.fits, -each.tps.estimate)))
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
@@ -181,7 +142,8 @@ def _option(
     found = fit(case)
     gain = None
     if speculation is not None:
-        gain = speedup(case, found, base, speed, speculation)
+        parts = parts_of(case, found.placement, speed, speculation.source)
+        gain = speedup(parts, base, speed, speculation, base.assumes)
     return replace(
         like,
         changes=changes,
@@ -190,5 +152,6 @@ def _option(
         speculation=speculation,
         tps=base.times(gain) if gain else plain(case, found, speed),
         gain=gain,
+        figures=None,
         draft=like.draft if case.draft else None,
     )

@@ -1,20 +1,18 @@
-"""A plan and its options, and the object that `--json` prints."""
+"""What could be switched on: a model with what drafts for it, placed in memory and estimated."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from answers.commands import loading, method_of
-from answers.model import Buffers, ModelFacts
-from answers.placement import LoadPlan, Projection
-from answers.rounds import Speculation
-from answers.speed import SpeedEstimate
+from answers.commands import load_words, method_of
+from answers.evidence import Found
+from answers.model import LayerPlacement, ModelFacts
+from answers.placement import Draft, LoadPlan, Projection, fit, project
+from answers.rounds import DraftSource, Speculation, YieldCurve, parts_of, speedup
+from answers.speed import MachineSpeed, SpeedEstimate, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
-from schemas.codec import Json
-from schemas.vocabulary import HELPS_ABOVE
 
-_NO_LIMIT_MIB = 1e8
-_ABOUT_AS_FAST = 0.97
-WORTH_TRYING = 1.05
+DEPTHS = range(1, 9)  # of a draft that a model or a head writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +34,55 @@ class PlannedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way to draft: the source, its method, the draft's model if it has one, and the depths.
+
+    `name` is that of the draft in a command. `curves` are published yields of the target by method.
+    """
+
+    source: DraftSource
+    method: str
+    draft: PlannedModel | None = None
+    name: str = ""
+    depths: tuple[int, ...] = tuple(DEPTHS)
+    acceptance: float | None = None
+    curve: YieldCurve | None = None
+    draft_on_host: bool = False
+
+    @property
+    def label(self) -> str:
+        """What drafts, in a few words."""
+        if self.source == "text":
+            return f"n-gram drafts ({self.method})"
+        if self.source == "own-head":
+            return "its own prediction head (MTP)"
+        return f"the draft {self.name}" if self.name else self.method
+
+    def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
+        """What has to be loaded to draft this way, so deep."""
+        # llama.cpp keeps states to undo rejected tokens of heads.
+        rolls_back = alone.target.recurrent and self.source in ("own-head", "other-head")
+        draft = None
+        if self.draft is not None:
+            draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
+        return replace(
+            alone,
+            setting=replace(alone.setting, rollback_states=depth if rolls_back else 0),
+            draft=draft,
+            uses_head=self.source == "own-head",
+        )
+
+    def speculation(self, depth: int) -> Speculation:
+        return Speculation(
+            source=self.source,
+            method=self.method,
+            depth=depth,
+            acceptance=self.acceptance,
+            curve=self.curve,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
     """A way to use the memory: what is loaded, where, and how fast it is."""
 
@@ -46,7 +93,9 @@ class PlanOption:
     tps: SpeedEstimate
     target: PlannedModel
     draft: PlannedModel | None
+    draft_name: str = ""
     gain: SpeedEstimate | None = None
+    figures: Found | None = None  # what people measured with it there
 
     @property
     def is_here(self) -> bool:
@@ -61,7 +110,7 @@ class PlanOption:
     @property
     def line(self) -> ServeLine | None:
         """The llama-server line that loads it, wherever its files are."""
-        extra = loading(self.case.setting, self.found.placement)
+        extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
         return serve_nearest(
@@ -77,21 +126,6 @@ class PlanOption:
         return self.found.fits
 
     @property
-    def promise(self) -> int:
-        """How far it is known to gain: 3 measured, 2 probably, 1 perhaps, 0 not at all.
-
-        Whether drafts from the text gain depends on how much an answer repeats its prompt.
-        """
-        gain, speculation = self.gain, self.speculation
-        if gain is None or speculation is None or not self.fits or gain.loses:
-            return 0
-        if gain.low > HELPS_ABOVE and gain.basis == "nearest":
-            return 3
-        if gain.low > 1 and not (speculation.source == "text" and "acceptance" in gain.assumes):
-            return 2
-        return int(gain.estimate >= WORTH_TRYING)
-
-    @property
     def acceptance_assumed(self) -> bool:
         """Whether its speed rests on an acceptance that nobody measured or published."""
         return "acceptance" in self.tps.assumes
@@ -102,91 +136,78 @@ class PlanOption:
         return f"{self.changes} (acceptance assumed)" if self.acceptance_assumed else self.changes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The answer. `alone` is the target without speculation in the same memory.
-
-    What was `asked` for is the best way of drafting, or none, where the plan has `chosen` it.
-    """
-
-    target: str
-    drafting: str | None
-    chosen: bool
-    asked: PlanOption
-    alone: PlanOption
-    context_max: int | None
-    context_max_alone: int | None
-    alternatives: tuple[PlanOption, ...]
-    exact: bool
-    warnings: tuple[str, ...]
-
-    @property
-    def speedup(self) -> SpeedEstimate | None:
-        return self.asked.gain
-
-    @property
-    def best(self) -> PlanOption:
-        """The fastest with the target's file, or what was asked where that is about as fast.
-
-        Nothing that was measured on this device to lose, even where it writes faster.
-        """
-        if self.chosen and self.asked.fits:
-            return self.asked
-        others = [each for each in self.alternatives if each.case.target is self.asked.case.target]
-        ranked = [each for each in (self.asked, self.alone, *others) if not each.tps.loses]
-        fitting = [each for each in ranked if each.fits] or ranked
-        fastest = max(each.tps.estimate for each in fitting)
-        return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
-
-    def as_json(self) -> Json:
-        """The plan for machines; its keys are fixed."""
-        found = self.asked.found
-        devices: list[Json] = [
-            _place(memory.name, memory.free_mib, buffers)
-            for memory, buffers in zip(self.asked.case.devices, found.devices, strict=False)
-        ]
-        host, command = self.asked.case.host, self.best.command
-        notes = [command.note] if command and command.note else []
-        best = self.best.speculation
-        recommended: Json = None  # where nothing helps
-        if best is not None and self.best.promise:
-            draft = self.drafting if self.best.draft else None
-            recommended = {"method": best.method, "depth": best.depth, "draft": draft}
-        return {
-            "devices": devices,
-            "host": _place(host.name, host.free_mib, found.host),
-            "layers": self.asked.case.target.placed_layers,
-            "offloaded_layers": found.placement.layers,
-            "context_max": self.context_max,
-            "plain_tps": _estimate(self.alone.tps),
-            "speedup": _estimate(self.speedup) if self.speedup else None,
-            "recommended": recommended,
-            "alternatives": [_alternative(each) for each in self.alternatives],
-            "command": command.text if command else None,
-            "warnings": [*self.warnings, *notes],
-        }
+def without_speculation(
+    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection | None = None
+) -> PlanOption:
+    """The target alone, with as many layers on the devices as then fit."""
+    alone = load.without_speculation()
+    found = found or fit(alone)
+    return PlanOption(
+        changes="no draft",
+        case=alone,
+        found=found,
+        speculation=None,
+        tps=plain(alone, found, speed),
+        target=target,
+        draft=None,
+    )
 
 
-def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
-    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
-    kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
-    return {"name": name, "free_mib": free, "buffers_mib": kinds}
+def placements(
+    way: Way, alone: LoadPlan, fixed: LayerPlacement | None = None
+) -> Mapping[int, Projection]:
+    """Where the layers go at each depth of a way; most are alike, so few are searched for."""
+    deepest = max(way.depths)
+    load = way.load(alone, deepest)
+    last = project(load, fixed) if fixed else fit(load)
+    placement = last.placement
+    whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
+    found = {}
+    for depth in way.depths:
+        shallower = way.load(alone, depth)
+        if shallower == load:
+            found[depth] = last
+        else:
+            alike = fixed or whole
+            found[depth] = project(shallower, placement) if alike else fit(shallower)
+    return found
 
 
-def _estimate(value: SpeedEstimate) -> Json:
-    return {
-        "estimate": round(value.estimate, 3),
-        "low": round(value.low, 3),
-        "high": round(value.high, 3),
-        "basis": value.basis,
-    }
+def option(
+    way: Way,
+    alone: PlanOption,
+    speed: MachineSpeed,
+    placed: Mapping[int, Projection],
+    figures: Found | None = None,
+) -> PlanOption:
+    """A way at the depth that was measured there, else at the one that is estimated fastest."""
+    depths = way.depths
+    if figures is not None and figures.depth in depths:
+        depths = (figures.depth,)
+    estimates = {depth: _gain(way, alone, speed, placed[depth], depth) for depth in depths}
+    depth = max(estimates, key=lambda each: (placed[each].fits, estimates[each].estimate))
+    gain = estimates[depth]
+    if figures is not None:
+        gain = SpeedEstimate(
+            estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
+        )
+    return replace(
+        alone,
+        changes=way.label,
+        case=way.load(alone.case, depth),
+        found=placed[depth],
+        speculation=way.speculation(depth),
+        tps=alone.tps.times(gain),
+        draft=way.draft,
+        draft_name=way.name,
+        gain=gain,
+        figures=figures,
+    )
 
 
-def _alternative(choice: PlanOption) -> Json:
-    command = choice.command
-    return {
-        "changes": choice.label,
-        "tps": round(choice.tps.estimate, 2),
-        "fits": choice.fits,
-        "command": command.text if command else None,
-    }
+def _gain(
+    way: Way, alone: PlanOption, speed: MachineSpeed, found: Projection, depth: int
+) -> SpeedEstimate:
+    load = way.load(alone.case, depth)
+    parts = parts_of(load, found.placement, speed, way.source)
+    return speedup(parts, alone.tps, speed, way.speculation(depth), alone.tps.assumes)

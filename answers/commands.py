@@ -21,6 +21,16 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
     return tuple(found[:1] if source == "model" else found[1:] if source == "other-head" else found)
 
 
+def source_of(method: str) -> DraftSource:
+    """What a method drafts from."""
+    draft = METHODS[method].draft
+    if draft == "built-in":
+        return "own-head"
+    if draft == "none":
+        return "text"
+    return "model" if method in methods_by("model") else "other-head"
+
+
 def speculation_by(source: DraftSource, depth: int | None = None) -> Speculation:
     """Speculation from this source with the usual method, at its usual depth without another."""
     method = methods_by(source)[0]
@@ -32,7 +42,7 @@ def default_depth(method: str) -> int:
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
-def loading(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
+def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
     """The words for a placement. Every value that the plan rests on is given."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from answers.measured import MeasuredSetting
 from answers.rates import Rate
 from answers.rounds import Rounds, YieldCurve
 from schemas.codec import Json, decode
@@ -75,13 +74,12 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates and best settings by device, rounds by method, and the errors."""
+    """The whole file: rates by device, rounds by method, and the errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
     rounds: tuple[Rounds, ...]
     curves: tuple[YieldCurve, ...]
-    best: tuple[MeasuredSetting, ...]
 
 
 @cache

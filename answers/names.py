@@ -88,3 +88,18 @@ def _words(plain: str) -> list[str]:
 def _known() -> dict[str, frozenset[str]]:
     names = devices().bandwidth_gb_per_s
     return {name: frozenset(_words(_in_plain_words(name))) for name in names}
+
+
+def card_key(label: str) -> str | None:
+    found = cards_named(label)
+    return found[0] if found else None
+
+
+def model_key(label: str) -> str:
+    from schemas.vocabulary import model_name
+
+    return re.sub(
+        r"-(instruct|it|chat)$",
+        "",
+        re.sub(r"[^a-z0-9.]+", "-", model_name(label.split(":", maxsplit=1)[0]).lower()),
+    )

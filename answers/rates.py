@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from answers.model import LayerPlacement, ModelFacts
-from answers.speed import bytes_per_step, starts_ms
+from answers.model import ModelFacts
+from answers.speed import starts_ms, weights_per_token
 
 _ALIKE = 0.2  # models whose sizes differ by less are equally near
 _GB, _MS = 1e9, 1000.0
@@ -50,7 +50,7 @@ def rate_of(
 
 def gb_per_token(facts: ModelFacts) -> float:
     """What a token reads of a model's weights."""
-    return sum(bytes_per_step(facts, LayerPlacement(layers=facts.placed_layers), 1)) / _GB
+    return weights_per_token(facts) / _GB
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:

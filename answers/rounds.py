@@ -1,12 +1,19 @@
-"""Predicts the speedup of speculation: what a round yields over what it costs."""
+"""What a round yields and what it costs: tokens over plain steps make the speedup.
 
+A round is one step of the target over the drafted tokens, plus the drafting; it yields the accepted
+tokens and one more. How much is accepted is a range where nobody measured it, and so is what a
+wider step costs. The interval of a speedup comes from these ranges.
+"""
+
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from answers import speed
-from answers.measured import nearest
 from answers.model import LayerPlacement
-from answers.placement import LoadPlan, Projection
+from answers.placement import LoadPlan
+from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
 
 # What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
 DraftSource = Literal["model", "own-head", "other-head", "text"]
@@ -14,14 +21,21 @@ DraftSource = Literal["model", "own-head", "other-head", "text"]
 _GB, _MS = 1e9, 1000.0
 # Curves were taken from coding prompts, drawn at a temperature: other texts yield less.
 _CURVE_ERROR = 1.25
-# The chance that a drafted token is accepted: least, usual and most, by the source of the draft.
+# The chance that the first drafted token is accepted: least, usual and most, by what drafts.
 # Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
-ACCEPTANCE: dict[DraftSource, tuple[float, float, float]] = {
-    "model": (0.45, 0.62, 0.80),
-    "own-head": (0.50, 0.68, 0.85),
-    "other-head": (0.45, 0.65, 0.80),
-    "text": (0.05, 0.15, 0.60),
+ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
+    "model": (0.45, 0.66, 0.84),
+    "own-head": (0.48, 0.70, 0.86),
+    "other-head": (0.45, 0.68, 0.84),
+    "text": (0.0, 0.1, 0.6),
 }
+# Each further position is accepted less often: public positions fall from 70 to 38 % over five.
+_NEXT_POSITION = 0.9
+# Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, the
+# same on a processor and where graphics share main memory, and of a bandwidth that nobody states.
+_COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.35, 0.45, 0.15
+_TEXT_COST_ERROR = 0.1  # most of its rounds are plain steps
+_Z90 = 1.6449
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +81,31 @@ class Speculation:
         return self.acceptance is None and self.curve is None
 
     def chances(self) -> tuple[float, float, float]:
-        """The chance that a drafted token is accepted: least, usual and most."""
+        """The chance that a drafted token is accepted, over all positions: least, usual, most."""
         if self.acceptance is not None:
             return (self.acceptance,) * 3
         if self.curve is None:
-            return ACCEPTANCE[self.source]
-        yielded = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
-        low, usual, high = (
-            chance_of(yielded * by, self.depth) for by in (1 / _CURVE_ERROR, 1, _CURVE_ERROR)
-        )
+            first = ACCEPTANCE[self.source]
+            yielded = tuple(tokens_per_round(a, self.depth, _NEXT_POSITION) for a in first)
+        else:
+            known = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
+            yielded = (known / _CURVE_ERROR, known, known * _CURVE_ERROR)
+        low, usual, high = (chance_of(tokens, self.depth) for tokens in yielded)
         return low, usual, high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundParts:
+    """What a round on one machine reads: the target's step, and a drafted token in milliseconds.
+
+    `replays`: after a rejection the accepted tokens are read again. `shared`: all is computed on a
+    processor, or on graphics that use its memory.
+    """
+
+    step: StepBytes
+    draft_ms: float
+    replays: bool
+    shared: bool
 
 
 def chance_of(tokens: float, depth: int) -> float:
@@ -89,55 +118,87 @@ def chance_of(tokens: float, depth: int) -> float:
     return (low + high) / 2
 
 
-def speedup(
-    case: LoadPlan,
-    found: Projection,
-    baseline: speed.SpeedEstimate,
-    machine: speed.MachineSpeed,
-    speculation: Speculation,
-) -> speed.SpeedEstimate:
-    """How many times faster than `baseline`, the target alone in the same memory.
+def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
+    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    The baseline may have more layers on the devices: what the draft takes is part of its price.
-    What was measured on this device with this model takes precedence.
+    With `decay` each position's chance is that share of the one before it.
     """
-    known = nearest(machine.measured, speculation.method, speculation.depth)
-    if known is not None:
-        return speed.SpeedEstimate(
-            estimate=known.speedup,
-            low=known.low,
-            high=known.high,
-            basis="nearest",
-            loses=not known.recommended,
-        )
-    low, usual, high = speculation.chances()
-    alone = speed.plain(case, found, machine)
-    scale = (_MS / alone.estimate) / speed.reading(case, found.placement, machine).total_ms
-    speeds = []
-    for accepted in (low, usual, high):
-        round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
-        speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
-    return speed.SpeedEstimate(
-        estimate=speeds[1] / baseline.estimate,
-        # Of a mixture more acceptance can be slower: more tokens in a step touch more experts.
-        low=min(speeds) / baseline.estimate,
-        high=max(speeds) / baseline.estimate,
-        basis="physics",
-        assumes=(*alone.assumes, *(("acceptance",) if speculation.assumed else ())),
+    total, reached, chance = 1.0, 1.0, accepted
+    for _ in range(depth):
+        reached *= chance
+        total += reached
+        chance *= decay
+    return total
+
+
+def parts_of(
+    load: LoadPlan, placement: LayerPlacement, machine: MachineSpeed, source: DraftSource
+) -> RoundParts:
+    """What rounds from this source read with this placement."""
+    return RoundParts(
+        step=speed.step_bytes(load.target, placement, load.setting),
+        draft_ms=_draft_ms(load, machine, source, placement),
+        replays=load.target.recurrent and not load.setting.rollback_states,
+        shared=load.unified or not placement.layers,
     )
 
 
-def tokens_per_round(accepted: float, depth: int) -> float:
-    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023)."""
-    return sum(accepted**position for position in range(depth + 1))
+def speedup(
+    parts: RoundParts,
+    baseline: SpeedEstimate,
+    machine: MachineSpeed,
+    speculation: Speculation,
+    assumes: tuple[str, ...] = (),
+) -> SpeedEstimate:
+    """How many times faster than `baseline`, the target alone in the same memory, with 90 % bounds.
+
+    The baseline may have more layers on the devices: what the draft takes is part of its price.
+    """
+    chances = low, usual, high = speculation.chances()
+    fresh = speed.FRESH_EXPERTS
+
+    def times(accepted: float, fresh: float) -> float:
+        tokens = tokens_per_round(accepted, speculation.depth)
+        spent = round_time_ms(parts, machine, speculation, accepted, fresh)
+        return tokens / spent * _MS / baseline.estimate
+
+    estimate = times(usual, fresh)
+    ends = [times(accepted, fresh) for accepted in (low, high)]
+    by_text = speculation.source == "text"
+    cost = _SHARED_COST_ERROR if parts.shared else _COST_ERROR
+    errors = [_TEXT_COST_ERROR if by_text else cost]
+    if any("GB/s" in each for each in assumes) and not by_text:
+        errors.append(_BANDWIDTH_ERROR)
+    if parts.step.used < 1:
+        fewest, most = (times(usual, each) for each in (speed.FRESH_LOW, speed.FRESH_HIGH))
+        errors.append(max(abs(math.log(each / estimate)) for each in (fewest, most)))
+    below = math.hypot(math.log(estimate / min(*ends, estimate)), *errors)
+    above = math.hypot(math.log(max(*ends, estimate) / estimate), *errors)
+    assumed = ("acceptance",) if chances and speculation.assumed else ()
+    return SpeedEstimate(
+        estimate=estimate,
+        low=estimate * math.exp(-below),
+        high=estimate * math.exp(above),
+        basis="physics",
+        assumes=(*assumes, *assumed),
+    )
+
+
+def chance_of_gain(estimate: float, low: float, high: float) -> float:
+    """The chance that a speedup is above 1, by its 90 % interval on the side of 1 (lognormal)."""
+    end = low if estimate >= 1 else high
+    spread = abs(math.log(end / estimate)) / _Z90
+    if not spread:
+        return float(estimate > 1)
+    return 0.5 * (1 + math.erf(math.log(estimate) / spread / math.sqrt(2)))
 
 
 def round_time_ms(
-    case: LoadPlan,
-    found: Projection,
-    machine: speed.MachineSpeed,
+    parts: RoundParts,
+    machine: MachineSpeed,
     speculation: Speculation,
     accepted: float,
+    fresh: float = speed.FRESH_EXPERTS,
 ) -> float:
     """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
 
@@ -145,41 +206,37 @@ def round_time_ms(
     rejection, and reads the accepted tokens again.
     """
     depth = speculation.depth
-    verify = speed.step_ms(case, found.placement, machine, depth + 1)
-    drafting = depth * _draft_ms(case, machine, speculation, found.placement)
+    verify = speed.step_ms(parts.step, machine, depth + 1, fresh)
     replay = 0.0
-    if case.target.recurrent and not case.setting.rollback_states:
+    if parts.replays:
         rejected = 1 - accepted**depth
         wide = max(1, round(tokens_per_round(accepted, depth)))
-        replay = rejected * speed.step_ms(case, found.placement, machine, wide)
+        replay = rejected * speed.step_ms(parts.step, machine, wide, fresh)
     if speculation.source == "text":
         # Most rounds find nothing to propose and are plain steps.
-        plain_ms = speed.step_ms(case, found.placement, machine, 1)
+        plain_ms = speed.step_ms(parts.step, machine)
         verify = plain_ms + accepted * (verify - plain_ms)
         replay *= accepted
-    return verify + drafting + replay
+    return verify + depth * parts.draft_ms + replay
 
 
 def _draft_ms(
-    case: LoadPlan, machine: speed.MachineSpeed, speculation: Speculation, placement: LayerPlacement
+    load: LoadPlan, machine: MachineSpeed, source: DraftSource, placement: LayerPlacement
 ) -> float:
-    """Milliseconds of one drafted token."""
-    draft = case.draft
-    if speculation.source == "text":
+    """Milliseconds of one drafted token, read at the rates that the target is read with."""
+    draft = load.draft
+    if source == "text":
         return 0.0
     if draft is None:
-        head = case.target.draft_layers
-        read = sum(layer.weight_bytes for layer in head) + case.target.output_bytes
+        head = load.target.draft_layers
+        used = load.target.experts_used / load.target.experts if load.target.mixture else 1.0
+        layers = (layer.weight_bytes + layer.expert_bytes * used for layer in head)
+        read = sum(layers) + load.target.output_bytes
         launches = max(1, len(head))
         on_host = placement.layers == 0
     else:
-        read, _ = speed.bytes_per_step(
-            draft.facts, LayerPlacement(layers=draft.facts.placed_layers), 1
-        )
+        read = speed.weights_per_token(draft.facts)
         launches = len(draft.facts.layers)
-        on_host = draft.on_host or not case.devices
-    rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
-    assumed = speed.ASSUMED_HOST_GB_PER_S if on_host else speed.ASSUMED_GB_PER_S
-    efficiency = speed.EFFICIENCY * (speed.HOST_EFFICIENCY if on_host else 1.0)
-    overhead = 0.0 if on_host else launches * speed.MS_PER_LAYER
-    return read / ((rate or assumed) * efficiency * _GB) * _MS + overhead
+        on_host = draft.on_host or not load.devices
+    rate = speed.host_rate(machine) if on_host else speed.device_rate(machine)
+    return read / (rate * _GB) * _MS + (0.0 if on_host else launches * speed.MS_PER_LAYER)

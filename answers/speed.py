@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from answers.measured import MeasuredSetting
 from answers.memory import kv_mib
-from answers.model import MIB, LayerPlacement, ModelFacts
+from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import LoadPlan, Projection
 
-Basis = Literal["nearest", "physics"]
+# What an estimate rests on: results of this card and model, of other models on it, or formulas.
+Basis = Literal["measured", "imported", "published", "nearest", "physics"]
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
@@ -22,9 +22,16 @@ EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 HOST_EFFICIENCY = 0.5 / 0.62
 # With results of the same device and other models; the aim for four in five predictions.
 NEAREST_ERROR = 1.25
-# Assumed: cost of each further token of a step on a graphics card, in plain steps, and what a core
-# computes.
-_WIDER_DEVICE = 0.06
+# Cost of each further token of a step on a graphics card, in plain steps: assumed for cards, and for
+# Apple's by generation so that the gains come out that people report (M1 and M2 mostly lose).
+WIDER_STEP = 0.06
+WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
+WIDER_STEP_LATER_APPLE = 0.11
+# Assumed: what a core computes.
+# Tokens that follow each other share many experts: how far each further one chooses anew, at least,
+# usually and at most. Assumed until it is fitted; independent choices (1) would make every mixture
+# lose, and most public results with a built-in head gain.
+FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # starting the kernels of a layer
@@ -43,7 +50,7 @@ class SpeedEstimate:
     """A figure with its interval and basis.
 
     `assumes` lists what nobody measured or stated (a bandwidth, the acceptance of drafts), in the
-    words that are printed. `loses`: it was measured there, and is not worth it.
+    words that are printed.
     """
 
     estimate: float
@@ -51,7 +58,6 @@ class SpeedEstimate:
     high: float
     basis: Basis
     assumes: tuple[str, ...] = ()
-    loses: bool = False
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
         """Multiply by a ratio, which decides what the product rests on."""
@@ -61,7 +67,6 @@ class SpeedEstimate:
             high=self.high * ratio.high,
             basis=ratio.basis,
             assumes=tuple(dict.fromkeys((*self.assumes, *ratio.assumes))),
-            loses=ratio.loses,
         )
 
 
@@ -75,28 +80,57 @@ class MachineSpeed:
     # What these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
-    measured: tuple[MeasuredSetting, ...] = ()  # of the target that is planned
+    wider_step: float = WIDER_STEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepTime:
-    """Milliseconds that a plain step spends on weights on devices and in host memory."""
+class StepBytes:
+    """Bytes that a step reads on devices and in host memory, experts apart, and its fixed time.
 
-    device_ms: float
-    host_ms: float
+    `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
+    """
 
-    @property
-    def total_ms(self) -> float:
-        return self.device_ms + self.host_ms
+    device: float
+    host: float
+    device_experts: float = 0.0
+    host_experts: float = 0.0
+    used: float = 1.0
+    launches_ms: float = 0.0
+
+    def read(self, tokens: int = 1, fresh: float = 1.0) -> tuple[float, float]:
+        """Bytes on devices and in host memory of a step over so many tokens."""
+        share = touched_share(self.used, tokens, fresh)
+        return self.device + self.device_experts * share, self.host + self.host_experts * share
 
 
-def plain(case: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
+def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
+    """What a step reads of weights, and of a cache of a usual depth, with this placement."""
+    setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
+    caches = {layer: kv_mib((layer,), setting) * MIB for layer in set(facts.layers)}
+    sizes = {"device": 0.0, "host": 0.0, "device_experts": 0.0, "host_experts": 0.0}
+    sizes["device" if placement.layers else "host"] += facts.output_bytes
+    first = len(facts.all_layers) + 1 - placement.layers
+    for index, layer in enumerate(facts.layers):
+        sizes["device" if index >= first else "host"] += layer.weight_bytes + caches[layer]
+        on_device = index >= max(first, placement.cpu_experts)
+        sizes["device_experts" if on_device else "host_experts"] += layer.expert_bytes
+    launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
+    launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
+    used = facts.experts_used / facts.experts if facts.mixture else 1.0
+    return StepBytes(**sizes, used=used, launches_ms=launches)
+
+
+def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second without speculation."""
-    tps = _MS / reading(case, found.placement, machine).total_ms
-    device = not found.placement.layers or machine.device_reached_gb_per_s is not None
-    host = (
-        not _reads_host(found.placement, case.target) or machine.host_reached_gb_per_s is not None
-    )
+    step = step_bytes(load.target, found.placement, load.setting)
+    return plain_of(step, _assumed(step, machine), machine)
+
+
+def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
+    """Tokens per second of plain decoding that reads so much."""
+    tps = _MS / step_ms(step, machine)
+    device = not step.device or machine.device_reached_gb_per_s is not None
+    host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
     if device and host:  # results of such machines give the rate of every memory that is read
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
         return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
@@ -105,59 +139,40 @@ def plain(case: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
         high=tps * EFFICIENCY_HIGH / EFFICIENCY,
         basis="physics",
-        assumes=tuple(_assumed(found.placement, case.target, machine)),
+        assumes=tuple(assumes),
     )
 
 
-def step_ms(case: LoadPlan, placement: LayerPlacement, machine: MachineSpeed, tokens: int) -> float:
-    """Milliseconds of one step of the target over so many tokens."""
-    read = reading(case, placement, machine, tokens=tokens)
-    device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
-    _, in_host = bytes_per_step(case.target, placement, 1)
-    weights = in_host * 8 / 5  # about how many a token uses there, at 5 bits each
+def step_ms(
+    step: StepBytes, machine: MachineSpeed, tokens: int = 1, fresh: float = FRESH_EXPERTS
+) -> float:
+    """Milliseconds of one step over so many tokens; `fresh` as in `touched_share`."""
+    read, in_host = step.read(tokens, fresh)
+    device = read / (device_rate(machine) * _GB) * _MS + step.launches_ms
+    # About how many weights a token uses there, at 5 bits each.
+    weights = sum(step.read()[1:]) * 8 / 5
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
-    host = read.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
-    return device + host
+    host = in_host / (host_rate(machine) * _GB) * _MS + (tokens - 1) * weights * 2 / (gflops * 1e6)
+    return device * (1 + machine.wider_step * (tokens - 1)) + host
 
 
-def _assumed(placement: LayerPlacement, facts: ModelFacts, machine: MachineSpeed) -> Iterator[str]:
-    """The bandwidths that are needed and unknown."""
-    device = machine.device_gb_per_s or machine.device_reached_gb_per_s
-    host = machine.host_gb_per_s or machine.host_reached_gb_per_s
-    if placement.layers and device is None:
-        yield f"{ASSUMED_GB_PER_S:g} GB/s"
-    if _reads_host(placement, facts) and host is None:
-        yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"
+def device_rate(machine: MachineSpeed) -> float:
+    """GB/s that the devices reach: as results of them say, else a share of the nominal rate."""
+    nominal = machine.device_gb_per_s or ASSUMED_GB_PER_S
+    return machine.device_reached_gb_per_s or nominal * EFFICIENCY
 
 
-def _reads_host(placement: LayerPlacement, facts: ModelFacts) -> bool:
-    return placement.layers < facts.placed_layers or placement.cpu_experts > 0
+def host_rate(machine: MachineSpeed) -> float:
+    """GB/s that main memory reaches: as results say, else a share of the nominal rate."""
+    nominal = machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S
+    return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
 
-def reading(
-    case: LoadPlan,
-    placement: LayerPlacement,
-    machine: MachineSpeed,
-    *,
-    tokens: int = 1,
-) -> StepTime:
-    """The time of a step over so many tokens."""
-    facts = case.target
-    device, host = bytes_per_step(facts, placement, tokens)
-    setting = replace(case.setting, context=_DEPTH_TOKENS, slots=1)
-    for index, layer in enumerate(facts.layers):
-        cache = kv_mib((layer,), setting) * MIB
-        if _on_device(index, facts, placement):
-            device += cache
-        else:
-            host += cache
-    launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
-    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * EFFICIENCY
-    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * EFFICIENCY * HOST_EFFICIENCY
-    fast = (machine.device_reached_gb_per_s or fast) * _GB
-    slow = (machine.host_reached_gb_per_s or slow) * _GB
-    launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
-    return StepTime(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
+def weights_per_token(facts: ModelFacts) -> float:
+    """Bytes of weights that one token reads, wherever they are."""
+    used = facts.experts_used / facts.experts if facts.mixture else 1.0
+    layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
+    return facts.output_bytes + sum(layers)
 
 
 def starts_ms(facts: ModelFacts, layers: int) -> float:
@@ -165,31 +180,21 @@ def starts_ms(facts: ModelFacts, layers: int) -> float:
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 
-def bytes_per_step(
-    facts: ModelFacts, placement: LayerPlacement, tokens: int
-) -> tuple[float, float]:
-    """Bytes that a step reads on devices and in host memory; experts as far as tokens need them."""
-    share = touched_share(facts, tokens)
-    device, host = (facts.output_bytes, 0.0) if placement.layers else (0.0, facts.output_bytes)
-    for index, layer in enumerate(facts.layers):
-        on_device = _on_device(index, facts, placement)
-        experts = layer.expert_bytes * share
-        device += layer.weight_bytes if on_device else 0.0
-        host += 0.0 if on_device else layer.weight_bytes
-        if on_device and index >= placement.cpu_experts:
-            device += experts
-        else:
-            host += experts
-    return device, host
+def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
+    """The share of a mixture's experts that a step of so many tokens reads.
 
-
-def touched_share(facts: ModelFacts, tokens: int) -> float:
-    """The share of a mixture's experts that a step of so many tokens reads."""
-    if not facts.mixture:
-        return 1.0
-    untouched: float = (1 - facts.experts_used / facts.experts) ** tokens
+    Tokens that follow each other choose many of the same experts: each further one counts as
+    `fresh` of an independent choice. 1 is independent, 0 the same experts for all.
+    """
+    untouched: float = (1 - used) ** (1 + (tokens - 1) * fresh)
     return 1 - untouched
 
 
-def _on_device(index: int, facts: ModelFacts, placement: LayerPlacement) -> bool:
-    return index >= len(facts.all_layers) + 1 - placement.layers
+def _assumed(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
+    """The bandwidths that are needed and unknown."""
+    device = machine.device_gb_per_s or machine.device_reached_gb_per_s
+    host = machine.host_gb_per_s or machine.host_reached_gb_per_s
+    if step.device and device is None:
+        yield f"{ASSUMED_GB_PER_S:g} GB/s"
+    if step.host + step.host_experts and host is None:
+        yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"

@@ -7,7 +7,7 @@ import typer
 from harness import console
 from harness.command_options import offers_fields
 from harness.plan import options
-from harness.plan.inputs import plan_inputs
+from harness.plan.inputs import question_of, server_of
 from harness.plan.planner import plan as planned
 from harness.plan.report import show
 
@@ -20,6 +20,9 @@ def plan(
     computer: options.ComputerOptions,
     speed: options.SpeedOptions,
     *,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show buffers, all ways to draft, and sources.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """What to switch on, from results of such machines where there are any; only headers are read.
@@ -30,9 +33,10 @@ def plan(
 
     - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
     """
-    inputs = plan_inputs(models, load=load, computer=computer, speed=speed, say=console.say)
-    found = planned(inputs)
+    question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
+    server = server_of(computer)
+    found = planned(question, server)
     if json:
         console.print_json(found.as_json())
     else:
-        show(found, console.result_console(), inputs.server)
+        show(found, console.result_console(), server, details=details)

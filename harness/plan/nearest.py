@@ -1,7 +1,7 @@
 """Take speeds from results of machines like this one: the learned rates, or named files."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,6 @@ from pathlib import Path
 from answers.choices import PlannedModel
 from answers.learned import learned
 from answers.machines import Computer, without_size
-from answers.measured import MeasuredSetting
 from answers.model import ModelFacts
 from answers.rates import Rate, gb_per_token, rate_of, reached
 from answers.shapes import facts_of, quantisation_of, shape_of
@@ -45,7 +44,6 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
             computer.speed,
             device_reached_gb_per_s=reached(device, gb),
             host_reached_gb_per_s=reached(host, gb),
-            measured=tuple(_measured(target, cards, own)),
         ),
         notes=tuple(
             note
@@ -53,22 +51,6 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
             if not (host and "main memory" in note) and not (device and "main" not in note)
         ),
     )
-
-
-def _measured(
-    target: PlannedModel, cards: Collection[str], processor: str
-) -> Iterator[MeasuredSetting]:
-    """What settings gained on such a machine with this model, in its quantisation if known."""
-    shape, bits = shape_of(target.facts.name), quantisation_of(target.server_name)
-    same = [
-        each
-        for each in learned().best
-        if each.model == (shape.name if shape else target.facts.name)
-        if (_is_processor(each.device, processor) if each.on_cpu else each.device in cards)
-    ]
-    exact = [each for each in same if bits and each.quantisation == bits.name]
-    known = {each.method for each in exact}
-    yield from (each for each in same if each in exact or each.method not in known)
 
 
 def _is_processor(device: str, processor: str) -> bool:

@@ -9,6 +9,7 @@ from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
 from harness.options import option
+from schemas.vocabulary import TASKS
 
 _model = partial(option, panel="Models")
 _loaded = partial(option, panel="How it is loaded")
@@ -40,6 +41,12 @@ class ModelOptions:
         f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
         metavar="KIND",
         choices=_FILES,
+    )
+
+    task: str | None = _model(
+        f"What the model is asked for: {', '.join(TASKS)}. Default: all of it.",
+        metavar="TASK",
+        choices=tuple(TASKS),
     )
 
 

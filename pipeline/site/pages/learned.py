@@ -10,7 +10,6 @@ import orjson
 
 from answers import speed
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
-from answers.measured import MeasuredSetting
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.placement import LoadPlan, project
@@ -133,20 +132,8 @@ def learned_file(
         "rates": tuple(_short(rate) for rate in rates),
         "rounds": tuple(_rounds(connection)),
         "curves": tuple(_curves(connection)),
-        "best": tuple(best_settings(connection)),
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def best_settings(connection: duckdb.DuckDBPyConnection) -> Iterator[MeasuredSetting]:
-    """What each setting gained, by device and model."""
-    for row in read(connection, "planner_best"):
-        figures = {name: round(getattr(row, name), 3) for name in ("speedup", "low", "high")}
-        shape = shape_of(row.target_label)
-        found = row._asdict() | figures | {"model": shape.name if shape else row.target_label}
-        found["device"] = _device(found.pop("device_label"))
-        del found["target_label"]
-        yield MeasuredSetting(**found)
 
 
 def _device(label: str) -> str:

@@ -1,45 +1,43 @@
-"""Write the `run` that measures what a plan recommends."""
+"""Write the `run` that measures what an answer is about."""
 
 from collections.abc import Iterator
 
-from answers.choices import Plan, PlannedModel, PlanOption
+from answers.answer import Answer
+from answers.choices import PlannedModel, PlanOption
+from answers.model import Setting
 from answers.presets import preset_named
-from harness import PROGRAM
-from harness.machine.command_line import pasted
-from harness.plan.options import USUAL_CONTEXT
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 
 _NO_DRAFT = "none"
 
 
-def run_line(plan: Plan) -> str | None:
-    """The `run` that measures the recommended setting, by a runner that can.
+def measure_words(found: Answer) -> list[str] | None:
+    """The words of the run that measures the setting, after the program's name.
 
-    `None` for a name without a file: no run could fetch it.
-
-    A run always measures the target alone, too. So where no draft is recommended, the draft that
-    was asked for is measured against it. The plan's defaults are those of `run`.
+    `None` for a name without a file: no run could fetch it. A run always measures the target alone,
+    too. So where no draft is recommended, the way that promises most is measured against it.
     """
-    best, asked = plan.best, plan.asked
-    against = best.speculation is None and asked.speculation is not None and asked.fits
-    measured = asked if against else best
-    sources = [(plan.target, measured.target), (plan.drafting, measured.draft)]
+    best = found.best
+    if best.speculation is None and found.judged is not None and found.judged.fits:
+        best = found.judged
+    sources = [(found.question.name, best.target), (best.draft_name, best.draft)]
     for name, each in sources:
         preset = preset_named(name or "")
         if each is not None and not each.is_here and not (preset and preset.made):
             return None
-    return pasted([*_words(plan, measured)])
+    return [*_words(found, best)]
 
 
-def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
-    drafting, drafts = measured.draft, measured.speculation
-    yield from (*PROGRAM.split(), _name(plan.target, measured.target))
-    if drafting is not None and not plan.chosen:
-        yield _name(plan.drafting, drafting)
+def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
+    drafts = measured.speculation
+    yield _name(found.question.name, measured.target)
+    if measured.draft is not None:
+        yield _name(measured.draft_name, measured.draft)
     yield "--quick"
-    if not plan.chosen:
-        yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
+    yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
+    if found.question.task:
+        yield from ("--tasks", found.question.task)
     options = [*_loaded(measured)]
     # The first runner that has the method and every option of the engine.
     method = METHODS[drafts.method if drafts else _NO_DRAFT]
@@ -47,21 +45,21 @@ def _words(plan: Plan, measured: PlanOption) -> Iterator[str]:
     runner = next(each for each in method.runners if all(each in axis.runners for axis in asked))
     yield from () if runner == DEFAULT_RUNNER else ("--runner", runner)
     yield from options
-    most = plan.alone.found.placement.layers
+    most = found.alone.found.placement.layers
     if most > measured.found.placement.layers:
         yield from ("--baseline-gpu-layers", str(most))
 
 
-def _name(name: str | None, source: PlannedModel) -> str:
+def _name(name: str, source: PlannedModel) -> str:
     """A model as `run` names it: a preset, a file, or a repository on the hub."""
-    preset = preset_named(name or "")
+    preset = preset_named(name)
     return preset.name if preset else source.server_name.removeprefix("-hf ")
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
     """What differs from how a run loads models by itself."""
     case, placement = choice.case, choice.found.placement
-    if case.setting.context != USUAL_CONTEXT:
+    if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))
     if case.devices and placement.layers < case.target.placed_layers:
         yield from ("--gpu-layers", str(placement.layers))

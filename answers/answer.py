@@ -1,0 +1,282 @@
+"""The answer to one question: whether to switch speculation on, what it gains, and why.
+
+The ladder: what was measured or imported on this card with this model; else what people published
+about both; else a prediction. A figure takes the place of the prediction of its method, and a
+method that more people lost with than gained is not recommended there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from answers import alternatives, warnings
+from answers.choices import PlannedModel, PlanOption, Way, option, placements, without_speculation
+from answers.evidence import Found, found_here
+from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
+from answers.machines import Computer
+from answers.model import Buffers, LayerPlacement, Setting
+from answers.placement import LoadPlan, Projection, fit, largest_context, project
+from answers.rounds import chance_of_gain
+from answers.speed import SpeedEstimate
+from estimates.engine_commands import ServeLine
+from schemas.codec import Json, encode
+
+Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
+_PROBABLE, _IMPROBABLE = 0.8, 0.2
+_RANKS: Mapping[Verdict, int] = {
+    "No": 0, "Probably not": 1, "Try it": 2, "Probably": 3, "Yes": 4
+}  # fmt: skip
+_NO_LIMIT_MIB = 1e8
+_ABOUT_AS_FAST = 0.97
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A model on a machine. `model` is its key in the evidence, `task` what it is asked for.
+
+    `ways` are what could draft for it; where one was `named`, it is the only one. `layers` and
+    `cpu_experts` are a placement that was asked for.
+    """
+
+    name: str
+    model: str
+    target: PlannedModel
+    computer: Computer
+    setting: Setting
+    ways: tuple[Way, ...]
+    named: bool = False
+    task: str | None = None
+    quantisation: str | None = None
+    layers: int | None = None
+    cpu_experts: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def load(self) -> LoadPlan:
+        """The target alone on the machine."""
+        return LoadPlan(
+            target=self.target.facts,
+            setting=self.setting,
+            devices=self.computer.devices,
+            host=self.computer.host,
+            unified=self.computer.unified,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What to expect. `alone` is the target without speculation in the same memory.
+
+    `asked` is what is recommended, or what was named. The verdict is about `judged`, the way that
+    promises most; `options` are all ways, `figures` what people measured with them there.
+    """
+
+    question: Question
+    verdict: Verdict
+    chance: float | None
+    asked: PlanOption
+    judged: PlanOption | None
+    alone: PlanOption
+    options: tuple[PlanOption, ...]
+    figures: tuple[Found, ...]
+    kin: Kin | None
+    context_max: int | None
+    context_max_alone: int | None
+    alternatives: tuple[PlanOption, ...] = ()
+    exact: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def speedup(self) -> SpeedEstimate | None:
+        return self.asked.gain
+
+    @property
+    def best(self) -> PlanOption:
+        """The fastest with the target's file, or what was asked where that is about as fast."""
+        if not self.question.named and self.asked.fits:
+            return self.asked
+        target = self.asked.case.target
+        others = [each for each in self.alternatives if each.case.target is target]
+        ranked = [
+            each
+            for each in (self.asked, self.alone, *others)
+            if not (each.figures and each.figures.lost)
+        ]
+        fitting = [each for each in ranked if each.fits] or ranked
+        fastest = max(each.tps.estimate for each in fitting)
+        return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
+
+    def as_json(self) -> Json:
+        """The answer for machines; its keys are fixed."""
+        found, command = self.asked.found, self.best.command
+        devices: list[Json] = [
+            _place(memory.name, memory.free_mib, buffers)
+            for memory, buffers in zip(self.asked.case.devices, found.devices, strict=False)
+        ]
+        host = self.asked.case.host
+        best = self.best.speculation
+        recommended: Json = None  # where nothing helps
+        if best is not None and _RANKS[verdict_of(self.best)[0]] >= _RANKS["Try it"]:
+            draft = self.best.draft_name or None
+            recommended = {"method": best.method, "depth": best.depth, "draft": draft}
+        return {
+            "verdict": self.verdict,
+            "chance": None if self.chance is None else round(self.chance, 3),
+            "evidence": [encode(each) for each in self.figures],
+            "devices": devices,
+            "host": _place(host.name, host.free_mib, found.host),
+            "layers": self.asked.case.target.placed_layers,
+            "offloaded_layers": found.placement.layers,
+            "context_max": self.context_max,
+            "plain_tps": _estimate(self.alone.tps),
+            "speedup": _estimate(self.speedup) if self.speedup else None,
+            "recommended": recommended,
+            "alternatives": [_alternative(each) for each in self.alternatives],
+            "command": command.text if command else None,
+            "warnings": [*self.warnings, *_notes(command)],
+        }
+
+
+def answer(
+    question: Question,
+    here: Sequence[Found] | None = None,
+    *,
+    placed: Mapping[Way, Mapping[int, Projection]] | None = None,
+    details: bool = True,
+) -> Answer:
+    """Answer a question from the evidence and the formulas.
+
+    `here` and `placed` are the figures and the placements of its ways, where the caller has them:
+    they are alike for many questions. Without `details` no alternatives are planned.
+    """
+    rig = rig_of(question.computer)
+    speed = speed_of(question.computer, rig)
+    figures = tuple(here if here is not None else figures_of(question))
+    fixed = _fixed(question)
+    alone = without_speculation(question.load, question.target, speed)
+    alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
+    by_method = {each.method: each for each in figures}
+    options = []
+    for way in question.ways:
+        where = (placed or {}).get(way) or placements(way, alone.case, fixed)
+        options.append(option(way, alone, speed, where, by_method.get(way.method)))
+    judged = max(options, key=_promise, default=None)
+    verdict, chance = verdict_of(judged) if judged else ("No", None)
+    helps = judged is not None and judged.gain is not None and judged.gain.estimate >= 1
+    chosen = question.named or (helps and _RANKS[verdict] >= _RANKS["Try it"])
+    asked = judged if judged is not None and chosen else alone
+    if fixed and asked is alone:
+        at = project(alone.case, fixed)
+        asked = without_speculation(question.load, question.target, speed, at)
+    found = Answer(
+        question=question,
+        verdict=verdict,
+        chance=chance,
+        asked=asked,
+        judged=judged,
+        alone=alone,
+        options=tuple(options),
+        figures=figures,
+        kin=kin_of(question.model, rig, question.task),
+        context_max=largest_context(asked.case, asked.found.placement),
+        context_max_alone=largest_context(alone.case, alone.found.placement),
+    )
+    return with_details(found) if details else found
+
+
+def with_details(found: Answer) -> Answer:
+    """The answer with what else the memory could do, and with its warnings."""
+    speed = speed_of(found.question.computer, rig_of(found.question.computer))
+    ways = [each for each in found.options if each is not found.asked]
+    listed = alternatives.list_alternatives(found.asked, found.alone, speed, ways=ways)
+    warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
+    return replace(found, alternatives=listed, warnings=(*warned, *found.question.notes))
+
+
+def figures_of(question: Question) -> tuple[Found, ...]:
+    """What people measured with this model on this machine, by method."""
+    reports = reports_here(question.model, rig_of(question.computer))
+    return found_here(reports, question.task, question.quantisation)
+
+
+def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
+    """The verdict on a way of drafting, and its chance of a gain."""
+    gain, figures = choice.gain, choice.figures
+    if gain is None or not choice.fits:
+        return "No", None
+    chance = chance_of_gain(gain.estimate, gain.low, gain.high)
+    if gain.low > 1:
+        return ("Yes" if figures is None or figures.sure else "Probably"), chance
+    if gain.high < 1:
+        return "No", chance
+    if chance >= _PROBABLE:
+        return "Probably", chance
+    return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance
+
+
+def _promise(choice: PlanOption) -> tuple[bool, bool, int, float]:
+    """What ranks the ways: one that fits and did not lose there, the surest, the fastest."""
+    verdict, _ = verdict_of(choice)
+    lost = choice.figures is not None and choice.figures.lost
+    gain = choice.gain.estimate if choice.gain else 0.0
+    return choice.fits, not lost, _RANKS[verdict], gain
+
+
+def _measured_rate(
+    question: Question, figures: Iterable[Found], predicted: SpeedEstimate
+) -> SpeedEstimate:
+    """The rate of the target alone as people measured it in this quantisation, if they did."""
+    known = [
+        each
+        for each in figures
+        if each.before_tps and each.quantisation and each.quantisation == question.quantisation
+    ]
+    if not known or question.layers is not None:
+        return predicted
+    best = max(known, key=lambda each: (each.tier != "published", each.people))
+    rate, error = best.before_tps or 0.0, predicted.high / predicted.estimate
+    reach = min(error, 1.1)
+    return SpeedEstimate(estimate=rate, low=rate / reach, high=rate * reach, basis=best.tier)
+
+
+def _fixed(question: Question) -> LayerPlacement | None:
+    """The placement that was asked for, if one was."""
+    if question.layers is None and question.cpu_experts is None:
+        return None
+    load = question.load
+    best, whole = fit(load).placement, load.target.placed_layers
+    layers = best.layers if question.layers is None else question.layers
+    layers = whole if layers < 0 else min(layers, whole)
+    experts = best.cpu_experts if question.cpu_experts is None else question.cpu_experts
+    layers = layers if load.devices else 0
+    return LayerPlacement(layers=layers, cpu_experts=experts, share=best.share)
+
+
+def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
+    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
+    kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
+    return {"name": name, "free_mib": free, "buffers_mib": kinds}
+
+
+def _estimate(value: SpeedEstimate) -> Json:
+    return {
+        "estimate": round(value.estimate, 3),
+        "low": round(value.low, 3),
+        "high": round(value.high, 3),
+        "basis": value.basis,
+    }
+
+
+def _alternative(choice: PlanOption) -> Json:
+    command = choice.command
+    return {
+        "changes": choice.label,
+        "tps": round(choice.tps.estimate, 2),
+        "fits": choice.fits,
+        "command": command.text if command else None,
+    }
+
+
+def _notes(command: ServeLine | None) -> Iterator[str]:
+    if command and command.note:
+        yield command.note

@@ -1,0 +1,233 @@
+"""What people measured near a question: on this card with this model, and on their kin.
+
+`evidence.json` holds every measured, imported and published speedup of one request at a time; the
+pipeline writes it from `results/`, and a test compares. People count, not rows: of each person the
+median, then the median over people.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from statistics import median, median_low
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Tier = Literal["measured", "imported", "published"]
+TIERS: tuple[Tier, ...] = ("measured", "imported", "published")
+ALL_TASKS = "all"
+CONFOUNDED = "confounded"  # more than speculation differs: it counts where there is nothing else
+# Two people with the same card, model and method differ by so much: the standard deviation of the
+# logarithms of speedups over the people of `results/published`, rounded up.
+BETWEEN_PEOPLE = 0.15
+_Z90 = 1.6449
+_BUILD = re.compile(r"b?(\d{3,6})")
+
+
+class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+    """A speedup, with its 90 % interval where it was measured, and tokens/s without drafts."""
+
+    method: str
+    depth: int | None
+    draft: str | None
+    task: str
+    speedup: float
+    before_tps: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+    """What one person found on one machine with one model; a pooled cell stands for several people.
+
+    `card` is a key of `schemas/devices.json`, or a processor where it is `on_cpu`. `doubts` mark
+    what is never alone behind a *Yes*: no card, a guess, a projection, before 2025, by the authors
+    of the method.
+    """
+
+    tier: Tier
+    card: str
+    cards: int
+    on_cpu: bool
+    backend: str
+    model: str
+    quantisation: str | None
+    engine: str
+    build: str | None
+    day: str | None
+    person: str
+    people: int
+    source: str
+    figures: tuple[Figure, ...]
+    doubts: tuple[str, ...] = ()
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a method gained: the median over people with a 90 % interval for one more of them.
+
+    `least` and `most` are over people. `lost`: more people lost than gained, and no newer build of
+    the same engine gained. `sure`: at least one figure has no doubts.
+    """
+
+    tier: Tier
+    method: str
+    depth: int | None
+    draft: str | None
+    people: int
+    speedup: float
+    low: float
+    high: float
+    least: float
+    most: float
+    before_tps: float | None
+    quantisation: str | None
+    sources: tuple[str, ...]
+    lost: bool
+    sure: bool
+
+
+Pair: TypeAlias = tuple[Report, Figure]
+
+
+@cache
+def reports() -> tuple[Report, ...]:
+    """All reports that ship with the program."""
+    data = resources.files("answers").joinpath("evidence.json").read_bytes()
+    return msgspec.json.decode(data, type=tuple[Report, ...])
+
+
+@cache
+def by_model() -> Mapping[str, Sequence[Report]]:
+    """The reports of each model."""
+    found = defaultdict(list)
+    for report in reports():
+        found[report.model].append(report)
+    return found
+
+
+def found_here(
+    here: Iterable[Report], task: str | None = None, quantisation: str | None = None
+) -> tuple[Found, ...]:
+    """What each method gained in these reports of one card and model, in the best tier of it.
+
+    Figures of the task count where there are any, else those over all tasks; the same for the
+    quantisation.
+    """
+    by_method = defaultdict(list)
+    for report in here:
+        for figure in report.figures:
+            by_method[figure.method].append((report, figure))
+    return tuple(_of_method(pairs, task, quantisation) for pairs in by_method.values())
+
+
+def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None) -> Found:
+    tier = min((report.tier for report, _ in pairs), key=TIERS.index)
+    known = [(report, figure) for report, figure in pairs if report.tier == tier]
+    for holds in (
+        lambda pair: CONFOUNDED not in pair[0].doubts,
+        lambda pair: pair[1].task == (task or ALL_TASKS),
+        lambda pair: pair[1].task == ALL_TASKS,
+        lambda pair: pair[0].quantisation == quantisation,
+    ):
+        known = [*filter(holds, known)] or known
+    settings = defaultdict(list)
+    for report, figure in known:
+        settings[figure.depth, figure.draft].append((report, figure))
+    # The setting that most people tried; of these the fastest.
+    best = max(settings.values(), key=lambda each: (_people(each), _over_people(each)))
+    lost = _lost(known)
+    return _measured(best, lost=lost) if tier != "published" else _published(best, lost=lost)
+
+
+def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
+    """The figure in the middle, with the interval that belongs to it."""
+    middle = median_low(sorted(figure.speedup for _, figure in pairs))
+    report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
+    low, high = figure.low or middle, figure.high or middle
+    return _found(pairs, report, figure, bounds=(middle, low, high), lost=lost)
+
+
+def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
+    """The median over people, with the interval for one more person."""
+    middle = _over_people(pairs)
+    count = _people(pairs)
+    reach = math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / count))
+    report, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
+    bounds = (middle, middle / reach, middle * reach)
+    return _found(pairs, report, figure, bounds=bounds, lost=lost)
+
+
+def _found(
+    pairs: Sequence[Pair],
+    report: Report,
+    figure: Figure,
+    *,
+    bounds: tuple[float, float, float],
+    lost: bool,
+) -> Found:
+    each = [*_by_person(pairs).values()]
+    rates = [before for _, x in pairs if (before := x.before_tps) is not None]
+    kinds = {found.quantisation for found, _ in pairs}
+    speedup, low, high = bounds
+    return Found(
+        tier=report.tier,
+        method=figure.method,
+        depth=figure.depth,
+        draft=figure.draft,
+        people=_people(pairs),
+        speedup=speedup,
+        low=low,
+        high=high,
+        least=min(each),
+        most=max(each),
+        before_tps=median(rates) if rates else None,
+        quantisation=kinds.pop() if len(kinds) == 1 else None,
+        sources=tuple(dict.fromkeys(found.source for found, _ in pairs)),
+        lost=lost,
+        sure=any(not found.doubts for found, _ in pairs),
+    )
+
+
+def _people(pairs: Iterable[Pair]) -> int:
+    return sum({report.person: report.people for report, _ in pairs}.values())
+
+
+def _over_people(pairs: Iterable[Pair]) -> float:
+    return math.exp(median(map(math.log, _by_person(pairs).values())))
+
+
+def _by_person(pairs: Iterable[Pair]) -> dict[str, float]:
+    """The median speedup of each person."""
+    each = defaultdict(list)
+    for report, figure in pairs:
+        each[report.person].append(math.log(figure.speedup))
+    return {person: math.exp(median(values)) for person, values in each.items()}
+
+
+def _lost(pairs: Sequence[Pair]) -> bool:
+    """Whether more people lost than gained, each at the depth that suited them best."""
+    by_depth = defaultdict(list)
+    for pair in pairs:
+        by_depth[pair[1].depth].append(pair)
+    best: dict[str, float] = {}
+    for at_depth in by_depth.values():
+        for person, speedup in _by_person(at_depth).items():
+            best[person] = max(speedup, best.get(person, 0.0))
+    losers = [pair for pair in pairs if best[pair[0].person] < 1]
+    gainers = [pair for pair in pairs if best[pair[0].person] >= 1]
+    if _people(losers) <= _people(gainers):
+        return False
+    return not any(all(_newer(gain, loss) for loss, _ in losers) for gain, _ in gainers)
+
+
+def _newer(report: Report, than: Report) -> bool:
+    """Whether a report is of a newer build of the same engine, by its number, else by its day."""
+    if report.engine != than.engine:
+        return False
+    numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]
+    if numbers[0] and numbers[1]:
+        return int(numbers[0][1]) > int(numbers[1][1])
+    return bool(report.day and than.day) and str(report.day) > str(than.day)

@@ -1,0 +1,96 @@
+"""Whose figures belong to a machine: its own, and the nearest others where it has none."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from answers import names
+from answers.evidence import Found, Report, by_model, found_here
+from answers.machines import Computer, without_size
+from answers.speed import (
+    WIDER_STEP,
+    WIDER_STEP_APPLE,
+    WIDER_STEP_LATER_APPLE,
+    MachineSpeed,
+)
+from estimates.roofline import normalised
+
+_THREADS = re.compile(r" \d+ threads$")
+_APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
+_NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """What a machine is called in the evidence: one card and how many of it, or a processor."""
+
+    card: str
+    cards: int = 1
+    on_cpu: bool = False
+
+    def has(self, report: Report) -> bool:
+        """Whether a report is of such a machine."""
+        if self.on_cpu != report.on_cpu:
+            return False
+        if self.on_cpu:
+            return bool(self.card) and self.card in {report.card, _THREADS.sub("", report.card)}
+        return (report.card, report.cards) == (self.card, self.cards)
+
+    @property
+    def sort(self) -> str:
+        """The kind of card: Apple by generation, others by maker, or processors."""
+        if self.on_cpu:
+            return "cpu"
+        chip = _APPLE.fullmatch(self.card)
+        if chip:
+            return f"apple {chip[1]}"
+        return "nvidia" if _NVIDIA.match(self.card) else "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kin:
+    """Figures of other machines: `same` says what they share with the question."""
+
+    same: Literal["model", "card"]
+    found: Found
+    cards: tuple[str, ...]
+
+
+def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
+    """The speeds of a computer, with what a wider step costs on such a card."""
+    wider = WIDER_STEP
+    if rig.sort.startswith("apple"):
+        wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
+    return replace(computer.speed, wider_step=wider)
+
+
+def rig_of(computer: Computer) -> Rig:
+    """What a computer is called in the evidence."""
+    if not computer.devices:
+        return Rig(card=normalised(computer.processor or ""), on_cpu=True)
+    bare = [without_size(memory.name) for memory in computer.devices]
+    counts = Counter(names.card_key(name) or normalised(name) for name in bare)
+    return Rig(card=" + ".join(sorted(counts)), cards=sum(counts.values()))
+
+
+def reports_here(model: str, rig: Rig) -> Sequence[Report]:
+    """The reports about a model on such a machine; those of its usual backend where it has any."""
+    own = [report for report in by_model().get(model, ()) if rig.has(report)]
+    usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
+    return [report for report in own if report.backend in usual] or own
+
+
+def kin_of(model: str, rig: Rig, task: str | None = None) -> Kin | None:
+    """What the same model gained on other machines, the most alike first; `None` without any."""
+    others = [report for report in by_model().get(model, ()) if not rig.has(report)]
+    alike = [
+        report for report in others if Rig(card=report.card, on_cpu=report.on_cpu).sort == rig.sort
+    ]
+    near = alike or ([] if rig.sort.startswith("apple") or rig.on_cpu else others)
+    if not near:
+        return None
+    found = max(found_here(near, task), key=lambda each: (each.people, each.speedup))
+    cards = tuple(dict.fromkeys(report.card for report in near))
+    return Kin(same="model", found=found, cards=cards)

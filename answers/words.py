@@ -1,0 +1,229 @@
+"""An answer as sentences, the same ones for terminal, comment and page."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from answers.answer import Answer
+from answers.choices import PlanOption
+from answers.evidence import Found
+from answers.kin import Kin
+from answers.learned import learned, logged_memory_error
+from answers.rounds import tokens_per_round
+from answers.speed import NEAREST_ERROR
+from schemas.vocabulary import say
+
+_GIB = 1024
+_ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
+_NO_LIMIT_MIB = 1e8
+_MANY_CARDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What is said, in the order in which it is read; `None` is nothing to say."""
+
+    verdict: str
+    why: str | None
+    losses: str | None
+    fits: str
+    assumed: str | None
+    instead: str | None
+    accuracy: str
+
+    def lines(self) -> Iterator[str]:
+        """The sentences above the commands."""
+        parts = (self.verdict, self.why, self.losses, self.fits, self.assumed)
+        yield from (each for each in parts if each)
+
+
+def sentences(found: Answer) -> Sentences:
+    """Everything that an answer says, but for its commands."""
+    return Sentences(
+        verdict=verdict(found),
+        why=_why(found),
+        losses=_losses(found),
+        fits=_fits(found),
+        assumed=_assumed(found),
+        instead=_instead(found),
+        accuracy=_accuracy(found),
+    )
+
+
+def verdict(found: Answer) -> str:
+    """The verdict with the figures before and after."""
+    asked, judged = found.asked, found.judged
+    before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
+    if not asked.fits:
+        return f"No: it does not fit{_missing(asked)}."
+    if asked.gain is None and found.question.named and judged is None:
+        return f"Without a draft {before}."
+    if asked.gain is not None:
+        verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
+        after = say.rate(asked.tps.estimate)
+        return (
+            f"{found.verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
+            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}."
+        )
+    about = f"; {_way(judged)} gives {_ratio(judged)}" if judged and judged.gain else ""
+    off = "no gain is expected" if found.verdict == "Try it" else "leave speculation off"
+    return f"{found.verdict}: {off}, {before}{about}."
+
+
+def _way(choice: PlanOption) -> str:
+    """What drafts, and how deep."""
+    drafts = choice.speculation
+    if drafts is None:
+        return "no draft"
+    if drafts.source == "text":
+        return f"drafting from the text ({drafts.method})"
+    what = {"own-head": "its own head (MTP)", "model": f"the draft {choice.draft_name}"}
+    name = what.get(drafts.source) or f"{drafts.method} ({choice.draft_name})"
+    return f"{name} at depth {drafts.depth}"
+
+
+def _ratio(choice: PlanOption) -> str:
+    gain = choice.gain
+    return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
+
+
+def _why(found: Answer) -> str | None:
+    """The evidence: figures of this card and model, else what the formulas rest on."""
+    judged = found.judged
+    if judged is None or judged.gain is None or judged.speculation is None:
+        return None
+    if judged.figures is not None:
+        return f"Why: {_people(judged.figures)}."
+    chance = judged.speculation.chances()[1]
+    yielded = tokens_per_round(chance, judged.speculation.depth)
+    cost = yielded / judged.gain.estimate
+    rounds = (
+        f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain steps"
+    )
+    elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
+    return f"Why: {rounds}{elsewhere}."
+
+
+def _people(figures: Found) -> str:
+    """Who found what on this card with this model."""
+    depth = f" at depth {figures.depth}" if figures.depth else ""
+    where = "on this machine's card with this model"
+    if figures.tier != "published":
+        return f"{figures.tier} {where}: {say.times(figures.speedup)}{depth}"
+    who = "one person" if figures.people == 1 else f"{figures.people} people"
+    spread = f" ({figures.least:.2f} to {figures.most:.2f})" if figures.people > 1 else ""
+    return f"{who} published {say.times(figures.speedup)}{spread}{depth} for this card and model"
+
+
+def _elsewhere(kin: Kin) -> str:
+    cards = say.listed(kin.cards) if len(kin.cards) < _MANY_CARDS else f"{len(kin.cards)} others"
+    who = "one person" if kin.found.people == 1 else f"{kin.found.people} people"
+    spread = f", {kin.found.least:.2f} to {kin.found.most:.2f}" if kin.found.people > 1 else ""
+    return (
+        f"on {cards} {who} found {say.times(kin.found.speedup)}{spread} with "
+        f"{kin.found.method} and this model"
+    )
+
+
+def _losses(found: Answer) -> str | None:
+    """The ways of drafting that lose, by what people found or by prediction."""
+    lost = [
+        f"{_way(each)} {_ratio(each)}{', as people found' if each.figures else ''}"
+        for each in found.options
+        if each is not found.judged and each.gain
+        if (each.figures and each.figures.lost) or each.gain.estimate < _ABOUT_EVEN
+    ]
+    return f"Not {say.listed(lost)}." if lost else None
+
+
+def _fits(found: Answer) -> str:
+    """What it takes of the memory, and what a draft costs in context."""
+    asked = found.asked
+    case, placement = asked.case, asked.found.placement
+    whole = case.target.placed_layers
+    if not asked.fits:
+        return "Take a smaller quantisation or another model."
+    if not case.devices or not placement.layers:
+        need, free = asked.found.host_needs, case.host.free_mib
+        text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"
+    else:
+        need = sum(each.total() for each in asked.found.devices)
+        free = sum(each.free_mib for each in case.devices)
+        part = "" if placement.layers == whole else f", {placement.layers} of {whole} layers there"
+        experts = placement.cpu_experts
+        part += f", the experts of {say.count(experts, 'layer')} in main memory" if experts else ""
+        partly = " partly" if part else ""
+        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB of {_memory_name(found)}{part}"
+    return f"{text}; {_context(found)}."
+
+
+def _context(found: Answer) -> str:
+    now, alone = found.context_max, found.context_max_alone
+    if now is None:
+        return "no longer context fits"
+    if alone is not None and alone > now:
+        return f"the longest context falls from {alone:,} to {say.count(now, 'token')}"
+    return f"the longest context is {say.count(now, 'token')}"
+
+
+def _memory_name(found: Answer) -> str:
+    names = [memory.name for memory in found.asked.case.devices]
+    return names[0] if len(set(names)) == 1 and len(names) == 1 else f"{len(names)} cards"
+
+
+def _missing(asked: PlanOption) -> str:
+    """What it needs and what there is, at the place that is too small."""
+    places = zip(
+        (*asked.case.devices, asked.case.host),
+        (*asked.found.devices_need, asked.found.host_needs),
+        strict=False,
+    )
+    short = [
+        f"{memory.name} has {_gib(memory.free_mib)} GiB free and would need {_gib(need)}"
+        for memory, need in places
+        if need > memory.free_mib
+    ]
+    return f": {short[-1]}" if short else ""
+
+
+def _gib(mib: float) -> str:
+    return "?" if mib >= _NO_LIMIT_MIB else f"{mib / _GIB:.1f}"
+
+
+def _assumed(found: Answer) -> str | None:
+    """What nobody measured or stated, said once."""
+    notes = [note[:1].upper() + note[1:] for note in found.question.notes]
+    return f"Assumed: {'. '.join(notes)}." if notes else None
+
+
+def _instead(found: Answer) -> str | None:
+    """What the same memory could do faster, if there is anything."""
+    asked, target = found.asked, found.asked.case.target
+    crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
+    others = [
+        each
+        for each in found.alternatives
+        if each.fits and each.speculation is None
+        if not each.changes.startswith("no draft, context")
+        if crowded or each.case.target is not target
+    ]
+    better = max(others, key=lambda each: each.tps.estimate, default=None)
+    least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
+    if better is None or better.tps.estimate <= least:
+        return None
+    return (
+        f"Faster without a draft: {better.changes}, about {say.rate(better.tps.estimate)} tokens/s."
+    )
+
+
+def _accuracy(found: Answer) -> str:
+    """How far such answers were from what was measured."""
+    errors = learned().errors
+    speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
+    memory = logged_memory_error()
+    words = f"memory of a device within {memory.total_median_mib:.0f} MiB (median of logs)"
+    if speed is not None:
+        words = (
+            f"{say.percent(speed.within)} of {speed.points} plain speeds were within a factor of "
+            f"{NEAREST_ERROR:g}; {words}"
+        )
+    return f"Accuracy: {words}."

@@ -1,0 +1,96 @@
+"""Write what people measured as one file, which ships with the program: `answers/evidence.json`."""
+
+import re
+from collections.abc import Iterator
+
+import duckdb
+import msgspec
+
+from answers import names
+from answers.evidence import CONFOUNDED, Figure, Report
+from estimates.roofline import normalised
+from pipeline.site.pages.answer_data import MEMORY
+from pipeline.site.pages.model import Asset
+from pipeline.site.rows import Row, grouped, read
+
+PATH = "assets/evidence.json"
+DIGITS = 4  # significant ones: what is printed has three
+COUNT = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.+)")
+TOO_OLD = "2025"  # engines and heads have changed too much since
+
+
+def evidence_file(connection: duckdb.DuckDBPyConnection) -> Asset:
+    """The reports, a line each."""
+    lines = b",\n".join(map(msgspec.json.encode, reports(connection)))
+    return Asset(path=PATH, data=b"[\n" + lines + b"\n]\n")
+
+
+def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
+    """What each person found on one machine with one model."""
+    rows = read(connection, "evidence")
+    for own in grouped(rows, _setup).values():
+        first = own[0]
+        card, cards = _card(first)
+        yield Report(
+            tier=first.tier,
+            card=card,
+            cards=cards,
+            on_cpu=first.backend == "cpu",
+            backend=first.backend,
+            model=names.model_key(first.target_label),
+            quantisation=first.quantisation,
+            engine=first.engine or "",
+            build=first.build,
+            day=first.day,
+            person=first.person,
+            people=first.people,
+            source=first.source,
+            figures=tuple(map(_figure, own)),
+            doubts=tuple(_doubts(first)),
+        )
+
+
+def _setup(row: Row) -> tuple[object, ...]:
+    """What the figures of one report have in common."""
+    person = row.person if row.tier == "published" else None  # a cell has one figure
+    return (
+        *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
+        *(row.engine, row.build, row.day, person, row.people, row.source, row.confounded),
+    )
+
+
+def _figure(row: Row) -> Figure:
+    return Figure(
+        method=row.method,
+        depth=row.depth,
+        draft=row.draft_label,
+        task=row.task,
+        speedup=_short(row.speedup),
+        before_tps=row.baseline_tps and _short(row.baseline_tps),
+        low=row.interval_low and _short(row.interval_low),
+        high=row.interval_high and _short(row.interval_high),
+    )
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _card(row: Row) -> tuple[str, int]:
+    """The key of a card, and how many; of unlike ones the names of all."""
+    label = MEMORY.sub("", row.device_label)
+    if row.backend == "cpu":
+        return normalised(label), 1
+    found, total = [], 0
+    for part in label.split(" + "):
+        count, name = COUNT.fullmatch(part).groups()  # type: ignore[union-attr]
+        found.append(names.card_key(name) or normalised(name))
+        total += int(count or 1)
+    return " + ".join(sorted(set(found))), total
+
+
+def _doubts(row: Row) -> Iterator[str]:
+    if row.confounded:
+        yield CONFOUNDED
+    if row.tier == "published" and row.day and row.day < TOO_OLD:
+        yield "before 2025"
