@@ -7,6 +7,9 @@ whose logits are read (`n_outputs_max`). Figures from public logs check them (`b
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setting
@@ -34,6 +37,43 @@ _ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
 _GATE_UP_AND_PRODUCT = 3
 _ROWS_PER_EXPERT = 2
 _ROWS_SCORED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightBytes:
+    """Bytes of weights that a step may read; of a mixture's experts a token uses only a share."""
+
+    device_dense: float
+    device_experts: float
+    host_dense: float
+    host_experts: float
+
+
+@lru_cache(maxsize=4096)
+def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
+    """The weights of a plain step by where they are: a head's and the embedding's are not read.
+
+    The output matrix is on a device as soon as anything is.
+    """
+    own = len(facts.layers)
+    first = min(own, max(0, facts.placed_layers - placement.layers))
+    dense, experts = _sums(facts)
+    moved = max(first, min(own, placement.cpu_experts))
+    on_device = placement.layers > 0
+    return WeightBytes(
+        device_dense=dense[own] - dense[first] + (facts.output_bytes if on_device else 0.0),
+        device_experts=experts[own] - experts[moved],
+        host_dense=dense[first] + (0.0 if on_device else facts.output_bytes),
+        host_experts=experts[moved],
+    )
+
+
+@lru_cache(maxsize=512)
+def _sums(facts: ModelFacts) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The bytes before each layer: of what every token reads, and of experts."""
+    layers = facts.all_layers
+    dense = accumulate((layer.weight_bytes for layer in layers), initial=0.0)
+    return tuple(dense), tuple(accumulate((each.expert_bytes for each in layers), initial=0.0))
 
 
 def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:

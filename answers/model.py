@@ -35,8 +35,9 @@ class ModelFacts:
     name: str
     embedding: int
     vocabulary: int
-    layers: tuple[Layer, ...]
-    draft_layers: tuple[Layer, ...] = ()
+    # Hashing every layer would take longer than what caches by these facts save.
+    layers: tuple[Layer, ...] = field(hash=False)
+    draft_layers: tuple[Layer, ...] = field(default=(), hash=False)
     feed_forward: int | None = None
     heads: int | None = None
     experts: int = 0

@@ -1,0 +1,62 @@
+"""The weights of a step are counted where they are, as a plain loop over the layers does."""
+
+from dataclasses import astuple
+
+import pytest
+
+from answers.memory import WeightBytes, weights_of
+from answers.model import Layer, LayerPlacement, ModelFacts
+from answers.shapes import facts_of, quantisation_of, shape_of
+
+MODELS = (("qwen3-8b", False), ("qwen3.5-27b", True), ("qwen3-30b-a3b", False))
+
+
+def test_three_layers_one_of_them_in_main_memory_and_a_head() -> None:
+    """Of layers of 10 + 100, 20 + 200 and 40 + 400 bytes the last two are on the device.
+
+    The experts of the second stay in main memory, too. The head's layer is on the device and no
+    plain step reads it.
+    """
+    facts = ModelFacts(
+        name="made",
+        embedding=8,
+        vocabulary=8,
+        layers=tuple(Layer(weight_bytes=n, expert_bytes=10 * n) for n in (10.0, 20.0, 40.0)),
+        draft_layers=(Layer(weight_bytes=5.0),),
+        output_bytes=7.0,
+        embedding_bytes=9.0,
+    )
+
+    found = weights_of(facts, LayerPlacement(layers=4, cpu_experts=2))
+
+    assert found == WeightBytes(
+        device_dense=67.0, device_experts=400.0, host_dense=10.0, host_experts=300.0
+    )
+
+
+@pytest.mark.parametrize(("model", "head"), MODELS)
+@pytest.mark.parametrize("experts", [0, 3, 99])
+def test_every_placement_is_counted_as_a_loop_over_the_layers_counts(
+    model: str, experts: int, *, head: bool
+) -> None:
+    shape = shape_of(model)
+    assert shape is not None
+    facts = facts_of(shape, quantisation_of("Q4_K_M"), with_head=head)
+    for layers in range(facts.placed_layers + 1):
+        placement = LayerPlacement(layers=layers, cpu_experts=experts)
+
+        found = weights_of(facts, placement)
+
+        assert astuple(found) == pytest.approx(counted(facts, placement), rel=1e-9)
+
+
+def counted(facts: ModelFacts, placement: LayerPlacement) -> tuple[float, float, float, float]:
+    """Dense and expert bytes on the devices, then in main memory."""
+    device, host = [0.0, 0.0], [0.0, 0.0]
+    (device if placement.layers else host)[0] += facts.output_bytes
+    for index, layer in enumerate(facts.layers):
+        on_device = index >= facts.placed_layers - placement.layers
+        (device if on_device else host)[0] += layer.weight_bytes
+        stays = not on_device or index < placement.cpu_experts
+        (host if stays else device)[1] += layer.expert_bytes
+    return (*device, *host)
