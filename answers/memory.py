@@ -6,12 +6,13 @@ tensors that a micro-batch keeps alive at one time, in builds that reserve logit
 whose logits are read (`n_outputs_max`). Figures from public logs check them (`bench/plan`).
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import TypeAlias
 
+from answers.layer_sums import LayerSums, sums_of
 from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setting
 
 # The buffers of one model on each device and in host memory.
@@ -19,6 +20,7 @@ Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
 RUNTIME_MIB = 140  # what CUDA itself takes of a card
 _PAD = 256
+_USUAL_MICRO_BATCH = Setting().ubatch
 # Bytes per value: a block's bytes over its values (ggml-common.h).
 KV_TYPE_BYTES = {
     "f32": 4.0,
@@ -57,23 +59,15 @@ def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
     """
     own = len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))
-    dense, experts = _sums(facts)
-    moved = max(first, min(own, placement.cpu_experts))
+    sums = sums_of(facts)
+    stay = max(first, min(own, placement.cpu_experts))
     on_device = placement.layers > 0
     return WeightBytes(
-        device_dense=dense[own] - dense[first] + (facts.output_bytes if on_device else 0.0),
-        device_experts=experts[own] - experts[moved],
-        host_dense=dense[first] + (0.0 if on_device else facts.output_bytes),
-        host_experts=experts[moved],
+        device_dense=sums.dense[own] - sums.dense[first] + on_device * facts.output_bytes,
+        device_experts=sums.experts[own] - sums.experts[stay],
+        host_dense=sums.dense[first] + (not on_device) * facts.output_bytes,
+        host_experts=sums.experts[stay],
     )
-
-
-@lru_cache(maxsize=512)
-def _sums(facts: ModelFacts) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The bytes before each layer: of what every token reads, and of experts."""
-    layers = facts.all_layers
-    dense = accumulate((layer.weight_bytes for layer in layers), initial=0.0)
-    return tuple(dense), tuple(accumulate((each.expert_bytes for each in layers), initial=0.0))
 
 
 def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
@@ -98,10 +92,9 @@ def cells(setting: Setting, window: int | None) -> int:
     return min(per_stream, _padded(window * sequences + setting.ubatch)) * streams
 
 
-def recurrent_mib(layers: Sequence[Layer], setting: Setting) -> float:
-    """The recurrent state of every sequence, with the copies that undo rejected tokens."""
-    copies = setting.slots * (1 + setting.rollback_states)
-    return sum(layer.state_bytes for layer in layers) * copies / MIB
+def recurrent_mib(one_bytes: float, setting: Setting) -> float:
+    """Such a recurrent state for every sequence, with the copies that undo rejected tokens."""
+    return one_bytes * setting.slots * (1 + setting.rollback_states) / MIB
 
 
 def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
@@ -126,7 +119,7 @@ def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
     One row set crosses over, and the largest matrix of a host layer is copied for wide batches.
     """
-    matrix = max((layer.weight_bytes for layer in facts.layers), default=0.0) / 4 / MIB
+    matrix = sums_of(facts).largest_bytes / 4 / MIB
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
 
 
@@ -148,7 +141,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
     """What some builds reserve besides: logits of every token of a usual micro-batch."""
-    rows = min(setting.ubatch, Setting().ubatch)
+    rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
@@ -165,59 +158,95 @@ def place(
     speculates_with_head: bool = False,
 ) -> Placed:
     """Buffers on each device and in host memory for a model with this placement."""
-    devices = tuple(Buffers() for _ in placement.share)
-    host = Buffers(model=facts.embedding_bytes / MIB, output=output_mib(facts, setting))
-    layers = facts.all_layers
-    first = len(layers) + 1 - placement.layers
-    caches: dict[tuple[int, int, int | None], float] = {}  # most layers are alike
-    for index, layer in enumerate(layers):
-        on_device = index >= first
-        home = (
-            devices[_device_of(index, first, len(layers), placement.share)] if on_device else host
-        )
-        experts = host if index < placement.cpu_experts else home
-        home.model += layer.weight_bytes / MIB
-        experts.model += layer.expert_bytes / MIB
-        widths = (layer.k_width, layer.v_width, layer.window)
-        if widths not in caches:
-            caches[widths] = kv_mib((layer,), setting)
-        if index < len(facts.layers):
-            home.kv += caches[widths]
-            home.recurrent += recurrent_mib((layer,), setting) if layer.state_bytes else 0.0
-        elif speculates_with_head:
-            home.draft_kv += caches[widths]
+    sizes = _sizes(facts, setting)
+    host = Buffers(model=facts.embedding_bytes / MIB, output=sizes.output)
+    devices = tuple([Buffers() for _ in placement.share])
+    own, start = len(facts.layers), 0
+    for home, end in zip((host, *devices), _ends(facts, placement), strict=True):
+        if start == end:
+            continue
+        stay = min(max(start, placement.cpu_experts), end)
+        sums, head = sizes.sums, min(max(start, own), end)
+        experts = sums.experts[end] - sums.experts[stay]
+        home.model += (sums.dense[end] - sums.dense[start] + experts) / MIB
+        host.model += (sums.experts[stay] - sums.experts[start]) / MIB
+        home.recurrent = recurrent_mib(sums.states[head] - sums.states[start], setting)
+        for mib, before in sizes.caches:
+            home.kv += mib * (before[head] - before[start])
+            home.draft_kv += mib * (before[end] - before[head]) * speculates_with_head
+        start = end
     last = devices[-1] if placement.layers else host
     if placement.layers or not facts.tied:
         last.model += facts.output_bytes / MIB
-    _add_compute(facts, setting, placement, devices, host)
+    _add_compute(facts, placement, sizes, devices, host)
     if speculates_with_head and facts.draft_layers:
-        last.draft_compute += device_compute_mib(facts, setting, prediction=True)
-        if placement.layers:
-            host.draft_compute += host_compute_mib(facts, setting, split=False)
+        last.draft_compute = sizes.head
+        host.draft_compute += sizes.inputs if placement.layers else 0.0
     return devices, host
 
 
 def _add_compute(
     facts: ModelFacts,
-    setting: Setting,
     placement: LayerPlacement,
+    sizes: "_Sizes",
     devices: tuple[Buffers, ...],
     host: Buffers,
 ) -> None:
     split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
     if placement.layers == 0:
-        host.compute += cpu_compute_mib(facts, setting)
+        host.compute = sizes.alone
         return
-    each = device_compute_mib(facts, setting) + (split_compute_mib(facts, setting) if split else 0)
     for device in devices:
-        device.compute += each
-    host.compute += host_compute_mib(facts, setting, split=split)
+        device.compute = sizes.compute + (sizes.compute_split if split else 0.0)
+    host.compute = sizes.inputs_split if split else sizes.inputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sizes:
+    """MiB that depend on the setting: of a layer's cache by kind, and of the other buffers."""
+
+    sums: LayerSums
+    caches: tuple[tuple[float, tuple[float, ...]], ...]
+    compute: float
+    compute_split: float
+    inputs: float
+    inputs_split: float
+    alone: float
+    head: float
+    output: float
+
+
+@lru_cache(maxsize=4096)
+def _sizes(facts: ModelFacts, setting: Setting) -> _Sizes:
+    sums = sums_of(facts)
+    return _Sizes(
+        sums=sums,
+        caches=tuple((kv_mib((layer,), setting), before) for layer, before in sums.caches),
+        compute=device_compute_mib(facts, setting),
+        compute_split=split_compute_mib(facts, setting),
+        inputs=host_compute_mib(facts, setting, split=False),
+        inputs_split=host_compute_mib(facts, setting, split=True),
+        alone=cpu_compute_mib(facts, setting),
+        head=device_compute_mib(facts, setting, prediction=True),
+        output=output_mib(facts, setting),
+    )
+
+
+def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
+    """Before which layer those of main memory end, then those of each device."""
+    share, end = placement.share, len(facts.layers) + len(facts.draft_layers)
+    first = end + 1 - placement.layers
+    start = min(end, max(0, first))
+    layers = range(start, end)
+    inner = (
+        start + bisect_right(layers, device, key=lambda x: _device_of(x, first, end, share))
+        for device in range(len(share) - 1)
+    )
+    return [start, *inner, end]
 
 
 def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
     """The device of a layer: devices take consecutive layers by their shares, as llama.cpp does."""
-    if len(share) == 1:
-        return 0
     position = (index - first) / max(1, end + 1 - first)
     total = 0.0
     for device, part in enumerate(share):
@@ -230,8 +259,7 @@ def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> in
 def _mask_cells(facts: ModelFacts, setting: Setting) -> int:
     """Columns of the attention masks: one mask for whole contexts and one for windows."""
     streams = 1 if setting.unified else setting.slots
-    windows = {layer.window for layer in facts.layers if layer.k_width}
-    return sum(cells(setting, window) // streams for window in windows)
+    return sum(cells(setting, window) // streams for window in sums_of(facts).windows)
 
 
 def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:

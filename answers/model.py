@@ -1,6 +1,7 @@
 """The facts about a model that decide its memory and speed, and the settings it is loaded with."""
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 MIB = 1024 * 1024
 
@@ -116,11 +117,12 @@ class Buffers:
     output: float = 0.0
 
     def total(self) -> float:
-        return sum(self.by_kind().values())
+        mib: float = sum(_MIB_BY_KIND(self))
+        return mib
 
     def by_kind(self) -> dict[str, float]:
         """The kinds by the names that the interface has."""
-        return {name: getattr(self, name) for name in KINDS}
+        return dict(zip(KINDS, _MIB_BY_KIND(self), strict=True))
 
     def add_draft(self, draft: "Buffers") -> None:
         """Add the buffers of a model that drafts to the kinds of drafts."""
@@ -130,6 +132,7 @@ class Buffers:
 
 
 KINDS = tuple(Buffers.__dataclass_fields__)
+_MIB_BY_KIND = attrgetter(*KINDS)
 KIND_LABELS = {
     "model": "weights",
     "kv": "KV cache",

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import le
 
 from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
@@ -100,13 +101,20 @@ def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
 
 def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
     """Target and draft by themselves; a draft is on the first device as a whole or on the host."""
-    target = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
-    draft = case.draft
-    if draft is None:
-        return [target]
+    return [_target(case, placement), *_draft(case, len(placement.share))]
+
+
+def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
+    return place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
+
+
+def _draft(case: LoadPlan, devices: int) -> list[Placed]:
+    """The draft's buffers: as a whole on the first device or on the host; empty without one."""
+    if case.draft is None:
+        return []
     layers = LayerPlacement(layers=case.draft_layers)
-    (device,), host = place(draft.facts, case.draft_setting, layers)
-    return [target, ((device, *(Buffers() for _ in placement.share[1:])), host)]
+    (device,), host = place(case.draft.facts, case.draft_setting, layers)
+    return [((device, *(Buffers() for _ in range(devices - 1))), host)]
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
@@ -120,7 +128,7 @@ def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) ->
     more += (drafting.weights_error or 0.0) * buffers.draft_model
     if not computes:
         return more
-    drafts = logits_mib(drafting, case.draft_setting) if buffers.draft_compute else 0.0
+    drafts = logits_mib(drafting, case.setting) if buffers.draft_compute else 0.0
     return more + RUNTIME_MIB + logits_mib(case.target, case.setting) + drafts
 
 
@@ -137,17 +145,20 @@ def merge_placements(
             own.add_draft(more)
 
     def needed(buffers: Buffers, margin_mib: float, *, computes: bool) -> float:
+        total = buffers.total()
+        if not total:
+            return 0.0
         more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)
-        return buffers.total() + max(margin_mib, more) if buffers.total() else 0.0
+        return total + max(margin_mib, more)
 
     shared = sum(each.total() for each in devices) if case.unified else 0.0
     return Projection(
         placement=placement,
         devices=devices,
         host=host,
-        devices_need=tuple(needed(each, case.margin_mib, computes=True) for each in devices),
+        devices_need=tuple([needed(each, case.margin_mib, computes=True) for each in devices]),
         host_needs=shared + needed(host, 0.0, computes=placement.layers == 0),
-        free=tuple(memory.free_mib for memory in (*case.devices, case.host)),
+        free=(*[memory.free_mib for memory in case.devices], case.host.free_mib),
     )
 
 
@@ -160,16 +171,21 @@ def fit(case: LoadPlan) -> Projection:
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
     experts = len(case.target.all_layers) if case.target.mixture else 0
+    drafts = _draft(case, len(share))
 
+    @cache
     def at(layers: int, cpu_experts: int) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
-        return project(case, placement)
+        return merge_placements(case, placement, [_target(case, placement), *drafts])
 
-    if case.target.mixture and case.devices:
-        best = at(whole, 0)
-        if not best.device_fits:
-            on_devices = _most(experts - 1, lambda n: at(whole, experts - n).device_fits)
-            best = at(whole, experts - on_devices)
+    if not case.devices:
+        return at(0, experts)
+    best = at(whole, 0)
+    if best.device_fits:
+        return best
+    if experts:
+        on_devices = _most(experts - 1, lambda n: at(whole, experts - n).device_fits)
+        best = at(whole, experts - on_devices)
         if best.device_fits:
             return best
     return at(_most(whole, lambda n: at(n, experts).device_fits), experts)

@@ -56,10 +56,8 @@ def test_a_window_keeps_its_tokens_and_a_micro_batch() -> None:
 
 def test_a_recurrent_state_is_kept_for_every_slot_and_every_token_that_may_be_undone() -> None:
     # (3 · (6144 + 2 · 16 · 128) + 128 · 6144) · 4 bytes · 48 layers
-    layers = [Layer(state_bytes=STATE)] * 48
-
-    assert recurrent_mib(layers, Setting()) == 149.625
-    assert recurrent_mib(layers, Setting(slots=4, rollback_states=2)) == 1795.5
+    assert recurrent_mib(48 * STATE, Setting()) == 149.625
+    assert recurrent_mib(48 * STATE, Setting(slots=4, rollback_states=2)) == 1795.5
 
 
 def test_embedding_stays_in_host_memory_and_the_last_layers_go_to_the_device() -> None:

@@ -1,0 +1,48 @@
+"""Sums over the layers of a model, which make a placement cheap to compute."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from answers.model import Layer, ModelFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerSums:
+    """What all layers before each one add up to, so that a difference is a run of layers.
+
+    `dense`, `experts` and `states` are bytes; `caches` has a layer of each kind of cache with how
+    many of its kind come before each. `windows` and `largest_bytes` are of the target's own layers.
+    """
+
+    dense: tuple[float, ...]
+    experts: tuple[float, ...]
+    states: tuple[float, ...]
+    caches: tuple[tuple[Layer, tuple[float, ...]], ...]
+    windows: frozenset[int | None]
+    largest_bytes: float
+
+
+@lru_cache(maxsize=512)
+def sums_of(facts: ModelFacts) -> LayerSums:
+    """The sums over a model's layers, the prediction head's last; computed once for each model."""
+    layers = facts.all_layers
+
+    def before(values: Iterable[float]) -> tuple[float, ...]:
+        return tuple(accumulate(values, initial=0))
+
+    def cache(layer: Layer) -> tuple[int, int, int | None]:
+        return layer.k_width, layer.v_width, layer.window
+
+    kinds = {cache(layer): layer for layer in layers if layer.k_width or layer.v_width}
+    return LayerSums(
+        dense=before(layer.weight_bytes for layer in layers),
+        experts=before(layer.expert_bytes for layer in layers),
+        states=before(layer.state_bytes for layer in layers),
+        caches=tuple(
+            (layer, before(cache(each) == kind for each in layers)) for kind, layer in kinds.items()
+        ),
+        windows=frozenset(layer.window for layer in facts.layers if layer.k_width),
+        largest_bytes=max((layer.weight_bytes for layer in facts.layers), default=0.0),
+    )

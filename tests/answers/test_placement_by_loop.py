@@ -1,0 +1,184 @@
+"""Placements that are computed from sums are those of a plain loop over the layers."""
+
+from collections.abc import Callable
+from dataclasses import astuple, replace
+from random import Random
+
+import pytest
+from hypothesis import given, strategies
+
+from answers import memory
+from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFacts, Setting
+from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements
+from answers.shapes import facts_of, quantisation_of, shapes
+
+RANDOM = strategies.randoms(use_true_random=True)
+Counted = tuple[tuple[Buffers, ...], Buffers]
+
+
+def looped(
+    facts: ModelFacts, setting: Setting, placement: LayerPlacement, *, head: bool
+) -> Counted:
+    """The buffers, layer by layer."""
+    devices = tuple(Buffers() for _ in placement.share)
+    host = Buffers(model=facts.embedding_bytes / MIB, output=memory.output_mib(facts, setting))
+    first = facts.placed_layers - placement.layers
+    for index, layer in enumerate(facts.all_layers):
+        device = devices[device_of(index - first, placement)] if index >= first else host
+        device.model += layer.weight_bytes / MIB
+        (host if index < placement.cpu_experts else device).model += layer.expert_bytes / MIB
+        if index < len(facts.layers):
+            device.kv += memory.kv_mib((layer,), setting)
+            device.recurrent += memory.recurrent_mib(layer.state_bytes, setting)
+        elif head:
+            device.draft_kv += memory.kv_mib((layer,), setting)
+    add_compute(facts, setting, placement, devices, host, head=head)
+    return devices, host
+
+
+def add_compute(
+    facts: ModelFacts,
+    setting: Setting,
+    placement: LayerPlacement,
+    devices: tuple[Buffers, ...],
+    host: Buffers,
+    *,
+    head: bool,
+) -> None:
+    """The output matrix and the compute buffers."""
+    last = devices[-1] if placement.layers else host
+    if placement.layers or not facts.tied:
+        last.model += facts.output_bytes / MIB
+    split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
+    for device in devices if placement.layers else ():
+        device.compute = memory.device_compute_mib(facts, setting)
+        device.compute += memory.split_compute_mib(facts, setting) if split else 0.0
+    host.compute = memory.cpu_compute_mib(facts, setting)
+    if placement.layers:
+        host.compute = memory.host_compute_mib(facts, setting, split=split)
+    if head and facts.draft_layers:
+        last.draft_compute = memory.device_compute_mib(facts, setting, prediction=True)
+        if placement.layers:
+            host.draft_compute = memory.host_compute_mib(facts, setting, split=False)
+
+
+def device_of(position: int, placement: LayerPlacement) -> int:
+    """The device of a layer, counted from the first that is on devices."""
+    total, share = 0.0, placement.share
+    for device, part in enumerate(share[:-1]):
+        total += part / sum(share)
+        if position / placement.layers < total - 1e-9:
+            return device
+    return len(share) - 1
+
+
+def searched(case: LoadPlan) -> Projection:
+    """What fits, by the loop."""
+
+    def at(layers: int, cpu_experts: int) -> Projection:
+        placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
+        own = looped(case.target, case.setting, placement, head=case.uses_head)
+        if case.draft is None:
+            return merge_placements(case, placement, [own])
+        one = LayerPlacement(layers=case.draft_layers)
+        (device,), host = looped(case.draft.facts, case.draft_setting, one, head=False)
+        return merge_placements(
+            case, placement, [own, ((device, *(Buffers() for _ in share[1:])), host)]
+        )
+
+    share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices) or (1.0,)
+    whole = case.target.placed_layers if case.devices else 0
+    experts = len(case.target.all_layers) if case.target.mixture else 0
+    if case.devices and at(whole, 0).device_fits:
+        return at(whole, 0)
+    if case.devices and experts:
+        moved = experts - halved(experts - 1, lambda n: at(whole, experts - n).device_fits)
+        if at(whole, moved).device_fits:
+            return at(whole, moved)
+    return at(halved(whole, lambda n: at(n, experts).device_fits), experts)
+
+
+def halved(limit: int, fits: Callable[[int], bool]) -> int:
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high) // 2 + 1
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def any_model(rng: Random) -> ModelFacts:
+    """A model of the table, or one whose layers are all different."""
+    shape = rng.choice(shapes())
+    facts = facts_of(shape, quantisation_of("Q4_K_M"), with_head=shape.head_layers > 0)
+    if rng.random() < 0.7:
+        return facts
+    different = tuple(
+        Layer(
+            k_width=rng.choice((0, 512, 1024)),
+            v_width=512,
+            window=rng.choice((None, 1024)),
+            state_bytes=rng.choice((0, 3 * MIB)),
+            weight_bytes=rng.uniform(1, 300) * MIB,
+            expert_bytes=rng.uniform(1, 600) * MIB * facts.mixture,
+        )
+        for _ in range(rng.randrange(1, 40))
+    )
+    return replace(facts, layers=different)
+
+
+def any_case(rng: Random) -> LoadPlan:
+    facts = any_model(rng)
+    setting = Setting(
+        context=rng.choice((512, 8192, 100_000)),
+        slots=rng.choice((1, 1, 4)),
+        unified=rng.random() < 0.5,
+        kv_k=rng.choice(("f16", "q8_0")),
+        flash_attention=rng.random() < 0.8,
+        rollback_states=rng.choice((0, 3)),
+    )
+    sizes = [rng.uniform(2, 100) * 1024 for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
+    small = facts_of(shapes()[0], quantisation_of("Q8_0"))
+    return LoadPlan(
+        target=facts,
+        setting=setting,
+        devices=tuple(Memory(name="card", free_mib=size) for size in sizes),
+        host=Memory(name="host", free_mib=rng.uniform(4, 64) * 1024),
+        draft=Draft(facts=small, on_host=rng.random() < 0.3) if rng.random() < 0.3 else None,
+        uses_head=bool(facts.draft_layers) and rng.random() < 0.7,
+        unified=rng.random() < 0.2,
+    )
+
+
+@given(RANDOM)
+def test_what_fits_and_its_buffers_are_those_of_a_loop(rng: Random) -> None:
+    case = any_case(rng)
+
+    found = fit(case)
+
+    expected = searched(case)
+    assert found.placement == expected.placement
+    for own, counted in zip(
+        (*found.devices, found.host), (*expected.devices, expected.host), strict=True
+    ):
+        assert astuple(own) == pytest.approx(astuple(counted), rel=1e-9)
+    assert found.devices_need == pytest.approx(expected.devices_need, rel=1e-9)
+    assert found.host_needs == pytest.approx(expected.host_needs, rel=1e-9)
+
+
+@given(RANDOM)
+def test_any_placement_is_that_of_a_loop(rng: Random) -> None:
+    case = any_case(rng)
+    facts = case.target
+    placement = LayerPlacement(
+        layers=rng.randint(0, facts.placed_layers),
+        cpu_experts=rng.randint(0, len(facts.all_layers)) * facts.mixture,
+        share=tuple(rng.uniform(1, 9) for _ in range(rng.randint(1, 4))),
+    )
+
+    devices, host = memory.place(
+        facts, case.setting, placement, speculates_with_head=case.uses_head
+    )
+
+    expected, main = looped(facts, case.setting, placement, head=case.uses_head)
+    for own, counted in zip((*devices, host), (*expected, main), strict=True):
+        assert astuple(own) == pytest.approx(astuple(counted), rel=1e-9, abs=1e-9)
