@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import le
+from typing import Literal
 
 from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
 from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
@@ -24,6 +25,9 @@ SHARING = re.compile(
 SHARED_SHARE = 0.75
 CONTEXT_STEP = 256
 LONGEST_CONTEXT = 1 << 21
+# How much of a model a machine holds, as it is printed: all layers on the devices (in main memory
+# where there is no device), some layers or experts in main memory, or not even that.
+Extent = Literal["yes", "partly", "no"]
 
 
 def free_of(total_mib: float) -> float:
@@ -75,6 +79,7 @@ class Projection:
     """The buffers that a placement leads to, what they may need at most, and whether that fits."""
 
     placement: LayerPlacement
+    whole: bool  # nothing of the target is kept off the devices, or there is none
     devices: tuple[Buffers, ...]
     host: Buffers
     devices_need: tuple[float, ...]
@@ -92,6 +97,13 @@ class Projection:
     @property
     def fits(self) -> bool:
         return self.device_fits and self.host_fits
+
+    @property
+    def extent(self) -> Extent:
+        """How much of the model the machine holds with this placement."""
+        if not self.fits:
+            return "no"
+        return "yes" if self.whole else "partly"
 
 
 def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
@@ -152,8 +164,10 @@ def merge_placements(
         return total + max(margin_mib, more)
 
     shared = sum(each.total() for each in devices) if case.unified else 0.0
+    on_devices = placement.layers == case.target.placed_layers and not placement.cpu_experts
     return Projection(
         placement=placement,
+        whole=on_devices or not case.devices,
         devices=devices,
         host=host,
         devices_need=tuple([needed(each, case.margin_mib, computes=True) for each in devices]),

@@ -7,21 +7,18 @@ from harness import PROGRAM, console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.machine import engines
 from harness.machine.detect import machine
-from harness.models.hub import default_client
-from harness.models.overview import ModelEntry, ModelsOverview, assess, memory_of
+from harness.models.overview import ModelEntry, ModelsOverview, fitting, overview
 from schemas.submission import Machine
 from schemas.vocabulary import say
 
-_MIB_PER_GIB = 1024
 _MB_PER_GB = 1000
 
 
 def welcome() -> None:
     """Print what this machine has, and the commands that come next."""
-    here = machine()
-    found = assess(memory_of(here), DEFAULT_CONTEXT_TOKENS, client=default_client())
+    found = overview(DEFAULT_CONTEXT_TOKENS)
     version, server = engines.package_version(), engines.server_program()
-    console.print_lines(lines(here, found, version=version, server=server))
+    console.print_lines(lines(machine(), found, version=version, server=server))
 
 
 def lines(
@@ -35,7 +32,7 @@ def lines(
     engine = " and ".join(filter(None, (version and f"{engines.PACKAGE} {version}", server)))
     none = f"none: no {engines.PACKAGE}, and no {engines.SERVER_PROGRAM} on PATH"
     yield f"Engine   {engine or none}"
-    yield f"Models   {_fitting(models)}"
+    yield f"Models   {fitting(models)}"
     yield ""
     if version is None and server is None:
         yield f"Next     {engines.INSTALL_ENGINE}"
@@ -52,17 +49,6 @@ def lines(
     yield "         what fits and what a draft gains, before a download:"
     yield f"           {PROGRAM} plan MODEL"
     yield f"All models with a name: {PROGRAM} models   All commands: {PROGRAM} --help"
-
-
-def _fitting(found: ModelsOverview) -> str:
-    memory = found.memory
-    room = f"{memory.total_mib / _MIB_PER_GIB:.1f} GiB of {memory.name}"
-    models = [each for each in found.models if each.preset.head is None]
-    fitting = [each for each in models if each.fits in ("yes", "tight")]
-    if not fitting:
-        return f"none of the models with a name fits {room}"
-    here = sum(each.on_disk for each in fitting)
-    return f"{len(fitting)} of {len(models)} with a name fit {room}; {here} on this disk"
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:

@@ -23,7 +23,7 @@ from harness.machine.engines import (
     server_program,
 )
 from harness.machine.environment import Watch
-from harness.models.overview import fitting_presets
+from harness.models.overview import fitting, overview
 from harness.models.resolve import on_disk
 from harness.runners import CONNECT
 from harness.runners.devices import devices
@@ -58,7 +58,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
             f"Replace it: {OTHER_SERVER}",
         )
     yield machine_checks.memory(ram.total // _MIB, ram.available // _MIB)
-    yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
+    yield ok("Models", fitting(overview(DEFAULT_CONTEXT_TOKENS)))
     yield _checked("Disk", _disk, "Models and unfinished runs are stored there.")
     yield machine_checks.power(on_battery=machine.on_battery)
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)

@@ -1,71 +1,72 @@
-"""Decide which presets and pairs fit this machine's memory, by the planner's closed forms."""
+"""Which presets and pairs fit this machine's memory, as the planner places them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from answers.memory import place
-from answers.model import LayerPlacement, Setting
+from answers.machines import Computer
+from answers.model import MIB, LayerPlacement, ModelFacts, Setting
+from answers.placement import Draft, Extent, fit, project
 from answers.presets import Pair, Preset, pairs, presets
-from harness.machine.computer import own_cards
-from harness.machine.detect import machine
+from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
 from harness.models.hub import default_client
 from harness.models.model_facts import head_facts, preset_facts
 from harness.models.resolve import preset_path
-from schemas.submission import Machine
+from harness.models.room import load_plan
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
-Answer = Literal["yes", "tight", "no"]
-
-_MIB = 1024 * 1024
-_ORDER: tuple[Answer | None, ...] = ("yes", "tight", "no", None)  # `None` is unknown
-_COMFORTABLE_SHARE = 0.9
+_ORDER: tuple[Extent | None, ...] = ("yes", "partly", "no", None)  # `None` is unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMemory:
-    """The memory that models are loaded into: its name and size."""
+    """The memory that models are loaded into: its name and what is free of it."""
 
     name: str
-    kind: Literal["gpu", "ram"]
-    total_mib: int
+    kind: Literal["gpu", "ram"]  # of its own, or a part of main memory
+    free_mib: float
 
 
-def memory_of(machine: Machine) -> MachineMemory:
-    """The memory of the GPUs of one vendor, which an engine uses together; else the main memory."""
-    cards = own_cards(machine)
+def memory_of(computer: Computer) -> MachineMemory:
+    """The memory of the cards, which an engine uses together; else the main memory."""
+    cards = computer.devices
     if not cards:
-        return MachineMemory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
-    name = " + ".join(card.name for card in cards)
-    return MachineMemory(name=name, kind="gpu", total_mib=sum(card.vram_mib or 0 for card in cards))
+        return MachineMemory(name="main memory", kind="ram", free_mib=computer.host.free_mib)
+    return MachineMemory(
+        name=" + ".join(card.name for card in cards),
+        kind="ram" if computer.unified else "gpu",
+        free_mib=sum(card.free_mib for card in cards),
+    )
 
 
-def needed_bytes(
-    preset: Preset, memory: MachineMemory, context_tokens: int, file_bytes: int | None = None
-) -> int | None:
-    """Bytes of all buffers in this memory; with the file's size where it is on disk.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The bytes of all buffers of a model as a whole in this memory, and how much of it fits."""
 
-    Only approximate for a head in a separate file.
-    """
-    facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
-    if facts is None or facts.weights_error is None:
-        return None
-    on_gpu = memory.kind == "gpu"
-    placement = LayerPlacement(layers=facts.placed_layers if on_gpu else 0)
-    devices, host = place(facts, Setting(context=context_tokens), placement)
-    return round((devices[0] if on_gpu else host).total() * _MIB)
+    needed_bytes: int | None = None
+    fits: Extent | None = None
 
 
-def answer(needed: int | None, memory: MachineMemory) -> Answer | None:
-    """Whether it fits with room to spare, barely, or not; `None` when unknown."""
-    if needed is None or not memory.total_mib:
-        return None
-    share = needed / (memory.total_mib * _MIB)
-    if share > 1:
-        return "no"
-    return "yes" if share <= _COMFORTABLE_SHARE else "tight"
+def need_of(
+    computer: Computer,
+    context_tokens: int,
+    facts: ModelFacts | None,
+    draft: ModelFacts | None = None,
+) -> Need:
+    """What a target, and its draft, need of a computer; nothing is known without facts."""
+    if facts is None:
+        return Need()
+    second = Draft(facts=draft) if draft else None
+    case = load_plan(computer, facts, Setting(context=context_tokens), second)
+    found = fit(case)
+    whole = found
+    if computer.devices:
+        layers = LayerPlacement(layers=facts.placed_layers, share=found.placement.share)
+        whole = project(case, layers)
+    places = whole.devices if computer.devices else (whole.host,)
+    return Need(needed_bytes=round(sum(place.total() for place in places) * MIB), fits=found.extent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +77,14 @@ class ModelEntry:
     on_disk: bool
     file_bytes: int | None
     needed_bytes: int | None
-    fits: Answer | None
+    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEntry:
     pair: Pair
     needed_bytes: int | None
-    fits: Answer | None
+    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,51 +97,54 @@ class ModelsOverview:
 
 def overview(context_tokens: int) -> ModelsOverview:
     """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
-    return assess(memory_of(machine()), context_tokens, client=default_client())
+    return assess(computer_of(), context_tokens, client=default_client())
 
 
-def assess(memory: MachineMemory, context_tokens: int, *, client: "Hub") -> ModelsOverview:
-    """The presets and pairs against a memory, with a context of this size."""
-    models = {
-        preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
-    }
-    return ModelsOverview(
-        memory=memory,
-        context_tokens=context_tokens,
-        models=tuple(sorted(models.values(), key=lambda entry: _ORDER.index(entry.fits))),
-        pairs=tuple(_pair(pair, models, memory) for pair in pairs()),
-    )
-
-
-def _model(preset: Preset, memory: MachineMemory, context_tokens: int, client: "Hub") -> ModelEntry:
-    path = preset_path(preset, client=client)
-    size = sum(part.stat().st_size for part in part_paths(path)) if path else None
-    needed = needed_bytes(preset, memory, context_tokens, size)
-    return ModelEntry(
-        preset=preset,
-        on_disk=path is not None,
-        file_bytes=size,
-        needed_bytes=needed,
-        fits=answer(needed, memory),
-    )
-
-
-def _pair(pair: Pair, models: dict[str, ModelEntry], memory: MachineMemory) -> PairEntry:
-    sizes = [
-        models[name].needed_bytes if name in models else None for name in (pair.target, pair.draft)
+def assess(computer: Computer, context_tokens: int, *, client: "Hub") -> ModelsOverview:
+    """The presets and pairs against a computer, with a context of this size."""
+    sizes = {preset.name: _file_bytes(preset, client) for preset in presets().values()}
+    facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
+    needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}
+    models = [
+        ModelEntry(
+            preset=presets()[name],
+            on_disk=size is not None,
+            file_bytes=size,
+            needed_bytes=needs[name].needed_bytes,
+            fits=needs[name].fits,
+        )
+        for name, size in sizes.items()
     ]
-    needed = None if sizes[0] is None or sizes[1] is None else sizes[0] + sizes[1]
-    return PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))
+    found = []
+    for pair in pairs():
+        target, draft = facts.get(pair.target), facts.get(pair.draft)
+        need = need_of(computer, context_tokens, target, draft) if draft else Need()
+        found.append(PairEntry(pair=pair, needed_bytes=need.needed_bytes, fits=need.fits))
+    return ModelsOverview(
+        memory=memory_of(computer),
+        context_tokens=context_tokens,
+        models=tuple(sorted(models, key=lambda entry: _ORDER.index(entry.fits))),
+        pairs=tuple(found),
+    )
 
 
-def fitting_presets(machine: Machine, context_tokens: int) -> str:
-    """A line about the presets that a machine has room for."""
-    memory = memory_of(machine)
-    listed = [each for each in presets().values() if each.head is None]
-    sizes = {each.name: needed_bytes(each, memory, context_tokens) for each in listed}
-    fitting = {name: size for name, size in sizes.items() if answer(size, memory) != "no" and size}
-    room = f"{memory.total_mib / 1024:.1f} GiB of {memory.name}"
-    if not fitting:
-        return f"no preset fits {room}"
-    largest = max(fitting, key=lambda name: fitting[name])
-    return f"{len(fitting)} of {len(sizes)} presets fit {room}; the largest is {largest}"
+def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
+    """The facts about a preset whose size is known; only approximate for a head in a file."""
+    facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
+    return facts if facts is not None and facts.weights_error is not None else None
+
+
+def fitting(found: ModelsOverview) -> str:
+    """A line about the models that the machine has room for."""
+    models = [each for each in found.models if each.preset.head is None]
+    whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
+    room = f"the {found.memory.free_mib / 1024:.1f} GiB free of {found.memory.name}"
+    more = f", {len(split)} more in part" if split else ""
+    here = sum(each.on_disk for each in (*whole, *split))
+    return f"{len(whole)} of {len(models)} with a name fit {room}{more}; {here} on this disk"
+
+
+def _file_bytes(preset: Preset, client: "Hub") -> int | None:
+    """The size of its file, if that is on this disk."""
+    path = preset_path(preset, client=client)
+    return sum(part.stat().st_size for part in part_paths(path)) if path else None

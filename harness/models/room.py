@@ -1,4 +1,4 @@
-"""Check for a run whether its models can fit at all, and how many layers go on the devices."""
+"""Whether the models of a run fit this machine at all, and how many layers go on the devices."""
 
 import re
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from answers import warnings
-from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.machines import Computer
+from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, fit
 from answers.presets import preset_named
 from answers.shapes import facts_of, quantisation_of, shape_of
 from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.computer import computer_of
-from harness.machine.detect import machine
 from harness.models import hub_names
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
@@ -23,15 +23,26 @@ from harness.models.model_facts import preset_facts
 _MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
-def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `HarnessError` when a target and a draft, named but not fetched, can never run here.
+def load_plan(
+    computer: Computer, target: ModelFacts, setting: Setting, draft: Draft | None = None
+) -> LoadPlan:
+    """A target and its draft in what is free of this computer's memories."""
+    return LoadPlan(
+        target=target,
+        setting=setting,
+        devices=computer.devices,
+        unified=computer.unified,
+        host=computer.host,
+        draft=draft,
+    )
 
-    Models without an entry in the tables pass. The rest is compared with the machine's whole
-    memory, not with what is free now.
+
+def require_room(names: Sequence[str], context: int) -> None:
+    """Raise `HarnessError` when a target and a draft, named but not fetched, cannot run here.
+
+    Models without an entry in the tables pass. The rest must fit the free memory, if need be with
+    all of it in main memory.
     """
-    rig = machine()
-    host = Memory(name="main memory", free_mib=float(rig.ram_mib or 1e9))
-    computer = computer_of()
     known = [named_facts(name) for name in names]
     target = known[0] if known else None
     if target is None:
@@ -41,25 +52,22 @@ def require_room(names: Sequence[str], context: int) -> None:
         if facts is not None and (reason := other_vocabulary(target, facts)):
             raise refusal(names[0], name, reason)
     largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
-    case = LoadPlan(
-        target=target,
-        setting=Setting(context=context),
-        devices=computer.devices,
-        unified=computer.unified,
-        host=host,
-        draft=Draft(facts=largest) if largest else None,
-    )
-    found = fit(case)
-    needed = found.host.total() + sum(buffers.total() for buffers in found.devices)
-    room = host.free_mib + sum(memory.free_mib for memory in computer.devices)
-    if found.fits or needed <= room:  # it may fit after all: that is for the engine to say
+    draft = Draft(facts=largest) if largest else None
+    case = load_plan(computer_of(), target, Setting(context=context), draft)
+    on_host = fit(replace(case, devices=()))
+    if fit(case).fits or on_host.fits:
         return
     message = (
-        f"{' and '.join(names)} need {needed / 1024:.1f} GiB and this machine has "
-        f"{room / 1024:.1f} GiB, so nothing was fetched; "
+        f"{' and '.join(names)} need {on_host.host_needs / 1024:.1f} GiB and this machine has "
+        f"{_free_mib(case) / 1024:.1f} GiB free, so nothing was fetched; "
         f"`python -m harness plan {names[0]}` lists what fits instead"
     )
     raise MachineError(message)
+
+
+def _free_mib(case: LoadPlan) -> float:
+    own = 0.0 if case.unified else sum(memory.free_mib for memory in case.devices)
+    return case.host.free_mib + own
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
@@ -95,14 +103,8 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
     if not computer.devices:
         return None
     facts = facts_of_file(draft) if draft is not None else None
-    case = LoadPlan(
-        target=facts_of_file(target),
-        setting=Setting(context=context),
-        devices=computer.devices,
-        unified=computer.unified,
-        host=computer.host,
-        draft=Draft(facts=facts) if facts else None,
-    )
+    second = Draft(facts=facts) if facts else None
+    case = load_plan(computer, facts_of_file(target), Setting(context=context), second)
     found = fit(case)
     if facts is None or case.draft is None or found.device_fits:
         return found.placement.layers, case.draft_layers
@@ -120,14 +122,9 @@ def failed_allocation(
         second = facts_of_file(draft) if draft is not None else None
     except HarnessError:
         return ()
-    case = LoadPlan(
-        target=facts,
-        setting=setting,
-        devices=computer.devices,
-        unified=computer.unified,
-        host=replace(computer.host, name="main memory"),
-        draft=Draft(facts=second, on_host=draft_layers == 0) if second else None,
-    )
+    draft_plan = Draft(facts=second, on_host=draft_layers == 0) if second else None
+    case = load_plan(computer, facts, setting, draft_plan)
+    case = replace(case, host=replace(case.host, name="main memory"))
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole
     share = fit(case).placement.share

@@ -26,12 +26,8 @@ def show(models: ModelsOverview, console: Console) -> None:
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
     console.print()
-    memory = models.memory
+    console.print(fill(_legend(models), 80), markup=False, soft_wrap=True)
     console.print(
-        f"fits: all buffers of a context of {models.context_tokens} tokens in the "
-        f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
-        "tight: more than 90 % of it. ~: not from that repository itself; of a head, with\n"
-        "layers like its target's. ?: unknown.\n"
         f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
         f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
@@ -40,6 +36,16 @@ def show(models: ModelsOverview, console: Console) -> None:
     others = ", ".join(name for name in names() if name not in presets())
     more = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
     console.print(fill(more, 80), markup=False, soft_wrap=True)
+
+
+def _legend(models: ModelsOverview) -> str:
+    memory = models.memory
+    return (
+        f"fits: yes where all buffers of a context of {models.context_tokens} tokens are sure to "
+        f"fit the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly where some layers "
+        "or experts go to main memory. ~: not from that repository itself; of a head, with layers "
+        "like its target's. ?: unknown."
+    )
 
 
 def show_comparison(

@@ -9,8 +9,8 @@ from harness import __version__, console
 from harness.campaign.method_parser import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
-from harness.machine.detect import machine
-from harness.models.overview import answer, memory_of, needed_bytes
+from harness.machine.computer import computer_of
+from harness.models.overview import facts_about, memory_of, need_of
 from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say
@@ -28,11 +28,12 @@ def of_the_month(options: Options) -> Options:
     )
     if options.target is not None:
         return short
-    memory = memory_of(machine())
+    computer = computer_of()
     for name in run.targets:
-        if answer(needed_bytes(presets()[name], memory, DEFAULT_CONTEXT_TOKENS), memory) == "yes":
+        if need_of(computer, DEFAULT_CONTEXT_TOKENS, facts_about(presets()[name])).fits == "yes":
             return replace(short, target=name, methods=options.methods or (parse(run.method),))
-    console.say(f"None of {say.listed(run.targets)} fits {memory.name}: a small model instead.")
+    memory = memory_of(computer).name
+    console.say(f"None of {say.listed(run.targets)} fits {memory}: a small model instead.")
     return short
 
 

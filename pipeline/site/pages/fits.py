@@ -187,8 +187,8 @@ def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
     )
 
 
-def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
-    """The table: for each model and memory the layers on the card, of how many, whether it fits."""
+def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ...]], ...]:
+    """The table: for each model and memory the layers on the card, of how many, how much fits."""
     found = []
     for shape in shapes.shapes():
         facts = _facts(shape, DEFAULT_QUANTISATION)
@@ -197,7 +197,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
             best = placement.fit(case_of(facts, gib))
             experts = best.placement.cpu_experts
             layers = best.placement.layers if not (facts.mixture and experts) else -experts
-            row.append((layers, facts.placed_layers, best.fits))
+            row.append((layers, facts.placed_layers, best.extent))
         found.append((shape.name, label(shape.name), tuple(row)))
     return tuple(found)
 

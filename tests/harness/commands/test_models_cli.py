@@ -1,23 +1,25 @@
 """`models`, `models check` and `models get` print clear lines and end with their exit codes."""
 
-import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from answers.machines import Computer, MachineWords
+from answers.model import Memory
 from answers.presets import presets
 from harness.cli import app
 from harness.commands import welcome
+from harness.machine import computer
+from harness.machine.computer import computer_of
 from harness.machine.detect import machine
 from harness.models.hub_client import Hub
-from harness.models.overview import MachineMemory, answer, assess, memory_of, needed_bytes
+from harness.models.overview import assess, facts_about, memory_of, need_of
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
-
-GIB_IN_MIB = 1024
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +35,11 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["models", *arguments])
 
 
-def memory(total_gib: float) -> MachineMemory:
-    return MachineMemory(name="test memory", kind="gpu", total_mib=round(total_gib * GIB_IN_MIB))
+def card(free_gib: float) -> Computer:
+    """A machine with so much free on its card, and as much main memory."""
+    described = computer_of(MachineWords(gpus=("RTX 4060 8 GB",), ram=free_gib + 2))
+    memory = Memory(name="RTX 4060", free_mib=free_gib * 1024)
+    return replace(described, devices=(memory,))
 
 
 def test_the_list_is_readable_at_80_columns() -> None:
@@ -51,8 +56,8 @@ def test_the_list_says_what_memory_it_means() -> None:
     document = json.loads(call("--json").stdout)
 
     assert document["context_tokens"] == 2048
-    assert document["memory"]["total_mib"] > 0
-    assert f"GiB of {document['memory']['name']}" in call().stdout
+    assert document["memory"]["free_mib"] > 0
+    assert f"GiB free of {document['memory']['name']}" in " ".join(call().stdout.split())
 
 
 def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub: Path) -> None:
@@ -60,7 +65,7 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
     snapshot.mkdir(parents=True)
     (snapshot / "Qwen3-8B-Q4_K_M.gguf").write_bytes(b"x" * 1000)
 
-    found = assess(memory(24), 2048, client=Hub())
+    found = assess(card(24), 2048, client=Hub())
 
     entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
     assert (entry.on_disk, entry.file_bytes) == (True, 1000)
@@ -74,44 +79,58 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
 
 
 def test_main_memory_holds_weights_cache_compute_and_output() -> None:
-    ram = MachineMemory(name="main memory", kind="ram", total_mib=24 * GIB_IN_MIB)
+    ram = replace(card(24), devices=())
 
     # 4920 MB of weights; 128 KiB of cache a token; 512 tokens of compute: a mask, and gate, up and
     # product with four rows; the logits of one token.
     compute = 512 * (2048 * 2 + (3 * 14336 + 4 * 4096) * 4)
-    assert needed_bytes(presets()["llama-3.1-8b"], ram, 2048) == (
+    assert need_of(ram, 2048, facts_about(presets()["llama-3.1-8b"])).needed_bytes == (
         4_920_000_000 + 2048 * 128 * 1024 + compute + 128256 * 4
     )
 
 
 @pytest.mark.parametrize(
-    ("total_gib", "expected"), [(10, "yes"), (9.01, "yes"), (8.5, "tight"), (8, "tight"), (7, "no")]
+    ("free_gib", "ram_gib", "expected"),
+    [(9, 16, "yes"), (5.9, 16, "yes"), (5.4, 16, "partly"), (2, 16, "partly"), (2, 2, "no")],
 )
-def test_more_than_nine_tenths_are_tight_and_more_than_all_do_not_fit(
-    total_gib: float, expected: str
+def test_a_model_fits_with_the_margin_to_spare_else_partly_while_main_memory_has_the_rest(
+    free_gib: float, ram_gib: float, expected: str
 ) -> None:
-    assert answer(8 * 1024**3, memory(total_gib)) == expected
+    # 4920 MB of weights but for 281 MB of embedding, 256 MiB of cache, 116 MiB of compute: 4.8 GiB
+    # with 1 GiB to spare.
+    host = Memory(name="host", free_mib=ram_gib * 1024)
+    here = replace(card(free_gib), host=host)
+
+    assert need_of(here, 2048, facts_about(presets()["llama-3.1-8b"])).fits == expected
 
 
 def test_what_is_unknown_gets_no_answer() -> None:
-    assert answer(None, memory(24)) is None
+    assert need_of(card(24), 2048, None).fits is None
 
 
-def memory_with(*gpus: tuple[str, Literal["nvidia", "amd"], int]) -> MachineMemory:
+def of_this(
+    monkeypatch: pytest.MonkeyPatch, *gpus: tuple[str, Literal["nvidia", "amd"], int]
+) -> Computer:
+    """The machine at hand with other cards."""
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
-    return memory_of(dataclasses.replace(machine(), ram_mib=1000, gpus=listed))
+    rig = replace(machine(), ram_mib=1000, gpus=listed)
+    monkeypatch.setattr(computer, "machine", lambda: rig)
+    return computer_of()
 
 
-def test_cards_of_one_vendor_count_together() -> None:
-    found = memory_with(("A", "nvidia", 8192), ("B", "nvidia", 4096), ("C", "amd", 8192))
+def test_cards_of_one_vendor_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = memory_of(
+        of_this(monkeypatch, ("A", "nvidia", 8192), ("B", "nvidia", 4096), ("C", "amd", 8192))
+    )
 
-    assert (found.name, found.kind, found.total_mib) == ("A + B", "gpu", 12288)
+    # 5 % and 700 MiB of each are taken.
+    assert (found.name, found.kind, found.free_mib) == ("A + B", "gpu", 12288 * 0.95 - 1400)
 
 
-def test_without_a_card_that_has_memory_of_its_own_the_main_memory_counts() -> None:
-    found = memory_with(("part of the processor", "amd", 512))
+def test_without_a_card_the_main_memory_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = memory_of(of_this(monkeypatch))
 
-    assert (found.name, found.kind, found.total_mib) == ("main memory", "ram", 1000)
+    assert (found.name, found.kind) == ("main memory", "ram")
 
 
 def test_a_pair_that_fits_is_answered_with_yes_and_each_point(tmp_path: Path) -> None:
@@ -183,7 +202,7 @@ def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_h
     assert alone.stdout.splitlines() == lying[:1]
 
 
-def page(found: MachineMemory, *, version: str | None, server: str | None = None) -> str:
+def page(found: Computer, *, version: str | None, server: str | None = None) -> str:
     described = assess(found, 2048, client=Hub())
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
@@ -191,13 +210,12 @@ def page(found: MachineMemory, *, version: str | None, server: str | None = None
 def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
     assert not empty_hub.exists()
 
-    card = MachineMemory(name="RTX 4060", kind="gpu", total_mib=8192)
-    text = page(card, version="0.3.36", server="/usr/bin/llama-server")
-    on_processor = page(dataclasses.replace(card, kind="ram"), version="0.3.36")
+    text = page(card(8), version="0.3.36", server="/usr/bin/llama-server")
+    on_processor = page(replace(card(8), devices=()), version="0.3.36")
 
     assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
     models = sum(each.head is None for each in presets().values())
-    assert f"of {models} with a name fit 8.0 GiB of RTX 4060" in text
+    assert f"of {models} with a name fit the 8.0 GiB free of RTX 4060, " in text
     assert "python -m harness run --quick\n" in text
     # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
     assert "python -m harness run --quick --target qwen3-8b\n" in text
@@ -208,7 +226,7 @@ def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Pa
 def test_without_an_engine_the_next_step_is_to_install_one(empty_hub: Path) -> None:
     assert not empty_hub.exists()
 
-    text = page(memory(8), version=None)
+    text = page(card(8), version=None)
 
     assert "Engine   none: no llama-cpp-python, and no llama-server on PATH" in text
     assert "pip install 'draftmap[inprocess]'" in text.splitlines()[-1]

@@ -8,14 +8,16 @@ import re
 import pytest
 
 from answers.learned import logged_memory_error
+from answers.machines import MachineWords
 from answers.presets import presets
 from answers.shapes import shape_of
 from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
+from harness.machine.computer import computer_of
 from harness.models.hub import default_client
 from harness.models.hub_names import choose
-from harness.models.overview import MachineMemory, assess, needed_bytes
+from harness.models.overview import assess, facts_about, need_of
 from harness.run import month
 from harness.run.month import line, of_the_month
 from schemas.vocabulary import METHODS
@@ -36,12 +38,12 @@ MODELS_OF_2026 = {
 @pytest.mark.parametrize("name", MODELS_OF_2026)
 def test_a_model_of_2026_has_a_card_that_holds_it_with_the_planners_worst_error(name: str) -> None:
     card, gib = MODELS_OF_2026[name]
-    memory = MachineMemory(name=card, kind="gpu", total_mib=gib * 1024)
+    here = computer_of(MachineWords(gpus=(card,), vram=gib, ram=gib))
 
-    needed = needed_bytes(presets()[name], memory, 2048)
+    needed = need_of(here, 2048, facts_about(presets()[name])).needed_bytes
 
     assert needed is not None
-    assert needed / 2**20 + logged_memory_error().total_worst_mib < memory.total_mib
+    assert needed / 2**20 + logged_memory_error().total_worst_mib < gib * 1024
 
 
 @pytest.mark.parametrize("name", MODELS_OF_2026)
@@ -64,15 +66,17 @@ def test_the_shapes_of_2026_have_the_parameters_in_their_names() -> None:
 
 def test_a_head_of_known_size_needs_about_its_bytes_a_cache_and_a_step() -> None:
     # 2056 MB are five layers of the target's; a token of context takes 2 * 1024 * 2 bytes in each.
-    card = MachineMemory(name="a card", kind="gpu", total_mib=24 * 1024)
+    card = computer_of(MachineWords(vram=24))
     head, unknown = presets()["qwen3.8-27b-dflash2"], presets()["qwen3.6-27b-dflash"]
 
-    short, long = (needed_bytes(head, card, tokens) or 0 for tokens in (2048, 4096))
+    short, long = (
+        need_of(card, tokens, facts_about(head)).needed_bytes or 0 for tokens in (2048, 4096)
+    )
 
     masks = 2048 * 512 * 2
     assert long - short == pytest.approx(5 * 2048 * 4096 + masks, rel=0.01)
     assert 2056e6 < short < 1.15 * 2056e6
-    assert needed_bytes(unknown, card, 2048) is None
+    assert facts_about(unknown) is None
 
 
 def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
@@ -86,8 +90,8 @@ def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
 
 
 def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> Options:
-    memory = MachineMemory(name="a card", kind="gpu", total_mib=gib * 1024)
-    monkeypatch.setattr(month, "memory_of", lambda _: memory)
+    here = computer_of(MachineWords(vram=gib))
+    monkeypatch.setattr(month, "computer_of", lambda: here)
     return of_the_month(Options())
 
 
@@ -123,10 +127,10 @@ def test_the_line_to_paste_names_machine_model_method_and_each_task() -> None:
 
 
 def test_models_that_fit_come_first_and_those_of_unknown_size_last() -> None:
-    memory = MachineMemory(name="a card", kind="gpu", total_mib=22 * 1024)
+    here = computer_of(MachineWords(vram=12, ram=16))
 
-    listed = [entry.fits for entry in assess(memory, 2048, client=default_client()).models]
+    listed = [entry.fits for entry in assess(here, 2048, client=default_client()).models]
 
-    order = ["yes", "tight", "no", None]
+    order = ["yes", "partly", "no", None]
     assert listed == sorted(listed, key=order.index)
     assert set(listed) == set(order)

@@ -2,15 +2,15 @@
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from answers.machines import MachineWords
 from harness import PROGRAM
 from harness.cli import app
-from harness.machine.detect import machine
+from harness.machine.computer import computer_of
 from harness.models import room
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
@@ -68,8 +68,8 @@ def after(words: list[str], flag: str) -> str | None:
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program that lists the options of a llama-server, where every model has room."""
-    roomy = replace(machine(), ram_mib=128 * 1024)
-    monkeypatch.setattr(room, "machine", lambda: roomy)
+    roomy = computer_of(MachineWords(ram=130))
+    monkeypatch.setattr(room, "computer_of", lambda: roomy)
     program = tmp_path / "llama-server"
     sizes = "\n".join(f"--{name} N    a size" for name in SIZES)
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}{sizes}\nTEXT\n", "utf-8")

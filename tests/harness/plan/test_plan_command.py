@@ -3,17 +3,16 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from answers.machines import bandwidth_of
+from answers.machines import MachineWords, bandwidth_of
 from harness.cli import app
 from harness.errors import BadInputError, MachineError
-from harness.machine.detect import machine
+from harness.machine.computer import computer_of
 from harness.models import room
 from harness.models.hub_client import Hub
 from harness.models.model_facts import find
@@ -279,8 +278,8 @@ def test_a_card_is_known_by_its_name(name: str, gb_per_s: float | None) -> None:
 def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    small = replace(machine(), ram_mib=2048, gpus=())
-    monkeypatch.setattr(room, "machine", lambda: small)
+    small = computer_of(MachineWords(ram=4))
+    monkeypatch.setattr(room, "computer_of", lambda: small)
 
     with pytest.raises(MachineError, match=r"need .* GiB and this machine has"):
         room.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from answers.machines import MachineWords
 from answers.presets import preset_named
 from harness import PROGRAM
 from harness.cli import app
-from harness.machine.detect import machine
+from harness.machine.computer import computer_of
 from harness.models import room
 
 CARDS: dict[str, tuple[str, ...]] = {
@@ -34,8 +34,8 @@ pytestmark = pytest.mark.usefixtures("binding")
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub's cache with nothing in it, no hub, and a machine with room for every model."""
-    roomy = replace(machine(), ram_mib=128 * 1024)
-    monkeypatch.setattr(room, "machine", lambda: roomy)
+    roomy = computer_of(MachineWords(ram=130))
+    monkeypatch.setattr(room, "computer_of", lambda: roomy)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
 
