@@ -145,10 +145,9 @@ bench: setup ## Measure the project's method against known truth, and its larges
 	$(RUN) -m bench.simulation
 	$(RUN) -m bench.explore
 
-bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files
+bench-numbers: setup ## Simulate cells and campaigns; recompute real files
 	$(RUN) -m bench.cells
 	$(RUN) -m bench.campaigns
-	$(RUN) -m bench.advisor
 	$(RUN) -m bench.real
 	$(RUN) -m bench.builds
 	$(RUN) -m bench.flags

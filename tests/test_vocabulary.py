@@ -48,7 +48,7 @@ def owned() -> set[str]:
     words |= {ALL_TASKS, *(entry.label for entry in TASKS.values())}
     words |= {size.label for size in SIZES.values()}
     for verdict in VERDICTS.values():
-        words |= {verdict.word, verdict.label, verdict.share, verdict.prediction or verdict.word}
+        words |= {verdict.word, verdict.label, verdict.share}
     return words - COMMON
 
 

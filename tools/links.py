@@ -22,7 +22,6 @@ LOADED = (
     "data-bundle",
     "data-cells",
     "data-parts",
-    "data-knowledge",
     "data-folder",
     "data-root",
 )
@@ -117,9 +116,6 @@ def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, s
     for path in site.glob("assets/explore/*.json"):
         facets = json.loads(path.read_bytes())["facets"].values()
         yield from ((site / "index.html", at) for each in facets for at in each.get("pages", ()))
-    for path in site.glob("assets/advisor/*.json"):
-        submissions = json.loads(path.read_bytes())["submissions"]
-        yield from ((site / "index.html", address) for address, _ in submissions)
 
 
 def _leads_somewhere(place: Path, link: str, known: dict[Path, Reader], there: set[str]) -> bool:

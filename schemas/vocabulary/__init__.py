@@ -31,7 +31,6 @@ class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     terminal: str
     tile: Literal["gain", "loss", "flat"]
     share: str
-    prediction: str | None = None
 
     @property
     def label(self) -> str:

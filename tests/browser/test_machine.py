@@ -22,7 +22,7 @@ TOP = f"document.querySelector({ANSWER!r}).getBoundingClientRect().top"
 @pytest.fixture(scope="module")
 def real() -> bytes:
     """The file of the real collection: the corpus of the tests has other cards."""
-    document: dict[str, Any] = orjson.loads(answer_data.machine_file(real_database(), "").data)
+    document: dict[str, Any] = orjson.loads(answer_data.machine_file(real_database()).data)
     return orjson.dumps(document)
 
 

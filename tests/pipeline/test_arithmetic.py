@@ -1,33 +1,21 @@
 """The page scripts compute what Python computes, on a thousand random inputs each."""
 
 import random
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 
 from estimates.requests import Costs, whole_request
-from pipeline.site.advice import Knowledge
 from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
 from tests import scripts
-from tests.pipeline.predictions import AdviceQuery
-from tests.pipeline.random_advice import answers, random_knowledge, random_question
 
 INPUTS = 1000
 RUN = """
-import * as arithmetic from "./arithmetic.js";
-const { answers, breakEvenTokens, roundCost, speedup } = arithmetic;
-const { tokensPerRound, wholeRequest } = arithmetic;
-const advised = (known, question) => answers(known, { ...question, method: "any" }).map((each) => ({
-  choice: known.choices.indexOf(each.choice),
-  figures: [each.speedup, each.low, each.high, each.roundCost, each.tokensPerRound],
-  levels: [each.cost.level, each.gain.level],
-  votes: [each.cost.pool.votes, each.gain.pool.votes],
-  nearest: each.nearest,
-  error: each.error,
-  measured: each.measured,
-}));
+import {
+  breakEvenTokens, roundCost, speedup, tokensPerRound, wholeRequest,
+} from "./arithmetic.js";
 const computed = (each) => [
   tokensPerRound(each.acceptance, each.depth),
   roundCost(each, each.depth),
@@ -36,8 +24,7 @@ const computed = (each) => [
 const whole = ({ costs, prompt, answer }) => [
   wholeRequest(costs, prompt, answer), breakEvenTokens(costs, prompt),
 ];
-const answer = ({ known, questions, settings, requests }) => ({
-  advised: questions.map((question) => advised(known, question)),
+const answer = ({ settings, requests }) => ({
   computed: settings.map(computed),
   whole: requests.map(whole),
 });
@@ -51,16 +38,6 @@ def nearly(value: float | None) -> object:
 @pytest.fixture(scope="module")
 def rng() -> random.Random:
     return random.Random(20261121)  # noqa: S311 - inputs of a test
-
-
-@pytest.fixture(scope="module")
-def known(rng: random.Random) -> Knowledge:
-    return random_knowledge(rng)
-
-
-@pytest.fixture(scope="module")
-def questions(rng: random.Random, known: Knowledge) -> list[AdviceQuery]:
-    return [random_question(rng, known) for _ in range(INPUTS)]
 
 
 @pytest.fixture(scope="module")
@@ -97,49 +74,16 @@ def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
 
 @pytest.fixture(scope="module")
 def script(
-    known: Knowledge,
-    questions: list[AdviceQuery],
     settings: list[WhatIfInputs],
     requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[Any]]:
     """What the page scripts make of the same inputs."""
     asked = [dict(zip(("costs", "prompt", "answer"), each, strict=True)) for each in requests]
-    given = orjson.dumps(
-        {"known": known, "questions": questions, "settings": settings, "requests": asked}
-    )
+    given = orjson.dumps({"settings": settings, "requests": asked})
     folder = tmp_path_factory.mktemp("script")
     answered: dict[str, list[Any]] = scripts.run(folder, RUN, orjson.loads(given))
     return answered
-
-
-def test_the_advisor_answers_alike(
-    script: dict[str, list[Any]], known: Knowledge, questions: list[AdviceQuery]
-) -> None:
-    expected = [
-        [
-            {
-                "choice": known.choices.index(each.choice),
-                "figures": list(
-                    map(
-                        nearly,
-                        (each.speedup, each.low, each.high, each.round_cost, each.tokens_per_round),
-                    )
-                ),
-                "levels": [each.cost_level, each.yield_level],
-                "votes": [each.cost_votes, each.yield_votes],
-                "nearest": list(each.nearest),
-                "error": asdict(each.error) if each.error else None,
-                "measured": list(each.measured) if each.measured else None,
-            }
-            for each in answers(known, question)
-        ]
-        for question in questions
-    ]
-
-    assert script["advised"] == expected
-    assert sum(map(len, expected)) > INPUTS
-    assert any(not answer for answer in expected)
 
 
 def test_whole_requests_take_as_long(

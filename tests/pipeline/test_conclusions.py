@@ -16,15 +16,13 @@ from statistics import median
 from typing import Any
 
 import duckdb
-import orjson
 import pytest
 
 from pipeline.site.pages.answer_data import machine_file
 from pipeline.site.pages.device_and_model_pages import device_pages, target_pages
 from pipeline.site.pages.home import home
-from pipeline.site.pages.knowledge import knowledge
 from pipeline.site.pages.model import Site
-from schemas.vocabulary import as_json, say, size_class
+from schemas.vocabulary import as_json, say
 from tests import scripts
 from tests.pipeline.tables import Example, campaign, database, entry
 
@@ -48,14 +46,13 @@ class Node {
 }
 globalThis.document = { createElement: () => new Node(), createElementNS: () => new Node() };
 const { draw } = await import("./answer.js");
-const answer = ({ file, words, known, asked }) => {
+const answer = ({ file, words, asked }) => {
   const data = { ...decode(file, words), root: "" };
   return asked.map(([card, model]) => {
-    const found = reply(data, known, understand(data, { card, model }));
-    const { commands, prediction, question, shown } = found;
+    const found = reply(data, understand(data, { card, model }));
+    const { commands, question, shown } = found;
     return {
       commands, shown, found: found.found, memory: question.memory, text: draw(data, found).text,
-      predicted: prediction && [prediction.choice.method, prediction.task],
     };
   });
 };
@@ -170,9 +167,8 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Answered:
             )
         ]
         given = {
-            "file": json.loads(machine_file(connection, "none").data),
+            "file": json.loads(machine_file(connection).data),
             "words": as_json(),
-            "known": orjson.loads(orjson.dumps(knowledge(connection))),
             "asked": [words for _, words in asked],
         }
         answers = scripts.run(folder, DRAWN, given)
@@ -215,17 +211,6 @@ def test_a_command_to_use_is_a_gain_that_fits_and_that_no_plain_engine_beats(
             )
             assert plain * speedup >= one.best_plain()
     assert used > len(answered) / 10
-
-
-def test_nothing_is_predicted_where_it_was_measured(answered: Answered) -> None:
-    predicted = [each for each in answered if each[2]["predicted"]]
-
-    assert predicted
-    for one, (card, model), answer in predicted:
-        assert answer["found"] is None
-        if card == one.label and one.measured:  # then of another class of sizes
-            asked = int(re.sub(r"\D", "", model)) * 10**9
-            assert size_class(asked) != size_class(one.size * 10**9)
 
 
 def test_a_printed_headline_is_the_median_over_people_of_each_ones_median(

@@ -164,7 +164,7 @@ REPLIES = """
 import { decode, reply, understand } from "./reply.js";
 const answer = ({ file, words, plans, asked }) => asked.map((typed) => {
   const data = decode(file, words);
-  const { found, close, limits, commands } = reply(data, null, understand(data, typed), plans);
+  const { found, close, limits, commands } = reply(data, understand(data, typed), plans);
   const label = (row) => row?.model.label ?? null;
   return { found: label(found), close: close.map(label), tps: limits.tps, commands };
 });
@@ -176,7 +176,7 @@ def replies(
 ) -> list[dict[str, Any]]:
     """What the home page answers to card and model, with these figures and the planner's shapes."""
     given = {
-        "file": json.loads(machine_file(connection, "none").data),
+        "file": json.loads(machine_file(connection).data),
         "words": as_json(),
         "plans": json.loads(json.dumps(fits.document())),
         "asked": [{"card": card, "model": model} for card, model in asked],

@@ -21,7 +21,7 @@ import { decode, reply, understand } from "./reply.js";
 const said = (row) => !row ? null : [row.tier, row.device.label, row.model.label];
 const replied = (data, asked) => {
   const question = understand(data, asked);
-  const { found, close, limits, commands } = reply(data, null, question);
+  const { found, close, limits, commands } = reply(data, question);
   const { memory, unknown } = question;
   return { found: said(found), close: close.map(said), limits, commands, memory, unknown };
 };
@@ -43,7 +43,7 @@ const answer = ({ file, words, devices, memories, sizes, models, questions }) =>
 @pytest.fixture(scope="module")
 def file() -> dict[str, Any]:
     """The file of the real collection."""
-    document: dict[str, Any] = json.loads(machine_file(real_database(), "none").data)
+    document: dict[str, Any] = json.loads(machine_file(real_database()).data)
     return document
 
 

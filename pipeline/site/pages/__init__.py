@@ -6,13 +6,13 @@ import duckdb
 
 from pipeline.data.datapackage import ExportedFile
 from pipeline.site.pages import (
+    answer_data,
     data,
     device_and_model_pages,
     explore,
     feeds,
     fits,
     home,
-    knowledge,
     overviews,
     slower,
     submissions,
@@ -34,7 +34,7 @@ def pages(
     yield from device_and_model_pages.device_pages(connection, site)
     yield from device_and_model_pages.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
-    yield from knowledge.files(connection)
+    yield answer_data.machine_file(connection)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
     yield from slower.slower(connection, site)

@@ -68,8 +68,7 @@ COMMON_GIB = {
 }
 
 
-def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model.Asset:
-    """The file; `knowledge` is the path of the file that predictions are made from."""
+def machine_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
     rows = read(connection, "strip")
     listed = (*known_devices(rows), *unmeasured(rows))
     models = {row.target: _model(row) for row in rows}
@@ -84,7 +83,6 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> model
         "format": FORMAT,
         "version": VERSION,
         "estimator": ESTIMATOR,
-        "knowledge": knowledge,
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
         "plan": PLAN_PATH,

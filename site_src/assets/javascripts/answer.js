@@ -2,21 +2,10 @@
 // what it costs, its commands and its source, then the nearest figures. Text nodes only.
 "use strict";
 
-import { judged } from "./arithmetic.js";
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, placeOf, reply, understand } from "./reply.js";
-import {
-  count,
-  interval,
-  listed,
-  number,
-  percent,
-  rate,
-  sentence,
-  times,
-  withArticle,
-} from "./say.js";
+import { count, listed, number, rate, sentence, times, withArticle } from "./say.js";
 import { enlarged, some } from "./strips.js";
 
 const ALL = "all";
@@ -31,7 +20,7 @@ const read = async (url) => {
   return answer.json();
 };
 
-// Everything that answers need, loaded once; what predictions are made from comes when it is asked.
+// Everything that answers need, loaded once.
 const loaded = new Map();
 export const load = ({ machine, vocabulary, root }) => {
   if (!loaded.has(machine)) {
@@ -49,12 +38,9 @@ export const answerTo = async (data, asked) => {
   if (!asks(question)) return { question, nothing: true };
   if (question.memory !== null || question.size || question.models.length || question.typed.model)
     data.plans ??= read(data.root + data.plan);
-  const plans = (await data.plans) ?? null;
-  const first = reply(data, null, question, plans);
-  const room = await planned(data, first.question, (first.found ?? first.close[0])?.model);
-  if (first.found || !data.knowledge) return { ...first, room };
-  data.known ??= read(data.root + data.knowledge);
-  return { ...reply(data, await data.known, question, plans), room };
+  const answer = reply(data, question, (await data.plans) ?? null);
+  const room = await planned(data, answer.question, (answer.found ?? answer.close[0])?.model);
+  return { ...answer, room };
 };
 
 // The planner's answer where memory and model are known; its file comes with the first such
@@ -253,49 +239,6 @@ const costs = ({ words }, { cost, found }) => {
   );
 };
 
-const predicted = ({ words }, { prediction }) => {
-  const { speedup, low, high, choice, task, backend, cost, gain, error, anyError } = prediction;
-  const off = error ?? anyError;
-  const setting = [
-    choice.label,
-    choice.depth === null ? null : `depth ${choice.depth}`,
-    choice.draft_label,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-  const said = [
-    sentence(words, "predicted", {
-      setting,
-      backend,
-      task: words.tasks[task].label,
-      costs: count(cost.pool.votes, "machine"),
-      gains: count(gain.pool.votes, "machine"),
-    }),
-    low === null ? sentence(words, "predicted-alone") : "",
-    off
-      ? sentence(words, "error", {
-          median: percent(off.median_error, 1),
-          high: percent(off.high_error, 1),
-        })
-      : sentence(words, "error-unknown"),
-  ];
-  const pill = words.verdicts[judged(words, prediction)];
-  return [
-    el(
-      "p",
-      "dm-advice__figure",
-      el("strong", "", `≈ ${times(speedup)}`),
-      " ",
-      low === null ? null : el("span", "dm-interval", `${interval(low, high)} forecast`),
-      " ",
-      el("span", "dm-verdict", `${pill.sign} ${pill.prediction}`),
-      " ",
-      el("span", "dm-verdict dm-tier dm-tier--predicted", "predicted"),
-    ),
-    el("p", "", said.filter(Boolean).join(" ")),
-  ];
-};
-
 const without = ({ words }, { question, close }) => [
   el("p", "dm-advice__figure", el("strong", "", sentence(words, "none"))),
   el(
@@ -483,11 +426,11 @@ const unknown = (data, { question }) => {
 };
 
 const body = (data, answer) => {
-  const { found, prediction, close, question, room } = answer;
+  const { found, close, question, room } = answer;
   if (answer.nothing) return unknown(data, answer);
   const refused = !found && room && verdict(room).kind === "no";
   const others =
-    close.length && (found || refused || prediction)
+    close.length && (found || refused)
       ? folded("The nearest other figures", nearest(data, question, close))
       : null;
   if (refused)
@@ -498,11 +441,7 @@ const body = (data, answer) => {
       others,
       more(data, answer),
     ];
-  const first = found
-    ? direct(data, answer)
-    : prediction
-      ? predicted(data, answer)
-      : without(data, answer);
+  const first = found ? direct(data, answer) : without(data, answer);
   const inSight = others || !close.length ? null : nearest(data, question, close);
   return [
     ...strange(data, question),

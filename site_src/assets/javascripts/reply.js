@@ -1,13 +1,10 @@
-// What is known for a visitor's machine: the strip of that device and model, else what to expect
-// and the nearest strips, always what its memory holds and allows, and the commands. Data only, no
-// page.
+// What is known for a visitor's machine: the strip of that device and model, the nearest strips,
+// always what its memory holds and allows, and the commands. Data only, no page.
 "use strict";
 
-import { answers } from "./arithmetic.js";
 import {
   alike,
   chips,
-  classOf,
   devicesFor,
   fitsSize,
   isCard,
@@ -239,58 +236,6 @@ const loses = (row) =>
   (row.interval_low ?? (row.tier === "published" ? row.speedup : 0)) <= 1;
 const isUnclear = (row) => row.tier !== "published" && row.verdict !== "helps";
 
-// ---- what to expect ---------------------------------------------------------------------------
-// Whether a device has a figure for this way of drafting, size of model and task: then nothing is
-// predicted.
-const isMeasured = (data, device, size, method, task) =>
-  data.rows.some(
-    (row) =>
-      row.device.id === device &&
-      row.method === method &&
-      classOf(data.sizes, row.model) === size &&
-      (row.task === task || row.task === ALL),
-  );
-
-// The answer for the first of the backends that has one: machines like it, and what drafts yield.
-const expected = (data, known, question) => {
-  const model =
-    known?.models.find(({ target }) => question.models.some(({ id }) => id === target)) ?? null;
-  const size = model?.size ?? classOf(data.sizes, question.size);
-  // What rounds cost a mixture of experts is not measured on enough of them.
-  if (
-    !known ||
-    question.mixture ||
-    size === null ||
-    (!question.devices.length && question.memory === null)
-  )
-    return null;
-  const device =
-    known.devices.find((each) => question.devices.some(({ id }) => id === each.id)) ?? null;
-  const onCards = known.devices
-    .filter((each) => each.memory !== null)
-    .flatMap((each) => each.backends);
-  const own = device?.backends ?? question.devices.flatMap((each) => each.backends);
-  const tasks = question.task === ALL ? known.tasks.map(([name]) => name) : [question.task];
-  for (const backend of new Set(own.length ? own : onCards)) {
-    for (const task of tasks) {
-      const found = answers(known, {
-        device: device?.id ?? null,
-        memory: device ? device.memory : question.memory,
-        backend,
-        model,
-        size,
-        task,
-        method: "any",
-      });
-      const first = found.find(
-        ({ choice }) => !isMeasured(data, device?.id, size, choice.method, task),
-      );
-      if (first) return { ...first, backend, task };
-    }
-  }
-  return null;
-};
-
 // ---- the nearest figures ----------------------------------------------------------------------
 const deviceDistance = (question, numbers, device, rules) => {
   if (question.devices.some(({ id }) => id === device.id)) return 0;
@@ -483,13 +428,12 @@ export const commands = (data, question, row) => {
 };
 
 // ---- all of it --------------------------------------------------------------------------------
-export const reply = (data, known, asked, plans = null) => {
+export const reply = (data, asked, plans = null) => {
   const question = withKind(data, asked, plans);
   const here = onMachine(question);
   const [found = null] = strips(data, question)
     .filter((row) => here(row) && mayAnswer(question, row.model))
     .sort(order(question));
-  const prediction = found ? null : expected(data, known, question);
   const close = nearest(data, question, found);
   const shown =
     found ?? close.find((row) => !reasonAgainst(data, question, row)) ?? close[0] ?? null;
@@ -503,7 +447,6 @@ export const reply = (data, known, asked, plans = null) => {
     question,
     found,
     exact,
-    prediction,
     close,
     cost,
     limits: limits(data, question),
