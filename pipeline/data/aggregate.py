@@ -105,12 +105,6 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("input_median", positions)
 
 
-def _quantiles_of_spreads(connection: duckdb.DuckDBPyConnection) -> None:
-    """Quantiles by the degrees of freedom that spreads have."""
-    found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
-    connection.register("input_t_quantile", t_quantiles({freedom for (freedom,) in found}))
-
-
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
     """The depths of published strips; measured ones are chosen by their intervals."""
     figures = connection.sql(
@@ -125,7 +119,6 @@ def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _quantiles_of_votes,
-    "advice_left_out": _quantiles_of_spreads,
     "strip": _default_depths,
     "build_step": build_changes,
 }

@@ -36,7 +36,7 @@ def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
 
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-VERSION = "2.0.0"  # raised when a name or a meaning changes
+VERSION = "3.0.0"  # raised when a name or a meaning changes
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
 MEDIA_TYPES = {
     "csv": "text/csv",

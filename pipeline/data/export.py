@@ -32,7 +32,7 @@ EXPORTS = {
     "flags": "flag",
     "cells": "cell",
     "best": "best",
-    "predictions": "advice_prediction",
+    "predictions": "prediction",
     "round-costs": "round_cost",
     "acceptance-curves": "acceptance_curve",
     "draft-grid": "draft_grid",

@@ -114,13 +114,13 @@ def test_two_versions_of_a_suite_and_their_settings_meet_in_no_cell() -> None:
     assert list(axes_of(frame(connection, "explore_cells"))) == ["suite"]
 
 
-def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
+def test_maps_shares_and_predictions_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
         "select device, task, selection, speedup, dots, other_dots from strip order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
-        "select cell, speedup from advice_observation order by all",
+        "select cell, predicted_speedup from prediction order by all",
         "select device, task, speedup from speedup order by all",
     ):
         assert rows(both, question) == rows(alone, question), question

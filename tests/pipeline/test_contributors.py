@@ -8,7 +8,7 @@ import pytest
 from estimates.model import Flag
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
-from tests.pipeline.tables import Example, campaign, database, decide_on, entry, one, put, rows
+from tests.pipeline.tables import Example, campaign, database, decide_on, one, put, rows
 from tests.samples import sample
 
 pytestmark = pytest.mark.long
@@ -65,22 +65,6 @@ def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
     assert one(beside, "select speedup, votes from cell") == (pytest.approx(1.1), 1)
     assert one(alone, "select verdict, confirmed from cell") == ("uncertain", False)
     assert one(alone, "select confirmed_cells from headline where tier = 'measured'") == (0,)
-
-
-def test_the_advisor_counts_contributors_and_learns_nothing_from_flagged_evidence() -> None:
-    made = []
-    for number in range(12):
-        plain = campaign(1.1, contributor="eve", tokens_per_round=2.0, round_cost=1.5)
-        machine = replace(plain.submission.machine, ram_mib=1024 * (number + 8))
-        made.append(entry(replace(plain.submission, machine=machine), plain.summary))
-    doubted = _doubted(
-        campaign(3.0, contributor="bob", verdict="uncertain", tokens_per_round=4, round_cost=1)
-    )
-
-    connection = database(*made, doubted)
-
-    assert rows(connection, "select distinct voter from advice_observation") == [("eve",)]
-    assert rows(connection, "select distinct votes from advice_pool") == [(1,)]
 
 
 def _doubted(made: Example) -> Example:

@@ -91,10 +91,6 @@ create macro drafts_always(method) as (
   select every_round from vocabulary_method where id = method
 );
 
--- What a step of one token reads of a model; of a mixture of experts a share.
-create macro step_bytes(file_bytes, parameters, active_parameters) as
-  round(file_bytes * coalesce(active_parameters / parameters, 1))::bigint;
-
 create macro task_label(task) as (
   select label from vocabulary_task where id = task
 );
@@ -106,95 +102,6 @@ create macro task_order(task) as (
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.
 create macro other_engine(words) as nullif(
   words, (select vocabulary_runner.engine_label from vocabulary_runner where usual)
-);
-
--- By level and method, how many times as wide intervals must be so that 95 % of the predictions for
--- a contributor whom nobody has seen fall into them: split conformal prediction (Vovk, Gammerman
--- and Shafer 2005) over contributors, each with the same weight however many predictions it has
--- (Dunn, Wasserman and Ramdas 2022), with the correction for their finite number, up to 99 %.
--- `scores` names a table of predictions with fold, voter, level, method and score, the distance
--- over the half-width. `left_out` is null, or a fold of voters who were not looked at. Scores are
--- counted in steps of 1 %; no widening is below `least_wide`.
--- A method of few voters takes the wider of its own and that of all; below ten in all there is
--- nothing to learn from.
-create macro widenings(scores, least_wide, more) as table (
-  with steps as (
-    select
-      fold,
-      voter,
-      level,
-      method,
-      ceil(100 * ln(greatest(score, 0.01)))::bigint as step,
-      count(*) as predictions
-    from query_table(scores)
-    where score is not null
-    group by all
-  ),
-  listed as (
-    from steps
-    union all
-    select fold, voter, level, null, step, sum(predictions) from steps group by all
-  ),
-  whole as (
-    select voter, level, method, sum(predictions) as predictions from listed group by all
-  ),
-  weighted as (
-    select listed.fold, level, listed.method, step, listed.predictions / whole.predictions as weight
-    from listed
-    join whole using (voter, level)
-    where whole.method is not distinct from listed.method
-  ),
-  counted as (
-    select fold, level, method, step, sum(weight) as weight
-    from weighted
-    group by fold, level, method, step
-  ),
-  folds as (
-    select distinct fold as left_out from counted
-    union all
-    select null
-  ),
-  others as (
-    select left_out, level, method, step, sum(weight) as weight
-    from folds
-    join counted on counted.fold is distinct from folds.left_out
-    group by left_out, level, method, step
-  ),
-  ranked as (
-    select
-      *,
-      sum(weight) over (partition by left_out, level, method) as voters,
-      sum(weight) over (partition by left_out, level, method order by step) as so_far
-    from others
-  ),
-  needed as (
-    select
-      left_out,
-      level,
-      method,
-      round(any_value(voters)) as voters,
-      exp(
-        min(step) filter (so_far + 1e-6 >= least(0.99 * voters, 0.95 * (voters + more))) / 100
-      ) as widening
-    from ranked
-    group by left_out, level, method
-  )
-  select
-    own.left_out,
-    own.level,
-    own.method,
-    case
-      when own.voters >= 10 then greatest(least_wide, own.widening)
-      when every.voters >= 10 then greatest(least_wide, own.widening, every.widening)
-      else 1.0
-    end::double as widening
-  from needed as own
-  join needed as every
-    on every.method is null
-    and every.level = own.level
-    and every.left_out is not distinct from own.left_out
-  where own.method is not null
-  order by own.level, own.method, own.left_out nulls first
 );
 
 -- The one name of a model, however it is written.

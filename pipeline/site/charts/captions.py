@@ -178,13 +178,9 @@ def break_even(rows: list[Row]) -> str:
 
 
 def predictions(rows: list[Row]) -> str:
-    parts = []
-    for kind in ("Other machines", "Its own probes"):
-        errors = [row["off_by"] for row in rows if row["kind"] == kind]
-        if errors:
-            number = count(len(errors), "prediction")
-            parts.append(f"{number} from {kind.lower()}, off by {percent(median(errors), 1)}")
-    return f"{listed(parts)} in the median."
+    off_by = percent(median(row["off_by"] for row in rows), 1)
+    made = count(len(rows), "prediction")
+    return f"{made} from the probes of the same campaigns, off by {off_by} in the median."
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:

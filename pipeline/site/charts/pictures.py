@@ -220,17 +220,9 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
-    styles = {"Other machines": (theme.DOT, "circle"), "Its own probes": (theme.DOT, "square")}
-    kinds = [kind for kind in styles if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
     line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
-    colours, shapes = ((kinds, [styles[kind][at] for kind in kinds]) for at in (0, 1))
-    points = marks.points(marks.base(rows, columns), opacity=0.7).encode(
-        x=x,
-        y=y,
-        color=marks.channel(alt.Color, "kind", "Predicted from", colours),
-        shape=marks.channel(alt.Shape, "kind", "Predicted from", shapes),
-    )
+    points = marks.points(marks.base(rows, columns), opacity=0.7, color=theme.DOT).encode(x=x, y=y)
     return marks.layered([line, points], height=420)
 
 
