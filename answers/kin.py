@@ -9,6 +9,7 @@ from typing import Literal
 from answers import names
 from answers.evidence import Found, Report, by_model, found_here
 from answers.machines import Computer, without_size
+from answers.rates import is_processor
 from answers.speed import (
     WIDER_STEP,
     WIDER_STEP_APPLE,
@@ -17,7 +18,6 @@ from answers.speed import (
 )
 from estimates.roofline import normalised
 
-_THREADS = re.compile(r" \d+ threads$")
 _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 _NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
 
@@ -35,7 +35,7 @@ class Rig:
         if self.on_cpu != report.on_cpu:
             return False
         if self.on_cpu:
-            return bool(self.card) and self.card in {report.card, _THREADS.sub("", report.card)}
+            return is_processor(report.card, self.card)
         return (report.card, report.cards) == (self.card, self.cards)
 
     @property

@@ -5,15 +5,19 @@ Another model on the same device is read at about that rate.
 """
 
 import math
+import re
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from answers.machines import Computer, without_size
 from answers.model import ModelFacts
 from answers.speed import starts_ms, weights_per_token
+from estimates.roofline import normalised
 
 _ALIKE = 0.2  # models whose sizes differ by less are equally near
 _GB, _MS = 1e9, 1000.0
+_THREADS = re.compile(r" \d+ threads$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,39 @@ def rate_of(
         gb_per_s=gb / left_ms * _MS,
         source=source,
     )
+
+
+def with_rates(
+    computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
+) -> Computer:
+    """The computer with the rates that such cards and processors reached, where any are known.
+
+    The models nearest to this one in size decide. Rates `of_this_machine` count whatever their
+    device is called.
+    """
+    listed = tuple(rates)
+    cards = {normalised(without_size(memory.name)) for memory in computer.devices}
+    own, gb = normalised(computer.processor or ""), gb_per_token(facts)
+    device = [x for x in listed if not x.on_cpu and (of_this_machine or x.device in cards)]
+    host = [x for x in listed if x.on_cpu and (of_this_machine or is_processor(x.device, own))]
+    return replace(
+        computer,
+        speed=replace(
+            computer.speed,
+            device_reached_gb_per_s=reached(device, gb),
+            host_reached_gb_per_s=reached(host, gb),
+        ),
+        notes=tuple(
+            note
+            for note in computer.notes
+            if not (host and "main memory" in note) and not (device and "main" not in note)
+        ),
+    )
+
+
+def is_processor(device: str, processor: str) -> bool:
+    """Whether a device of the results is this processor, whose threads may not be stated."""
+    return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 
 def gb_per_token(facts: ModelFacts) -> float:

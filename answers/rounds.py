@@ -8,6 +8,7 @@ wider step costs. The interval of a speedup comes from these ranges.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from answers import speed
@@ -108,6 +109,7 @@ class RoundParts:
     shared: bool
 
 
+@lru_cache(maxsize=4096)
 def chance_of(tokens: float, depth: int) -> float:
     """The chance of a drafted token, the same for all, with which a round yields so many tokens."""
     low, high = 0.0, 1.0

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from answers.memory import kv_mib
+from answers.layer_sums import sums_of
+from answers.memory import kv_mib, weights_of
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import LoadPlan, Projection
 
@@ -22,8 +23,8 @@ EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 HOST_EFFICIENCY = 0.5 / 0.62
 # With results of the same device and other models; the aim for four in five predictions.
 NEAREST_ERROR = 1.25
-# Cost of each further token of a step on a graphics card, in plain steps: assumed for cards, and for
-# Apple's by generation so that the gains come out that people report (M1 and M2 mostly lose).
+# Cost of each further token of a step on a graphics card, in plain steps: assumed; for
+# Apple by generation, so that M1 and M2 mostly lose and later ones gain, as people report.
 WIDER_STEP = 0.06
 WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
 WIDER_STEP_LATER_APPLE = 0.11
@@ -106,18 +107,24 @@ class StepBytes:
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
     """What a step reads of weights, and of a cache of a usual depth, with this placement."""
     setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
-    caches = {layer: kv_mib((layer,), setting) * MIB for layer in set(facts.layers)}
-    sizes = {"device": 0.0, "host": 0.0, "device_experts": 0.0, "host_experts": 0.0}
-    sizes["device" if placement.layers else "host"] += facts.output_bytes
-    first = len(facts.all_layers) + 1 - placement.layers
-    for index, layer in enumerate(facts.layers):
-        sizes["device" if index >= first else "host"] += layer.weight_bytes + caches[layer]
-        on_device = index >= max(first, placement.cpu_experts)
-        sizes["device_experts" if on_device else "host_experts"] += layer.expert_bytes
+    weights, own = weights_of(facts, placement), len(facts.layers)
+    first = min(own, max(0, facts.placed_layers - placement.layers))
+    device, host = weights.device_dense, weights.host_dense
+    for layer, before in sums_of(facts).caches:
+        cache = kv_mib((layer,), setting) * MIB
+        device += cache * (before[own] - before[first])
+        host += cache * before[first]
     launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
     used = facts.experts_used / facts.experts if facts.mixture else 1.0
-    return StepBytes(**sizes, used=used, launches_ms=launches)
+    return StepBytes(
+        device=device,
+        host=host,
+        device_experts=weights.device_experts,
+        host_experts=weights.host_experts,
+        used=used,
+        launches_ms=launches,
+    )
 
 
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:

@@ -1,16 +1,14 @@
 """Take speeds from results of machines like this one: the learned rates, or named files."""
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from answers.choices import PlannedModel
 from answers.learned import learned
 from answers.machines import Computer, without_size
 from answers.model import ModelFacts
-from answers.rates import Rate, gb_per_token, rate_of, reached
+from answers.rates import Rate, rate_of, with_rates
 from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.identity import identify
 from estimates.pairing import plain_tps
@@ -23,7 +21,6 @@ from schemas.submission import Submission
 COLLECTION = Path("results/community")
 # A checkout's newest results, which the shipped rates may not have; reading all takes too long.
 _NEWEST = 20
-_THREADS = re.compile(r" \d+ threads$")
 
 
 def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
@@ -34,28 +31,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     found = named or [*learned().rates, *_not_yet_learned()]
-    cards = {normalised(without_size(memory.name)) for memory in computer.devices}
-    own, gb = normalised(computer.processor or ""), gb_per_token(target.facts)
-    device = [x for x in found if not x.on_cpu and (named or x.device in cards)]
-    host = [x for x in found if x.on_cpu and (named or _is_processor(x.device, own))]
-    return replace(
-        computer,
-        speed=replace(
-            computer.speed,
-            device_reached_gb_per_s=reached(device, gb),
-            host_reached_gb_per_s=reached(host, gb),
-        ),
-        notes=tuple(
-            note
-            for note in computer.notes
-            if not (host and "main memory" in note) and not (device and "main" not in note)
-        ),
-    )
-
-
-def _is_processor(device: str, processor: str) -> bool:
-    """Whether a device of the results is this processor, whose threads may not be stated."""
-    return bool(processor) and processor in {device, _THREADS.sub("", device)}
+    return with_rates(computer, found, target.facts, of_this_machine=bool(named))
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
