@@ -101,8 +101,9 @@ tidy: setup $(WEB)/.installed ## Format the code, and repair what linters can
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
-learned: site ## Renew what the planner ships of measured devices and settings
+learned: site ## Renew what the answers ship of results: rates of devices, and the evidence
 	cp $(SITE)/assets/planner.json answers/learned.json
+	cp $(SITE)/assets/evidence.json answers/evidence.json
 
 cold: setup ## Build the site with and without the cache: the bytes must be the same
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)

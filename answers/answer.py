@@ -10,12 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from answers import alternatives, warnings
-from answers.choices import PlannedModel, PlanOption, Way, option, placements, without_speculation
-from answers.evidence import Found, found_here
+from answers.choices import (
+    Placements,
+    PlannedModel,
+    PlanOption,
+    Way,
+    option,
+    without_speculation,
+)
+from answers.evidence import Found, Report, found_here
 from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
 from answers.model import Buffers, LayerPlacement, Setting
-from answers.placement import LoadPlan, Projection, fit, largest_context, project
+from answers.placement import LoadPlan, fit, project
 from answers.rounds import chance_of_gain
 from answers.speed import SpeedEstimate
 from estimates.engine_commands import ServeLine
@@ -34,8 +41,8 @@ _ABOUT_AS_FAST = 0.97
 class Question:
     """A model on a machine. `model` is its key in the evidence, `task` what it is asked for.
 
-    `ways` are what could draft for it; where one was `named`, it is the only one. `layers` and
-    `cpu_experts` are a placement that was asked for.
+    `reports` are of the model, on any machine. `ways` are what could draft for it; where one was
+    `named`, it is the only one. `layers` and `cpu_experts` are a placement that was asked for.
     """
 
     name: str
@@ -43,7 +50,8 @@ class Question:
     target: PlannedModel
     computer: Computer
     setting: Setting
-    ways: tuple[Way, ...]
+    reports: tuple[Report, ...]
+    ways: tuple[Way, ...] = ()
     named: bool = False
     task: str | None = None
     quantisation: str | None = None
@@ -141,25 +149,26 @@ def answer(
     question: Question,
     here: Sequence[Found] | None = None,
     *,
-    placed: Mapping[Way, Mapping[int, Projection]] | None = None,
+    placed: Placements | None = None,
     details: bool = True,
 ) -> Answer:
     """Answer a question from the evidence and the formulas.
 
-    `here` and `placed` are the figures and the placements of its ways, where the caller has them:
-    they are alike for many questions. Without `details` no alternatives are planned.
+    `here` and `placed` are its figures and placements, where the caller has them: many questions
+    have the same. Without `details` no alternatives are planned.
     """
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
     figures = tuple(here if here is not None else figures_of(question))
     fixed = _fixed(question)
-    alone = without_speculation(question.load, question.target, speed)
+    placed = placed or Placements(question.load, fixed)
+    alone = without_speculation(question.load, question.target, speed, placed.alone)
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
     by_method = {each.method: each for each in figures}
-    options = []
-    for way in question.ways:
-        where = (placed or {}).get(way) or placements(way, alone.case, fixed)
-        options.append(option(way, alone, speed, where, by_method.get(way.method)))
+    options = [
+        option(way, alone, speed, placed.of(way), by_method.get(way.method))
+        for way in question.ways
+    ]
     judged = max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     helps = judged is not None and judged.gain is not None and judged.gain.estimate >= 1
@@ -177,9 +186,9 @@ def answer(
         alone=alone,
         options=tuple(options),
         figures=figures,
-        kin=kin_of(question.model, rig, question.task),
-        context_max=largest_context(asked.case, asked.found.placement),
-        context_max_alone=largest_context(alone.case, alone.found.placement),
+        kin=kin_of(question.reports, rig, question.task),
+        context_max=_longest_context(placed, asked),
+        context_max_alone=_longest_context(placed, alone),
     )
     return with_details(found) if details else found
 
@@ -195,8 +204,8 @@ def with_details(found: Answer) -> Answer:
 
 def figures_of(question: Question) -> tuple[Found, ...]:
     """What people measured with this model on this machine, by method."""
-    reports = reports_here(question.model, rig_of(question.computer))
-    return found_here(reports, question.task, question.quantisation)
+    here = reports_here(question.reports, rig_of(question.computer))
+    return found_here(here, question.task, question.quantisation)
 
 
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
@@ -220,6 +229,11 @@ def _promise(choice: PlanOption) -> tuple[bool, bool, int, float]:
     lost = choice.figures is not None and choice.figures.lost
     gain = choice.gain.estimate if choice.gain else 0.0
     return choice.fits, not lost, _RANKS[verdict], gain
+
+
+def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
+    depth = choice.speculation.depth if choice.speculation else 0
+    return placed.longest_context(choice.way, depth, choice.found.placement)
 
 
 def _measured_rate(

@@ -75,18 +75,21 @@ def ways_of(
     `find` gives the models of drafts. A `depth` or an `acceptance` holds for all ways but those
     from the text.
     """
+    figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
         way_by(TEXT_METHOD, name, target),
         *([way_by(HEAD, name, target)] if target.facts.draft_layers else []),
         *_drafts(name, target, find),
-        *_measured(name, target, found, find),
+        *_measured(name, target, figures, find),
     ):
         if way is not None:
+            deeper = {each.depth for each in figures if each.method == way.method and each.depth}
+            depths = tuple(sorted({*way.depths, *deeper}))
             if way.source != "text":
-                depths = (depth,) if depth else way.depths
-                way = replace(way, depths=depths, acceptance=acceptance)  # noqa: PLW2901
-            ways.setdefault((way.method, way.name), way)
+                way = replace(way, acceptance=acceptance)  # noqa: PLW2901
+                depths = (depth,) if depth else depths
+            ways.setdefault((way.method, way.name), replace(way, depths=depths))
     return tuple(ways.values())
 
 

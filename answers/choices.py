@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-from answers.commands import load_words, method_of
+from answers.commands import default_depth, load_words, method_of
 from answers.evidence import Found
 from answers.model import LayerPlacement, ModelFacts
-from answers.placement import Draft, LoadPlan, Projection, fit, project
+from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.rounds import DraftSource, Speculation, YieldCurve, parts_of, speedup
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
@@ -93,7 +94,7 @@ class PlanOption:
     tps: SpeedEstimate
     target: PlannedModel
     draft: PlannedModel | None
-    draft_name: str = ""
+    way: Way | None = None
     gain: SpeedEstimate | None = None
     figures: Found | None = None  # what people measured with it there
 
@@ -122,6 +123,11 @@ class PlanOption:
         )
 
     @property
+    def draft_name(self) -> str:
+        """The name of the draft in a command."""
+        return self.way.name if self.way else ""
+
+    @property
     def fits(self) -> bool:
         return self.found.fits
 
@@ -136,12 +142,60 @@ class PlanOption:
         return f"{self.changes} (acceptance assumed)" if self.acceptance_assumed else self.changes
 
 
+class Placements:
+    """Where layers go and how long contexts get, for a target alone and with each way to draft.
+
+    What was placed once is kept: machines with as much memory ask the same. `fixed` is a placement
+    that was asked for.
+    """
+
+    def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
+        self._load = load.without_speculation()
+        self._fixed = fixed
+        self._ways: dict[tuple[str, str], Mapping[int, Projection]] = {}
+        self._contexts: dict[tuple[object, ...], int | None] = {}
+
+    @cached_property
+    def alone(self) -> Projection:
+        """With as many layers on the devices as fit."""
+        return fit(self._load)
+
+    def of(self, way: Way) -> Mapping[int, Projection]:
+        """With a way to draft, at each of its depths."""
+        key = (way.method, way.name)
+        if key not in self._ways:
+            self._ways[key] = self._at_depths(way)
+        return self._ways[key]
+
+    def longest_context(self, way: Way | None, depth: int, placement: LayerPlacement) -> int | None:
+        """The most tokens of context with this placement; `None` where not even the least fits."""
+        key = (way and (way.method, way.name), depth, placement)
+        if key not in self._contexts:
+            load = way.load(self._load, depth) if way else self._load
+            self._contexts[key] = largest_context(load, placement)
+        return self._contexts[key]
+
+    def _at_depths(self, way: Way) -> Mapping[int, Projection]:
+        load = way.load(self._load, max(way.depths))
+        deepest = project(load, self._fixed) if self._fixed else fit(load)
+        placement = deepest.placement
+        whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
+        found = {}
+        for depth in way.depths:
+            shallower = way.load(self._load, depth)
+            if shallower == load:
+                found[depth] = deepest
+            else:  # what fits whole at the deepest does at every depth
+                alike = self._fixed or whole
+                found[depth] = project(shallower, placement) if alike else fit(shallower)
+        return found
+
+
 def without_speculation(
-    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection | None = None
+    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
 ) -> PlanOption:
-    """The target alone, with as many layers on the devices as then fit."""
+    """The target alone, placed like this."""
     alone = load.without_speculation()
-    found = found or fit(alone)
     return PlanOption(
         changes="no draft",
         case=alone,
@@ -153,26 +207,6 @@ def without_speculation(
     )
 
 
-def placements(
-    way: Way, alone: LoadPlan, fixed: LayerPlacement | None = None
-) -> Mapping[int, Projection]:
-    """Where the layers go at each depth of a way; most are alike, so few are searched for."""
-    deepest = max(way.depths)
-    load = way.load(alone, deepest)
-    last = project(load, fixed) if fixed else fit(load)
-    placement = last.placement
-    whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
-    found = {}
-    for depth in way.depths:
-        shallower = way.load(alone, depth)
-        if shallower == load:
-            found[depth] = last
-        else:
-            alike = fixed or whole
-            found[depth] = project(shallower, placement) if alike else fit(shallower)
-    return found
-
-
 def option(
     way: Way,
     alone: PlanOption,
@@ -182,8 +216,12 @@ def option(
 ) -> PlanOption:
     """A way at the depth that was measured there, else at the one that is estimated fastest."""
     depths = way.depths
-    if figures is not None and figures.depth in depths:
-        depths = (figures.depth,)
+    if figures is not None:
+        measured = figures.depth or default_depth(way.method)
+        if figures.depth is not None and measured not in depths:
+            figures = None  # another depth was asked for: nobody measured it
+        elif measured in depths:
+            depths = (measured,)
     estimates = {depth: _gain(way, alone, speed, placed[depth], depth) for depth in depths}
     depth = max(estimates, key=lambda each: (placed[each].fits, estimates[each].estimate))
     gain = estimates[depth]
@@ -199,7 +237,7 @@ def option(
         speculation=way.speculation(depth),
         tps=alone.tps.times(gain),
         draft=way.draft,
-        draft_name=way.name,
+        way=way,
         gain=gain,
         figures=figures,
     )

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from answers import names
-from answers.evidence import Found, Report, by_model, found_here
+from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
 from answers.rates import is_processor
 from answers.speed import (
@@ -75,16 +75,16 @@ def rig_of(computer: Computer) -> Rig:
     return Rig(card=" + ".join(sorted(counts)), cards=sum(counts.values()))
 
 
-def reports_here(model: str, rig: Rig) -> Sequence[Report]:
-    """The reports about a model on such a machine; those of its usual backend where it has any."""
-    own = [report for report in by_model().get(model, ()) if rig.has(report)]
+def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
+    """Those of such a machine; of these, the ones of its usual backend where it has any."""
+    own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
 
 
-def kin_of(model: str, rig: Rig, task: str | None = None) -> Kin | None:
-    """What the same model gained on other machines, the most alike first; `None` without any."""
-    others = [report for report in by_model().get(model, ()) if not rig.has(report)]
+def kin_of(reports: Iterable[Report], rig: Rig, task: str | None = None) -> Kin | None:
+    """What a model gained on other machines, the most alike first; `None` without any."""
+    others = [report for report in reports if not rig.has(report)]
     alike = [
         report for report in others if Rig(card=report.card, on_cpu=report.on_cpu).sort == rig.sort
     ]

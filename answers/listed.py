@@ -1,34 +1,46 @@
 """Questions about models and machines by name alone, as pages and comments ask them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from answers import catalog, names
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel
-from answers.evidence import by_model
+from answers.evidence import Report, by_model
 from answers.learned import learned
 from answers.machines import Computer
 from answers.model import Setting
 from answers.presets import preset_named, presets
-from answers.rates import with_rates
+from answers.rates import Rate, with_rates
 from answers.shapes import facts_of, quantisation_of, shape_of, shapes
 
 
-def question_by_name(name: str, computer: Computer, task: str | None = None) -> Question | None:
-    """The question of somebody who types a model's name; `None` for a model that has no shape."""
+def question_by_name(
+    name: str,
+    computer: Computer,
+    *,
+    task: str | None = None,
+    reports: Mapping[str, Sequence[Report]] | None = None,
+    rates: Iterable[Rate] | None = None,
+) -> Question | None:
+    """The question of somebody who types a model's name; `None` for a model that has no shape.
+
+    Newer `reports` by model and `rates` take the place of those that ship with the program.
+    """
     preset = preset_named(name)
     target = model_named(name)
     if target is None:
         return None
+    key = names.model_key(preset.model if preset else name)
+    known = by_model() if reports is None else reports
     asked = Question(
         name=name,
-        model=names.model_key(preset.model if preset else name),
+        model=key,
+        reports=tuple(known.get(key, ())),
         target=target,
-        computer=with_rates(computer, learned().rates, target.facts),
+        computer=with_rates(computer, learned().rates if rates is None else rates, target.facts),
         setting=Setting(),
-        ways=(),
         task=task,
         quantisation=preset.quantisation if preset else None,
     )
@@ -51,15 +63,14 @@ def model_named(name: str) -> PlannedModel | None:
     return PlannedModel(facts=facts, path=None, server_name=f"{name}.gguf")
 
 
-@cache
-def listed_models() -> tuple[tuple[str, str], ...]:
-    """Every model that has a shape or figures: its key and the name that `plan` takes."""
-    return tuple(sorted(dict(_models()).items()))
+def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Every model with a shape, with those `reported`: its key and the name that `plan` takes."""
+    return tuple(sorted(dict(_models(reported)).items()))
 
 
-def _models() -> Iterator[tuple[str, str]]:
+def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Keys with names; the later one of a key counts."""
-    for model in by_model():
+    for model in reported:
         if shape_of(model) is not None:
             yield model, model
     for shape in shapes():

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -98,6 +98,7 @@ def presets() -> dict[str, Preset]:
     return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
 
 
+@lru_cache(maxsize=4096)
 def preset_named(name: str) -> Preset | None:
     """The preset that a name means, however its words are joined; `None` for an unknown name.
 
@@ -114,6 +115,7 @@ def preset_named(name: str) -> Preset | None:
     return named or _of_model(model, bits.name if bits else None)
 
 
+@lru_cache(maxsize=4096)
 def default_draft(name: str) -> Preset | None:
     """The draft that people use with a target of this name, or with one in a repository of it."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))

@@ -9,6 +9,7 @@ from answers import catalog, names
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
+from answers.evidence import by_model
 from answers.presets import preset_named
 from answers.rounds import DraftSource
 from harness.errors import BadInputError
@@ -41,13 +42,14 @@ def question_of(
     here = computer_of(computer.words)
     target = find(models.target, say=say)
     preset = preset_named(models.target)
+    key = names.model_key(preset.model if preset else target.facts.name)
     asked = Question(
         name=models.target,
-        model=names.model_key(preset.model if preset else target.facts.name),
+        model=key,
+        reports=tuple(by_model().get(key, ())),
         target=target,
         computer=with_results(here, speed.results, target),
         setting=load.setting(0),
-        ways=(),
         named=models.draft is not None,
         task=models.task,
         quantisation=preset.quantisation if preset else None,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from estimates.explain import answer_length
 from estimates.model import Interval
+from pipeline.intake.expectation import Expected
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags, late_note
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
@@ -130,8 +131,11 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
     yield f"### {code(result.file.rpartition('/')[2])}"
     yield "\n".join(_facts(digest, author))
     positions = {position.arm: position for position in result.positions or ()}
+    expected = {each.arm: each for each in result.expected or ()}
     for arm in digest.arms:
         yield from _arm(arm, digest, positions.get(arm.arm))
+        if arm.arm in expected:
+            yield _expectation(expected[arm.arm], overall(arm))
     if digest.flags:
         yield "Flags do not reject a result; the site shows them with its figures:"
         yield "\n".join(
@@ -173,6 +177,14 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
     if arm.results:
         yield "\n".join([_HEAD, *map(_row, arm.results)])
         yield from _reasons(arm.results)
+
+
+def _expectation(expected: Expected, measured: TaskResult | None) -> str:
+    """What was known of an arm before this result, beside what it measured."""
+    known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
+    before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
+    now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""
+    return f"Before this result: {known} {before} ({expected.verdict}){now}."
 
 
 def _row(row: TaskResult) -> str:

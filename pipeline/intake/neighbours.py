@@ -18,6 +18,7 @@ from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
+from pipeline.intake.expectation import expectations
 from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
 from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
@@ -56,8 +57,11 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
         digest = understand(submission, replace(summary, flags=raised, estimates=estimates))
         # A comment shows the arms of few, and the flags of all.
         near_it = positions(digest, digests) if path in whole else None
+        expected = expectations(submission) if path in whole else None
         digest = digest if path in whole else replace(digest, arms=())
-        results[path] = replace(results[path], understood=digest, positions=near_it)
+        results[path] = replace(
+            results[path], understood=digest, positions=near_it, expected=expected
+        )
     return tuple(results.values())
 
 

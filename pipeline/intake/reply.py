@@ -11,6 +11,7 @@ from typing import Literal
 import orjson
 
 from pipeline.errors import PipelineError
+from pipeline.intake.expectation import Expected
 from pipeline.intake.gate import Decision, Judgement
 from pipeline.intake.reference import TIME_S
 from pipeline.intake.submission_digest import Understanding
@@ -48,6 +49,7 @@ class Result:
     file: str
     understood: Understanding | None = None
     positions: tuple[Position, ...] | None = None
+    expected: tuple[Expected, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,13 +15,13 @@ from operator import attrgetter
 import duckdb
 import orjson
 
-from answers import alternatives, memory, placement, shapes, speed
-from answers.choices import PlannedModel, PlanOption
+from answers import alternatives, catalog, memory, placement, shapes, speed
+from answers.choices import Placements, PlannedModel, option, without_speculation
 from answers.commands import method_of, speculation_by
 from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
 from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
-from pipeline.site.pages import answer_data, learned
+from pipeline.site.pages import answer_data, answer_files, evidence_file, learned
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
@@ -56,6 +56,9 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     data = {**planner, "own_error": "; ".join(own_errors)}
     yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
+    reports = tuple(evidence_file.reports(connection))
+    yield evidence_file.evidence_file(reports)
+    yield from answer_files.answer_files(site.cache, reports, rates)
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
@@ -217,20 +220,16 @@ def _others(shape: shapes.ShapeRow, gib: float, words: dict[str, int]) -> list[J
     facts = _facts(shape, DEFAULT_QUANTISATION)
     machine = speed.MachineSpeed(device_gb_per_s=None, host_gb_per_s=None)
     case = case_of(facts, gib)
-    fitted = placement.fit(case)
     source = PlannedModel(
         facts=facts, path=None, server_name=f"{shape.name}-{DEFAULT_QUANTISATION}.gguf"
     )
-    alone = PlanOption(
-        changes="",
-        case=case,
-        found=fitted,
-        speculation=None,
-        tps=speed.plain(case, fitted, machine),
-        target=source,
-        draft=None,
-    )
-    others = alternatives.list_alternatives(alone, alone, machine, longer=False)
+    placed = Placements(case)
+    alone = without_speculation(case, source, machine, placed.alone)
+    ways = [
+        option(way, alone, machine, placed.of(way))
+        for way in catalog.ways_of(shape.name, source, (), lambda _: None)
+    ]
+    others = alternatives.list_alternatives(alone, alone, machine, ways=ways, longer=False)
     base = alone.tps
     listed: list[Json] = []
     for plan in others:

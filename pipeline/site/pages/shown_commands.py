@@ -71,8 +71,13 @@ def measure_default(target: str) -> str:
     return _line([engine_commands.RunSetting(target=file_of(target))])
 
 
+def line_of(words: Sequence[str]) -> str:
+    """The line of a shell that runs the harness with these words."""
+    return f"{PROGRAM} {shlex.join(words)}"
+
+
 def _line(settings: Iterable[engine_commands.RunSetting]) -> str:
-    return f"{PROGRAM} {shlex.join(engine_commands.measure(tuple(settings)))}"
+    return line_of(engine_commands.measure(tuple(settings)))
 
 
 def fill(campaign: Row) -> str:

@@ -1,0 +1,99 @@
+"""What was expected of a result before it came, by the evidence and formulas of the base commit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from answers import catalog
+from answers.answer import Question, Verdict, answer, verdict_of
+from answers.choices import Way
+from answers.errors import QuestionError
+from answers.listed import model_named, question_by_name
+from answers.machines import Computer, MachineWords, described_computer
+from estimates.identity import identify
+from schemas.method import limit
+from schemas.submission import Arm, Machine, Submission
+from schemas.vocabulary import METHODS
+
+_MIB_PER_GIB = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """The answer about one arm: its verdict, and the speedup with its 90 % interval.
+
+    `basis` is how it was known: `measured`, `imported` or `published` there before, else predicted.
+    """
+
+    arm: str
+    verdict: Verdict
+    speedup: float
+    low: float
+    high: float
+    basis: str
+
+
+def expectations(submission: Submission) -> tuple[Expected, ...]:
+    """What was expected of each way of drafting; nothing for a model or machine not known here."""
+    question = _question(submission)
+    return tuple(_expected(submission, question)) if question else ()
+
+
+def _question(submission: Submission) -> Question | None:
+    target = submission.target
+    name = f"{target.name}:{target.quantisation}" if target.quantisation else target.name
+    try:
+        computer = _computer(submission)
+    except QuestionError:
+        return None
+    return question_by_name(name, computer) or question_by_name(target.name, computer)
+
+
+def _computer(submission: Submission) -> Computer:
+    """The machine in the words that somebody would describe it with."""
+    machine = submission.machine
+    ram = machine.ram_mib / _MIB_PER_GIB if machine.ram_mib else None
+    if submission.engine.backend == "cpu" or not machine.gpus:
+        label = identify(submission).device_label
+        return described_computer(MachineWords(gpus=("none",), cpu=label, ram=ram))
+    return described_computer(MachineWords(gpus=tuple(_cards(machine)), ram=ram))
+
+
+def _cards(machine: Machine) -> Iterator[str]:
+    for gpu in machine.gpus:
+        size = f" {round(gpu.vram_mib / _MIB_PER_GIB)} GB" if gpu.vram_mib else ""
+        yield f"{gpu.name}{size}"
+
+
+def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
+    for arm in submission.arms:
+        way = _way(submission, arm, question)
+        if way is None:
+            continue
+        found = answer(replace(question, ways=(way,), named=True), details=False)
+        gain = found.judged.gain if found.judged else None
+        if found.judged is None or gain is None:
+            continue
+        yield Expected(
+            arm=arm.id,
+            verdict=verdict_of(found.judged)[0],
+            speedup=gain.estimate,
+            low=gain.low,
+            high=gain.high,
+            basis="predicted" if gain.basis in ("physics", "nearest") else gain.basis,
+        )
+
+
+def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
+    """The way that an arm drafts; `None` where it has none that can be estimated."""
+    method = METHODS[arm.method.type]
+    depth = limit(arm.method)
+    if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:
+        return None
+    draft, name = None, ""
+    if method.draft == "required":
+        name = next((each.name for each in submission.drafts if each.id == arm.method.draft), "")
+        draft = model_named(name)
+        if draft is None:
+            return None
+    way = catalog.way_by(method.id, question.name, question.target, draft, name)
+    return replace(way, depths=(depth,))
