@@ -1,5 +1,6 @@
 """Models by name without a file: their facts from the table, and what could draft for them."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -12,10 +13,14 @@ from answers.learned import learned
 from answers.model import ModelFacts
 from answers.presets import HEAD, Pair, Preset, default_draft, pairs, preset_named, presets
 from answers.rounds import YieldCurve
-from answers.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.shapes import facts_of, quantisation_of, scaled, shape_of, shapes
 from schemas.vocabulary import METHODS
 
 _MB = 1_000_000
+# A draft has the target's vocabulary, so it is of its family, and much smaller.
+_MUCH_SMALLER = 6
+_USUAL_DRAFT_SHARE = 12
+_FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 TEXT_METHOD = "ngram-simple"  # what llama-server needs no file for
 
 
@@ -102,11 +107,55 @@ def way_by(
 ) -> Way:
     """A way to draft by its method; `called` is the name of the draft in a command."""
     source = source_of(method)
+    if source == "own-head" and draft is not None:
+        source = "other-head"  # the target's head, in a file of its own
     curves = _curves(method, target.facts.name, name)
     way = Way(source=source, method=method, draft=draft, name=called, curve=next(curves, None))
     if source == "text":
         return replace(way, depths=(default_depth(method),))
     return way
+
+
+def usual_draft(name: str, target: PlannedModel) -> Preset | None:
+    """The draft that people use with a target; else the relative of about a billion weights."""
+    known = default_draft(name)
+    shape = shape_of(target.facts.name)
+    if known is not None or shape is None:
+        return known
+    small = [
+        each
+        for each in shapes()
+        if family_of(each.name) == family_of(shape.name) and not each.experts
+        if each.parameters * _MUCH_SMALLER <= shape.parameters
+    ]
+    nearest = min(small, key=lambda x: abs(math.log(x.parameters / 1e9)), default=None)
+    return preset_named(nearest.name) if nearest else None
+
+
+def family_of(name: str) -> str:
+    """What comes before the size in a model's name; all of Llama 3 have one vocabulary."""
+    found = _FAMILY.match(name)
+    return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else name
+
+
+def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
+    """A head, or a draft model, of a usual size for a target of which no file is listed."""
+    facts, head = target.facts, source_of(method) == "other-head"
+    dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
+    count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)
+    small = replace(
+        facts,
+        name=f"{method} draft",
+        layers=(dense,) * count,
+        draft_layers=(),
+        experts=0,
+        embedding_bytes=0.0,
+        output_bytes=facts.output_bytes / (1 if head else _USUAL_DRAFT_SHARE),
+        tied=True,
+    )
+    what = "one layer of its size" if head else f"one of 1/{_USUAL_DRAFT_SHARE} of its layers"
+    note = f"no file that drafts for it with {method} is listed; {what} is assumed"
+    return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 
 def _drafts(
@@ -116,14 +165,28 @@ def _drafts(
 
     A second model drafts for no mixture: in public it lost in 43 of 44 cases.
     """
-    usual = None if target.facts.mixture else default_draft(name)
-    preset = preset_named(name)
-    heads = (presets().get(pair.draft) for pair in _pairs_of(preset.model if preset else name))
-    for draft in (usual, *(each for each in heads if each is not None and each.head)):
+    usual = None if target.facts.mixture else usual_draft(name, target)
+    for draft in (usual, *_heads_of(name)):
         model = find(draft.name) if draft is not None else None
         if draft is not None and model is not None:
             method = draft.head or methods_by("model")[0]
             yield way_by(method, name, target, model, draft.name)
+
+
+def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | None:
+    """The file that drafts for a target with a method, if one is listed."""
+    if source_of(method) == "model":
+        return usual_draft(name, target)
+    return next((each for each in _heads_of(name) if each.head == method), None)
+
+
+def _heads_of(name: str) -> Iterator[Preset]:
+    """The heads in files of their own that draft for a model."""
+    preset = preset_named(name)
+    for pair in _pairs_of(preset.model if preset else name):
+        draft = presets().get(pair.draft)
+        if draft is not None and draft.head:
+            yield draft
 
 
 def _measured(

@@ -102,17 +102,32 @@ def _named(
         return ()
     method = _method(draft.lower(), models.draft_kind)
     source = source_of(method)
-    if source == "own-head" and not target.facts.draft_layers:
-        message = f"{target_name} has no built-in prediction head, so it cannot draft for itself"
-        raise BadInputError(message)
-    model = None
+    model, name = None, ""
     if draft.lower() not in (*METHODS, options.NGRAM):
-        model = find(draft, say=say)
+        model, name = find(draft, say=say), draft
         _require_vocabulary(target, model, source)
-    way = catalog.way_by(method, target_name, target, model, draft if model else "")
+    elif source != "text" and not (source == "own-head" and target.facts.draft_layers):
+        model, name = _listed_drafter(method, target_name, target, say)
+    way = catalog.way_by(method, target_name, target, model, name)
     depths = (load.depth,) if load.depth else way.depths
     on_host = load.draft_gpu_layers == 0
     return (replace(way, depths=depths, acceptance=acceptance, draft_on_host=on_host),)
+
+
+def _listed_drafter(
+    method: str, target_name: str, target: PlannedModel, say: Callable[[str], None]
+) -> tuple[PlannedModel, str]:
+    """What drafts with a method that was named without a file: a listed one, else an assumed one.
+
+    Raises `BadInputError` for a built-in head that the model does not have.
+    """
+    preset = catalog.listed_drafter(method, target_name, target)
+    if preset is not None:
+        return find(preset.name, say=say), preset.name
+    if source_of(method) == "own-head":
+        message = f"{target_name} has no built-in prediction head, so it cannot draft for itself"
+        raise BadInputError(message)
+    return catalog.assumed_drafter(method, target), ""
 
 
 def _method(draft: str, kind: str | None) -> str:
