@@ -34,7 +34,7 @@ ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
 _NEXT_POSITION = 0.9
 # Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, the
 # same on a processor and where graphics share main memory, and of a bandwidth that nobody states.
-_COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.35, 0.45, 0.15
+_COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.45, 0.5, 0.15
 _TEXT_COST_ERROR = 0.1  # most of its rounds are plain steps
 _Z90 = 1.6449
 

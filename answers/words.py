@@ -62,11 +62,22 @@ def verdict(found: Answer) -> str:
         after = say.rate(asked.tps.estimate)
         return (
             f"{found.verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
-            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}."
+            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
         )
     about = f"; {_way(judged)} gives {_ratio(judged)}" if judged and judged.gain else ""
     off = "no gain is expected" if found.verdict == "Try it" else "leave speculation off"
-    return f"{found.verdict}: {off}, {before}{about}."
+    return f"{found.verdict}: {off}, {before}{_split(asked)}{about}."
+
+
+def _split(choice: PlanOption) -> str:
+    """Where a part of the model is, if it is not on the devices as a whole."""
+    placement, whole = choice.found.placement, choice.case.target.placed_layers
+    if not choice.case.devices or choice.found.extent != "partly":
+        return ""
+    if placement.layers == whole:
+        experts = say.count(placement.cpu_experts, "layer")
+        return f", with the experts of {experts} in main memory"
+    return f", with only {placement.layers} of {whole} layers on the card"
 
 
 def _way(choice: PlanOption) -> str:
@@ -77,8 +88,9 @@ def _way(choice: PlanOption) -> str:
     if drafts.source == "text":
         return f"drafting from the text ({drafts.method})"
     what = {"own-head": "its own head (MTP)", "model": f"the draft {choice.draft_name}"}
-    name = what.get(drafts.source) or f"{drafts.method} ({choice.draft_name})"
-    return f"{name} at depth {drafts.depth}"
+    file = f" ({choice.draft_name})" if choice.draft_name else ""
+    name = what.get(drafts.source) if file or choice.draft is None else None
+    return f"{name or drafts.method + file} at depth {drafts.depth}"
 
 
 def _ratio(choice: PlanOption) -> str:
@@ -139,7 +151,6 @@ def _fits(found: Answer) -> str:
     """What it takes of the memory, and what a draft costs in context."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
-    whole = case.target.placed_layers
     if not asked.fits:
         return "Take a smaller quantisation or another model."
     if not case.devices or not placement.layers:
@@ -148,11 +159,8 @@ def _fits(found: Answer) -> str:
     else:
         need = sum(each.total() for each in asked.found.devices)
         free = sum(each.free_mib for each in case.devices)
-        part = "" if placement.layers == whole else f", {placement.layers} of {whole} layers there"
-        experts = placement.cpu_experts
-        part += f", the experts of {say.count(experts, 'layer')} in main memory" if experts else ""
-        partly = " partly" if part else ""
-        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB of {_memory_name(found)}{part}"
+        partly = " partly" if asked.found.extent == "partly" else ""
+        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB of {_memory_name(found)}"
     return f"{text}; {_context(found)}."
 
 

@@ -58,7 +58,9 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
         yield f"Use it:     {words}"
         yield from folded(command.note or "")
     measure = measure_words(found)
-    if measure is None:
+    if measure is None and best.draft is not None and best.target.is_here:
+        yield "Name the file that drafts, in place of its method, for the commands."
+    elif measure is None:
         name = found.question.name
         yield f"Where to fetch {name} is not known: name a GGUF file or owner/repo:quant."
     else:
