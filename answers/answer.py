@@ -5,7 +5,7 @@ about both; else a prediction. A figure takes the place of the prediction of its
 method that more people lost with than gained is not recommended there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -147,22 +147,21 @@ class Answer:
 
 def answer(
     question: Question,
-    here: Sequence[Found] | None = None,
     *,
     placed: Placements | None = None,
     details: bool = True,
 ) -> Answer:
     """Answer a question from the evidence and the formulas.
 
-    `here` and `placed` are its figures and placements, where the caller has them: many questions
-    have the same. Without `details` no alternatives are planned.
+    `placed` are its placements, where the caller has them: machines with as much memory have the
+    same. Without `details` no alternatives are planned.
     """
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
-    figures = tuple(here if here is not None else figures_of(question))
     fixed = _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_speculation(question.load, question.target, speed, placed.alone)
+    figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
     by_method = {each.method: each for each in figures}
     options = [
@@ -186,7 +185,9 @@ def answer(
         alone=alone,
         options=tuple(options),
         figures=figures,
-        kin=kin_of(question.reports, rig, question.task),
+        kin=kin_of(question.reports, rig, question.task, judged.speculation.method)
+        if judged and judged.speculation
+        else None,
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
@@ -202,9 +203,15 @@ def with_details(found: Answer) -> Answer:
     return replace(found, alternatives=listed, warnings=(*warned, *found.question.notes))
 
 
-def figures_of(question: Question) -> tuple[Found, ...]:
-    """What people measured with this model on this machine, by method."""
+def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
+    """What people measured with this model on this machine, by method.
+
+    Where the model is not on the card as a `whole`, other quantisations say nothing: the layers
+    elsewhere decide.
+    """
     here = reports_here(question.reports, rig_of(question.computer))
+    if not whole:
+        here = [report for report in here if report.quantisation == question.quantisation]
     return found_here(here, question.task, question.quantisation)
 
 

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from answers import names
 from answers.evidence import Found, Report, found_here
@@ -51,9 +50,8 @@ class Rig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """Figures of other machines: `same` says what they share with the question."""
+    """What a model gained on other machines, and on which."""
 
-    same: Literal["model", "card"]
     found: Found
     cards: tuple[str, ...]
 
@@ -82,15 +80,22 @@ def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
     return [report for report in own if report.backend in usual] or own
 
 
-def kin_of(reports: Iterable[Report], rig: Rig, task: str | None = None) -> Kin | None:
-    """What a model gained on other machines, the most alike first; `None` without any."""
-    others = [report for report in reports if not rig.has(report)]
+def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
+    """What a model gained with a method on other machines; `None` where nobody tried.
+
+    Apple's chips have only their own generation for kin, and processors only processors.
+    """
+    others = [
+        report
+        for report in reports
+        if not rig.has(report) and any(figure.method == method for figure in report.figures)
+    ]
     alike = [
         report for report in others if Rig(card=report.card, on_cpu=report.on_cpu).sort == rig.sort
     ]
     near = alike or ([] if rig.sort.startswith("apple") or rig.on_cpu else others)
     if not near:
         return None
-    found = max(found_here(near, task), key=lambda each: (each.people, each.speedup))
+    found = next(each for each in found_here(near, task) if each.method == method)
     cards = tuple(dict.fromkeys(report.card for report in near))
-    return Kin(same="model", found=found, cards=cards)
+    return Kin(found=found, cards=cards)

@@ -64,9 +64,12 @@ def verdict(found: Answer) -> str:
             f"{found.verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
             f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
         )
-    about = f"; {_way(judged)} gives {_ratio(judged)}" if judged and judged.gain else ""
-    off = "no gain is expected" if found.verdict == "Try it" else "leave speculation off"
-    return f"{found.verdict}: {off}, {before}{_split(asked)}{about}."
+    if judged is None or judged.gain is None:
+        return f"{found.verdict}: nothing here can draft for it, {before}{_split(asked)}."
+    way = f"{_way(judged)} gives {_ratio(judged)}"
+    if found.verdict == "Try it":
+        return f"Try it: it may go either way; {way}, {before} without it{_split(asked)}."
+    return f"{found.verdict}: leave speculation off, {before}{_split(asked)}; {way}."
 
 
 def _split(choice: PlanOption) -> str:
