@@ -221,6 +221,8 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if gain is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
+    if figures is not None and figures.lost:
+        return ("No" if gain.high < 1 else "Probably not"), chance
     if gain.low > 1:
         return ("Yes" if figures is None or figures.sure else "Probably"), chance
     if gain.high < 1:

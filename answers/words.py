@@ -121,9 +121,10 @@ def _why(found: Answer) -> str | None:
 def _people(figures: Found) -> str:
     """Who found what on this card with this model."""
     depth = f" at depth {figures.depth}" if figures.depth else ""
-    where = "on this machine's card with this model"
     if figures.tier != "published":
-        return f"{figures.tier} {where}: {say.times(figures.speedup)}{depth}"
+        return (
+            f"{figures.tier} on such a machine with this model: {say.times(figures.speedup)}{depth}"
+        )
     who = "one person" if figures.people == 1 else f"{figures.people} people"
     spread = f" ({figures.least:.2f} to {figures.most:.2f})" if figures.people > 1 else ""
     return f"{who} published {say.times(figures.speedup)}{spread}{depth} for this card and model"

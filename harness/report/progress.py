@@ -12,12 +12,21 @@ from rich.console import Console
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
+from harness.models.answered import answer_here
 from harness.report import events, words
 from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
 from harness.runners.base import Failure
 from schemas.codec import Json, encode
+from schemas.submission import Model
 from schemas.vocabulary import say
+
+
+def answer_lines(target: Model) -> Iterator[str]:
+    """What is expected of speculation here, as `plan` answers it."""
+    sentence = answer_here(target)
+    if sentence is not None:
+        yield f"answer    {sentence}"
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:

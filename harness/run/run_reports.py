@@ -60,8 +60,9 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
         return
     screen = console.result_console()
-    for line in progress.lines(campaign, estimate):
-        screen.print(line)
+    answered = progress.answer_lines(campaign.target.model)
+    for line in (*progress.lines(campaign, estimate), *answered):
+        screen.print(line, markup=False)
     paths = [model.path for model in (campaign.target, *campaign.drafts) if model.path]
     here = all(path.exists() for path in paths)
     when = "" if here else ", once its models are here"

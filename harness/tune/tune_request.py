@@ -30,7 +30,7 @@ from harness.machine.environment import Watch
 from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.events import Event
-from harness.report.progress import ProgressDisplay
+from harness.report.progress import ProgressDisplay, answer_lines
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
@@ -211,6 +211,8 @@ class TuneRequest(RunRequest):
         )
         if whole_s is not None:
             screen.print(f"expected  about {words.seconds(whole_s)}")
+        for line in answer_lines(base.target.model):
+            screen.print(line, markup=False)
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""

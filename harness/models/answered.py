@@ -1,0 +1,15 @@
+"""What the answers say of a model on this machine, before it is measured."""
+
+from answers import words
+from answers.answer import answer
+from answers.listed import question_by_name
+from harness.machine.computer import computer_of
+from schemas.submission import Model
+
+
+def answer_here(target: Model) -> str | None:
+    """The verdict on speculation here, in a sentence; `None` for a model that no table has."""
+    named = f"{target.name}:{target.quantisation}" if target.quantisation else target.name
+    computer = computer_of()
+    question = question_by_name(named, computer) or question_by_name(target.name, computer)
+    return words.verdict(answer(question, details=False)) if question else None
