@@ -1,4 +1,4 @@
-"""Read what the planner learned from all results: rates, published rounds, and its own errors.
+"""Read what was learned from all results: rates, published yields, and the planner's own errors.
 
 The pipeline writes `learned.json`. The errors of memory over public logs come from
 `planner_errors.json`, which `python -m bench.plan --write` computes.
@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 
 from answers.rates import Rate
-from answers.rounds import Rounds, YieldCurve
+from answers.rounds import YieldCurve
 from schemas.codec import Json, decode
 from schemas.vocabulary import say
 
@@ -74,11 +74,10 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, rounds by method, and the errors."""
+    """The whole file: rates by device, published yields, and the errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
-    rounds: tuple[Rounds, ...]
     curves: tuple[YieldCurve, ...]
 
 

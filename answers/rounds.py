@@ -50,19 +50,6 @@ class YieldCurve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
-    """What rounds of a method at a depth yielded and cost in published pairs, in plain steps."""
-
-    method: str
-    depth: int
-    pairs: int
-    tokens: float
-    cost: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
     """The source of drafts, its method's id in the vocabulary, and the longest draft.
 

@@ -9,11 +9,8 @@ from rich.text import Text
 
 from answers.answer import Answer
 from answers.choices import PlanOption
-from answers.learned import learned
 from answers.measure import measure_words
 from answers.model import KIND_LABELS, KINDS, Buffers
-from answers.rounds import Speculation, tokens_per_round
-from answers.speed import SpeedEstimate
 from answers.words import sentences
 from harness import PROGRAM
 from harness.machine.command_line import pasted
@@ -71,9 +68,8 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
 def _show_details(found: Answer, screen: Console) -> None:
     screen.print()
     screen.print(_memory(found.asked))
-    screen.print()
-    for line in _facts(found):
-        screen.print(Text(line), soft_wrap=True)
+    source = "the engine's own allocation" if found.exact else "closed forms"
+    screen.print(f"memory from {source}; plain speed {_BASES[found.alone.tps.basis]}")
     for warning in found.warnings:
         text = warning[:1].upper() + warning[1:]
         screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)
@@ -105,69 +101,6 @@ def _memory(choice: PlanOption) -> Table:
         "available", *(_mib(free) if free < _NO_LIMIT_MIB else "?" for _, free, _ in places)
     )
     return table
-
-
-def _facts(found: Answer) -> list[str]:
-    whole = found.asked.case.target.placed_layers
-    layers = (_placed(found.asked, whole), _placed(found.alone, whole))
-    lines = [_both("layers on devices", *layers, found)]
-    # Of these layers: with fewer of them on the devices, a longer context would fit.
-    contexts = (f"{_tokens(found.context_max)} with these layers", _tokens(found.context_max_alone))
-    lines.append(_both("largest context", *contexts, found))
-    lines.append(f"plain speed        {_rate(found.alone.tps)}")
-    if found.speedup is not None:
-        gain = found.speedup
-        times = say.speedup(gain.estimate, gain.low, gain.high)
-        lines.append(f"with speculation   {_rate(found.asked.tps)}")
-        lines.append(f"speedup            {times}, {_basis(gain)}")
-        lines += _factors(found.asked.speculation, gain)
-    source = "the engine's own allocation" if found.exact else "closed forms"
-    lines.append(f"memory from        {source}")
-    return lines
-
-
-def _factors(speculation: Speculation | None, gain: SpeedEstimate) -> Iterator[str]:
-    """The two factors of a speedup, tokens over steps, with what was published about each."""
-    if speculation is None:
-        return
-    low, usual, high = (
-        tokens_per_round(chance, speculation.depth) for chance in speculation.chances()
-    )
-    key = (speculation.method, speculation.depth)
-    known = next((x for x in learned().rounds if (x.method, x.depth) == key), None)
-    whence = "assumed" if speculation.acceptance is None else "from your acceptance"
-    if speculation.acceptance is None and speculation.curve is not None:
-        whence = f"published for {speculation.curve.target} by {speculation.curve.source}"
-    there = f"; {known.tokens:.1f} in {known.pairs} published pairs" if known else ""
-    yield f"a round yields     {usual:.1f} tokens [{low:.1f}, {high:.1f}], {whence}{there}"
-    there = (
-        f"; {known.cost:.1f} [{known.low:.1f}, {known.high:.1f}] in those pairs" if known else ""
-    )
-    yield f"a round costs      {usual / gain.estimate:.1f} plain steps{there}"
-
-
-def _placed(choice: PlanOption, whole: int) -> str:
-    placement = choice.found.placement
-    experts = f", experts of {placement.cpu_experts} in main memory" if placement.layers else ""
-    return f"{placement.layers} of {whole}" + (experts if placement.cpu_experts else "")
-
-
-def _tokens(count: int | None) -> str:
-    return "none fits" if count is None else say.count(count, "token")
-
-
-def _both(label: str, with_draft: str, alone: str, found: Answer) -> str:
-    text = with_draft if found.speedup is None else f"{with_draft}; without a draft {alone}"
-    return f"{label:<18} {text}"
-
-
-def _rate(value: SpeedEstimate) -> str:
-    return f"{value.estimate:.1f} tokens/s [{value.low:.1f}, {value.high:.1f}], {_basis(value)}"
-
-
-def _basis(value: SpeedEstimate) -> str:
-    assumed = f" ({say.listed(value.assumes)} assumed)" if value.assumes else ""
-    return _BASES[value.basis] + assumed
 
 
 def _mib(size: float) -> str:

@@ -14,7 +14,7 @@ from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
-from answers.rounds import Rounds, YieldCurve
+from answers.rounds import YieldCurve
 from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import devices, normalised
 from pipeline.site.pages.answer_data import MEMORY
@@ -130,7 +130,6 @@ def learned_file(
     document = {
         "errors": errors,
         "rates": tuple(_short(rate) for rate in rates),
-        "rounds": tuple(_rounds(connection)),
         "curves": tuple(_curves(connection)),
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -138,12 +137,6 @@ def learned_file(
 
 def _device(label: str) -> str:
     return normalised(MEMORY.sub("", label))
-
-
-def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[Rounds]:
-    for row in read(connection, "planner_rounds"):
-        sizes = {name: round(getattr(row, name), 2) for name in ("tokens", "cost", "low", "high")}
-        yield Rounds(method=row.method, depth=row.depth, pairs=row.pairs, **sizes)
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:
