@@ -2,8 +2,6 @@
 
 import re
 
-import psutil
-
 from answers.errors import QuestionError
 from answers.machines import (
     OWN_MEMORY_MIB,
@@ -19,7 +17,6 @@ from answers.model import MIB, Memory
 from estimates.identity import cpu_label
 from estimates.roofline import normalised
 from harness.errors import BadInputError
-from harness.machine.detect import machine
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
 
@@ -49,6 +46,11 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
 
 
 def _this_computer(words: MachineWords) -> Computer:
+    # Slow to import, and a machine that is described needs neither.
+    import psutil  # noqa: PLC0415
+
+    from harness.machine.detect import machine  # noqa: PLC0415
+
     rig = machine()
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     # Else the first graphics unit that shares main memory, or whose memory is not known.

@@ -10,9 +10,12 @@ since models keep their special tokens there. Builds from 2026 on refuse any oth
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
-from harness.models.gguf_header import TOKENIZERS, Vocabulary, vocabulary_and_tokens
+
+if TYPE_CHECKING:
+    from harness.models.gguf_header import Vocabulary
 
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
@@ -65,8 +68,8 @@ def refusal(target: str, draft: str, reason: str | None) -> BadInputError:
 
 
 def compare(
-    target: Vocabulary,
-    draft: Vocabulary,
+    target: "Vocabulary",
+    draft: "Vocabulary",
     *,
     target_tokens: Callable[[], Sequence[bytes]],
     draft_tokens: Callable[[], Sequence[bytes]],
@@ -92,12 +95,16 @@ def compare(
 
 def compare_files(target: Path, draft: Path) -> Compatibility:
     """Apply the rule to two GGUF files. Raises `BadInputError` for another file."""
+    from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
+
     (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target, draft))
     return compare(ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others)
 
 
-def _kind(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
+def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
     """The kinds in llama.cpp's words, or in the file's own if it has none."""
+    from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
+
     ours, theirs = (
         TOKENIZERS[each.kind].type if each.kind in TOKENIZERS else each.kind
         for each in (target, draft)
@@ -120,7 +127,7 @@ def _added(
     return False, f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
 
 
-def _size(target: Vocabulary, draft: Vocabulary) -> tuple[bool, str]:
+def _size(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
     sizes = f"the target knows {target.size} tokens and the draft {draft.size}"
     if target.size == draft.size:
         sizes = f"both know {target.size} tokens"

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import gguf
-
 from harness import files
 from harness.errors import MachineError
 from harness.machine.command import failure, own_module
@@ -59,6 +57,8 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
 
 def write_floats(source: Path, destination: Path, quantisation: str) -> None:
     """Write the weights of a GGUF file as F16 or F32; those in F32 stay as they are."""
+    import gguf  # noqa: PLC0415 - imports numpy, and only the child process writes
+
     model = gguf.GGUFReader(source)
     writer = gguf.GGUFWriter(destination, model.fields["general.architecture"].contents())
     for name, field in model.fields.items():

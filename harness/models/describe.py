@@ -12,7 +12,7 @@ import orjson
 from answers.presets import presets
 from harness import files
 from harness.models import gguf_header
-from harness.models.model_file import ModelFile
+from harness.models.model_file import ModelFile, WeightsFile
 from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
@@ -24,17 +24,6 @@ _NAME_LENGTH = 120
 _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 _SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
 _QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightsFile:
-    """A GGUF file on this disk. The other fields are known for presets and hub files only."""
-
-    path: Path
-    name: str | None = None
-    family: str | None = None
-    repository: str | None = None
-    derivation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from gguf import LlamaFileType
 from msgspec import Struct
 
 from harness.errors import BadInputError
@@ -109,6 +108,8 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
 def _quantisation(parts: list[GgufHeader]) -> str:
     """The name of the file type (`Q4_K_M`), or the type that most weights have."""
     file_type = parts[0].number("general.file_type")
+    from gguf import LlamaFileType  # noqa: PLC0415 - imports numpy
+
     names = {int(member): member.name for member in LlamaFileType}
     name = names.get(file_type, "GUESSED") if file_type is not None else "GUESSED"
     if name != "GUESSED":

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
-
 from harness.errors import BadInputError
 
 ReadRange = Callable[[int, int], bytes]
@@ -216,6 +214,8 @@ def _keep_array(
 def _tensor(cursor: _Cursor) -> Tensor:
     name = cursor.name()
     dimensions = tuple(cursor.count() for _ in range(min(cursor.count("I"), 8)))
+    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType  # noqa: PLC0415 - imports numpy
+
     kind = GGMLQuantizationType(cursor.count("I"))
     block, size = GGML_QUANT_SIZES[kind]
     return Tensor(

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
-from harness.models.describe import WeightsFile
+from harness.models.hub_cache import cached_files
 from harness.models.hub_names import choose, complete
 from harness.models.hub_names import reference as parts_of
+from harness.models.model_file import WeightsFile
 from schemas.vocabulary.say import size
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _parts(reference: str) -> tuple[str, str]:
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
     """The file with this quantisation, or its first part, when all of it is on this disk."""
-    files = (client or default_client()).cached(repository)
+    files = client.cached(repository) if client else cached_files(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None
 

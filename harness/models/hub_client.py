@@ -30,6 +30,7 @@ from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[
 from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of, sync_directory, sync_file
+from harness.models.hub_cache import cached_files, repository_folder
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
@@ -75,7 +76,7 @@ class Hub:
                     repository,
                     file.rfilename,
                     revision=commit,
-                    cache_dir=self._cache(),
+                    cache_dir=self.cache_dir,
                     endpoint=self.endpoint,
                 )
             )
@@ -107,15 +108,7 @@ class Hub:
 
     def cached(self, repository: str) -> Mapping[str, Path]:
         """The files in the hub's cache; of a file in several versions the latest."""
-        snapshots = self._folder(repository) / "snapshots"
-        if not snapshots.is_dir():
-            return {}
-        return {
-            path.relative_to(revision).as_posix(): path
-            for revision in sorted(snapshots.iterdir(), key=lambda folder: folder.stat().st_mtime)
-            for path in sorted(revision.rglob("*"))
-            if path.is_file()
-        }
+        return cached_files(repository, self.cache_dir)
 
     def _fetch_blob(self, repository: str, commit: str, name: str, lfs: BlobLfsInfo) -> None:
         blob = self._blob(repository, lfs.sha256)
@@ -146,14 +139,8 @@ class Hub:
         part.replace(blob)
         sync_directory(blob.parent)
 
-    def _cache(self) -> Path:
-        return self.cache_dir or Path(constants.HF_HUB_CACHE)
-
-    def _folder(self, repository: str) -> Path:
-        return self._cache() / f"models--{repository.replace('/', '--')}"  # as the hub documents it
-
     def _blob(self, repository: str, sha256: str) -> Path:
-        return self._folder(repository) / "blobs" / sha256
+        return repository_folder(repository, self.cache_dir) / "blobs" / sha256
 
 
 def _check(part: Path, name: str, expected: str) -> None:

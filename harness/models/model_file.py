@@ -24,6 +24,17 @@ class ModelFile:
         return self.path
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsFile:
+    """A GGUF file on this disk. The other fields are known for presets and hub files only."""
+
+    path: Path
+    name: str | None = None
+    family: str | None = None
+    repository: str | None = None
+    derivation: str | None = None
+
+
 class ServedModels(Protocol):
     """Models that servers hold; `None` for a name that is a file on this disk."""
 

@@ -1,7 +1,7 @@
 """Which presets and pairs fit this machine's memory, as the planner places them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from answers.machines import Computer
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
@@ -9,13 +9,9 @@ from answers.placement import Draft, Extent, fit, project
 from answers.presets import Pair, Preset, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
-from harness.models.hub import default_client
 from harness.models.model_facts import head_facts, preset_facts
 from harness.models.resolve import preset_path
 from harness.models.room import load_plan
-
-if TYPE_CHECKING:
-    from harness.models.hub_client import Hub
 
 _ORDER: tuple[Extent | None, ...] = ("yes", "partly", "no", None)  # `None` is unknown
 
@@ -97,12 +93,12 @@ class ModelsOverview:
 
 def overview(context_tokens: int) -> ModelsOverview:
     """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
-    return assess(computer_of(), context_tokens, client=default_client())
+    return assess(computer_of(), context_tokens)
 
 
-def assess(computer: Computer, context_tokens: int, *, client: "Hub") -> ModelsOverview:
+def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
     """The presets and pairs against a computer, with a context of this size."""
-    sizes = {preset.name: _file_bytes(preset, client) for preset in presets().values()}
+    sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}
     models = [
@@ -144,7 +140,7 @@ def fitting(found: ModelsOverview) -> str:
     return f"{len(whole)} of {len(models)} with a name fit {room}{more}; {here} on this disk"
 
 
-def _file_bytes(preset: Preset, client: "Hub") -> int | None:
+def _file_bytes(preset: Preset) -> int | None:
     """The size of its file, if that is on this disk."""
-    path = preset_path(preset, client=client)
+    path = preset_path(preset)
     return sum(part.stat().st_size for part in part_paths(path)) if path else None

@@ -11,8 +11,7 @@ from harness import files
 from harness.errors import BadInputError, suggestion
 from harness.models import embedded, gguf_shape, hub, hub_names
 from harness.models.derived import derive
-from harness.models.describe import WeightsFile
-from harness.models.model_file import ModelFile
+from harness.models.model_file import ModelFile, WeightsFile
 from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import METHODS, RUNNERS

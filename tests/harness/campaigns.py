@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 
 from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
-from harness.models.describe import WeightsFile, describe
-from harness.models.model_file import ModelFile
+from harness.models.describe import describe
+from harness.models.model_file import ModelFile, WeightsFile
 from harness.report.events import Event
 from harness.run.execute import RunContext, measure
 from harness.runners.base import Runner

@@ -7,7 +7,8 @@ import pytest
 
 from harness import files
 from harness.errors import MachineError
-from harness.models.describe import WeightsFile, cached_facts, describe
+from harness.models.describe import cached_facts, describe
+from harness.models.model_file import WeightsFile
 from tests.harness.ggufs import write_gguf
 
 

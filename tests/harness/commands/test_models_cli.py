@@ -13,10 +13,9 @@ from answers.model import Memory
 from answers.presets import presets
 from harness.cli import app
 from harness.commands import welcome
-from harness.machine import computer
+from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.machine.detect import machine
-from harness.models.hub_client import Hub
 from harness.models.overview import assess, facts_about, memory_of, need_of
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
@@ -65,7 +64,7 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
     snapshot.mkdir(parents=True)
     (snapshot / "Qwen3-8B-Q4_K_M.gguf").write_bytes(b"x" * 1000)
 
-    found = assess(card(24), 2048, client=Hub())
+    found = assess(card(24), 2048)
 
     entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
     assert (entry.on_disk, entry.file_bytes) == (True, 1000)
@@ -114,7 +113,7 @@ def of_this(
     """The machine at hand with other cards."""
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
     rig = replace(machine(), ram_mib=1000, gpus=listed)
-    monkeypatch.setattr(computer, "machine", lambda: rig)
+    monkeypatch.setattr(detect, "machine", lambda: rig)
     return computer_of()
 
 
@@ -203,7 +202,7 @@ def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_h
 
 
 def page(found: Computer, *, version: str | None, server: str | None = None) -> str:
-    described = assess(found, 2048, client=Hub())
+    described = assess(found, 2048)
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
 

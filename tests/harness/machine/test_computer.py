@@ -4,7 +4,7 @@ import pytest
 
 from answers.choices import Plan
 from answers.machines import MachineWords, shares_memory
-from harness.machine import computer
+from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import plan_inputs
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
@@ -72,20 +72,20 @@ def test_cards_whose_memory_windows_does_not_state_are_cards(
 ) -> None:
     known = rig(Gpu(name="AMD Radeon RX 7900 XTX", vendor="amd"))
     uhd = Gpu(name="Intel(R) UHD Graphics 770", vendor="intel")
-    monkeypatch.setattr(computer, "machine", lambda: known)
+    monkeypatch.setattr(detect, "machine", lambda: known)
 
     (card,) = computer_of().devices
 
     assert card.free_mib == 24 * 1024 * 0.95 - 700
-    monkeypatch.setattr(computer, "machine", lambda: rig(uhd, *known.gpus))
+    monkeypatch.setattr(detect, "machine", lambda: rig(uhd, *known.gpus))
     assert [each.name for each in computer_of().devices] == [known.gpus[0].name]
-    monkeypatch.setattr(computer, "machine", lambda: rig(uhd))
+    monkeypatch.setattr(detect, "machine", lambda: rig(uhd))
     assert computer_of().devices == ()
 
 
 def test_this_mac_computes_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     mac = rig(Gpu(name="Apple M3 Max", vendor="apple"))
-    monkeypatch.setattr(computer, "machine", lambda: mac)
+    monkeypatch.setattr(detect, "machine", lambda: mac)
 
     found = computer_of()
 

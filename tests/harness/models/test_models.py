@@ -14,7 +14,8 @@ from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
 from harness.models import embedded, hub_names
 from harness.models.derived import write_floats
-from harness.models.describe import WeightsFile, describe
+from harness.models.describe import describe
+from harness.models.model_file import WeightsFile
 from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf

@@ -15,7 +15,6 @@ from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
 from harness.machine.computer import computer_of
-from harness.models.hub import default_client
 from harness.models.hub_names import choose
 from harness.models.overview import assess, facts_about, need_of
 from harness.run import month
@@ -129,7 +128,7 @@ def test_the_line_to_paste_names_machine_model_method_and_each_task() -> None:
 def test_models_that_fit_come_first_and_those_of_unknown_size_last() -> None:
     here = computer_of(MachineWords(vram=12, ram=16))
 
-    listed = [entry.fits for entry in assess(here, 2048, client=default_client()).models]
+    listed = [entry.fits for entry in assess(here, 2048).models]
 
     order = ["yes", "partly", "no", None]
     assert listed == sorted(listed, key=order.index)
