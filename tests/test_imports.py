@@ -202,6 +202,21 @@ def test_a_command_of_flags_and_paths_does_not_wait_for_pydantic(words: list[str
     assert "pydantic" not in done.stderr
 
 
+def test_a_plan_of_a_listed_model_imports_neither_the_hubs_client_nor_numpy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    planning = [sys.executable, "-X", "importtime", "-m", "harness", "plan", "qwen3-8b"]
+    command = [*planning, "--gpu", "RTX 4060 8 GB"]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    slow = {"huggingface_hub.hf_api", "httpx", "requests", "numpy", "gguf", "psutil", "filelock"}
+    assert "answers.placement" in loaded
+    assert loaded & slow == set()
+
+
 @pytest.mark.parametrize("package", [*PACKAGES, "tests"])
 def test_no_module_is_longer_than_400_lines(package: str) -> None:
     long = {

@@ -12,7 +12,6 @@ from answers.model import ModelFacts
 from answers.presets import HEAD, Preset, pairs, preset_named, presets
 from answers.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness import files
-from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
@@ -22,18 +21,16 @@ if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 _MB = 1_000_000
-_NO_HEADER = (
-    "sizes are from the table of shapes, because the hub gave no header (can it be reached?); "
-    "name a file for exact sizes"
-)
 _BY_SHAPE = (
-    "models given by name are planned from their published shapes, with weights estimated "
-    "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
+    "sizes of models given by name are from the table of shapes, with weights to within 8 %; "
+    "name a file or owner/repo:quant for exact sizes"
 )
 
 
 def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """The facts behind a path, a preset, or `owner/repo:quant`.
+
+    A preset whose file is not here is planned from the tables, without asking the hub.
 
     Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
     """
@@ -83,13 +80,13 @@ def _from_file(path: Path) -> PlannedModel:
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
-    client = client or hub.default_client()
     parts = hub_names.reference(reference)
     local = hub.cached(*parts, client=client) if parts else None
     if local is not None:
         return PlannedModel(
             facts=gguf_shape.facts_of_file(local), path=local, server_name=f"-hf {reference}"
         )
+    client = client or hub.default_client()
     say(f"Reading the header of {reference} …")
     headers = {
         name: parse_header(name, read)
@@ -111,18 +108,14 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None
     if path is not None:
         return _from_file(path)
     facts = preset_facts(preset)
-    if preset.repository is None:
-        if facts is None:
-            raise refuse_unknown(preset.name)
-        name = f"{preset.name.replace(':', '-')}.gguf"
-        notes = () if preset.made else (_BY_SHAPE,)
-        return PlannedModel(facts=facts, path=None, server_name=name, notes=notes)
-    reference = preset.reference
-    try:
-        return _from_hub(reference, say, client)
-    except MachineError:
-        if facts is None:
-            raise
-        return PlannedModel(
-            facts=facts, path=None, server_name=f"-hf {reference}", notes=(_NO_HEADER,)
-        )
+    if facts is None and preset.repository is None:
+        raise refuse_unknown(preset.name)
+    if facts is None:
+        return _from_hub(preset.reference, say, client)
+    name = f"{preset.name.replace(':', '-')}.gguf"
+    return PlannedModel(
+        facts=facts,
+        path=None,
+        server_name=f"-hf {preset.reference}" if preset.repository else name,
+        notes=() if preset.made else (_BY_SHAPE,),
+    )

@@ -242,6 +242,31 @@ def test_of_a_file_on_the_hub_only_the_first_bytes_are_fetched(
     assert not (tmp_path / "hub").exists()
 
 
+def test_a_listed_model_is_planned_from_the_tables_unless_its_file_is_here(
+    fake_hub: FakeHub, tmp_path: Path
+) -> None:
+    client = Hub(fake_hub.endpoint, tmp_path / "hub")
+    snapshot = tmp_path / "hub" / "models--Qwen--Qwen3-8B-GGUF" / "snapshots" / "c0ffee"
+    by_name = find("qwen3-8b", say=lambda _: None, client=client)
+
+    snapshot.mkdir(parents=True)
+    write_gguf(snapshot / "Qwen3-8B-Q4_K_M.gguf")
+    on_disk = find("qwen3-8b", say=lambda _: None, client=client)
+
+    assert fake_hub.asked == []
+    assert (len(by_name.facts.layers), len(by_name.notes)) == (36, 1)
+    assert by_name.server_name == "-hf Qwen/Qwen3-8B-GGUF:Q4_K_M"
+    assert (len(on_disk.facts.layers), on_disk.notes) == (2, ())
+
+
+def test_the_plan_says_once_that_sizes_are_from_the_table() -> None:
+    found = document("qwen3-8b", *CARD)
+
+    said = [each for each in found["warnings"] if "table of shapes" in each]
+    assert len(said) == 1
+    assert said[0].endswith("name a file or owner/repo:quant for exact sizes")
+
+
 def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: Path) -> None:
     fake_hub.without_ranges = True
     client = Hub(fake_hub.endpoint, tmp_path / "hub")
