@@ -1,0 +1,111 @@
+"""`models`, `plan`, the check before a download and the site agree on what fits which memory."""
+
+from pathlib import Path
+
+import pytest
+
+from answers.machines import MachineWords
+from answers.placement import Extent
+from answers.presets import presets
+from answers.shapes import facts_of, quantisation_of, shape_of
+from harness.errors import MachineError
+from harness.machine.computer import computer_of
+from harness.models import room
+from harness.models.overview import assess, need_of
+from harness.plan.inputs import plan_inputs
+from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from harness.plan.planner import plan
+from pipeline.site.pages import fits
+
+CONTEXT = 2048
+CARDS = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128)
+MAIN_MEMORIES = (4, 8, 16, 32, 64, 128)
+MACHINES = {
+    **{f"a card of {gib} GiB": ComputerOptions(vram=gib, ram=32) for gib in CARDS},
+    **{f"no card, {gib} GiB": ComputerOptions(gpus=("none",), ram=gib) for gib in MAIN_MEMORIES},
+    "two cards": ComputerOptions(gpus=("RTX 3060 12 GB", "RTX 3060 12 GB"), ram=16),
+    "one memory for both": ComputerOptions(gpus=("Apple M2",), ram=24),
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_here(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No models on this disk, and no results."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
+    monkeypatch.chdir(tmp_path)
+
+
+def listed(machine: ComputerOptions) -> dict[str, Extent]:
+    """What `models` says about each model whose size is known."""
+    found = assess(computer_of(machine.words), CONTEXT).models
+    return {each.preset.name: each.fits for each in found if each.fits and not each.preset.head}
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_models_and_plan_agree(machine: ComputerOptions) -> None:
+    words = listed(machine)
+
+    planned = {name: planned_extent(name, machine) for name in words}
+
+    assert len(words) >= 30
+    assert planned == words
+
+
+def planned_extent(name: str, machine: ComputerOptions) -> Extent:
+    """How much fits by what `plan --json` says of layers, and by the experts in its command."""
+    found = plan(
+        plan_inputs(
+            ModelOptions(target=name, draft="none"),
+            load=LoadOptions(context=CONTEXT),
+            computer=machine,
+            speed=SpeedOptions(),
+            say=lambda _: None,
+        )
+    )
+    document = found.as_json()
+    assert isinstance(document, dict)
+    if not found.asked.fits:
+        return "no"
+    on_devices = document["offloaded_layers"] == document["layers"]
+    experts = found.asked.found.placement.cpu_experts
+    return "yes" if not document["devices"] or (on_devices and not experts) else "partly"
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_a_download_is_refused_of_exactly_what_does_not_fit(
+    machine: ComputerOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = computer_of(machine.words)
+    monkeypatch.setattr(room, "computer_of", lambda: here)
+    words = listed(machine)
+
+    refused = {name for name in words if is_refused(name)}
+
+    assert refused == {name for name, word in words.items() if word == "no"}
+
+
+def is_refused(name: str) -> bool:
+    try:
+        room.require_room((name,), CONTEXT)
+    except MachineError:
+        return True
+    return False
+
+
+def test_the_sites_table_says_what_models_says() -> None:
+    for name, _, cells in fits.lines():
+        shape = shape_of(name)
+        assert shape is not None
+        head = shape.head_layers > 0
+        facts = facts_of(shape, quantisation_of(fits.DEFAULT_QUANTISATION), with_head=head)
+        for gib, (_, _, word) in zip(fits.SHOWN_MEMORIES, cells, strict=True):
+            here = computer_of(MachineWords(vram=gib, ram=fits.DEFAULT_RAM))
+
+            assert need_of(here, fits.DEFAULT_CONTEXT, facts).fits == word, (name, gib)
+
+
+def test_every_word_is_met() -> None:
+    words = {word for machine in MACHINES.values() for word in listed(machine).values()}
+
+    assert words == {"yes", "partly", "no"}
+    assert len(presets()) > len(listed(MACHINES["two cards"]))
