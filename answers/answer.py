@@ -5,8 +5,10 @@ about both; else a prediction. A figure takes the place of the prediction of its
 method that more people lost with than gained is not recommended there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Literal
 
 from answers import alternatives, warnings
@@ -16,24 +18,22 @@ from answers.choices import (
     PlanOption,
     Way,
     option,
+    scaled_gain,
     without_speculation,
 )
 from answers.evidence import Found, Report, found_here
 from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
-from answers.model import Buffers, LayerPlacement, Setting
+from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.rounds import chance_of_gain
 from answers.speed import SpeedEstimate
-from estimates.engine_commands import ServeLine
-from schemas.codec import Json, encode
 
 Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
 _PROBABLE, _IMPROBABLE = 0.8, 0.2
-_RANKS: Mapping[Verdict, int] = {
+RANKS: Mapping[Verdict, int] = {
     "No": 0, "Probably not": 1, "Try it": 2, "Probably": 3, "Yes": 4
 }  # fmt: skip
-_NO_LIMIT_MIB = 1e8
 _ABOUT_AS_FAST = 0.97
 
 
@@ -114,36 +114,6 @@ class Answer:
         fastest = max(each.tps.estimate for each in fitting)
         return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
 
-    def as_json(self) -> Json:
-        """The answer for machines; its keys are fixed."""
-        found, command = self.asked.found, self.best.command
-        devices: list[Json] = [
-            _place(memory.name, memory.free_mib, buffers)
-            for memory, buffers in zip(self.asked.case.devices, found.devices, strict=False)
-        ]
-        host = self.asked.case.host
-        best = self.best.speculation
-        recommended: Json = None  # where nothing helps
-        if best is not None and _RANKS[verdict_of(self.best)[0]] >= _RANKS["Try it"]:
-            draft = self.best.draft_name or None
-            recommended = {"method": best.method, "depth": best.depth, "draft": draft}
-        return {
-            "verdict": self.verdict,
-            "chance": None if self.chance is None else round(self.chance, 3),
-            "evidence": [encode(each) for each in self.figures],
-            "devices": devices,
-            "host": _place(host.name, host.free_mib, found.host),
-            "layers": self.asked.case.target.placed_layers,
-            "offloaded_layers": found.placement.layers,
-            "context_max": self.context_max,
-            "plain_tps": _estimate(self.alone.tps),
-            "speedup": _estimate(self.speedup) if self.speedup else None,
-            "recommended": recommended,
-            "alternatives": [_alternative(each) for each in self.alternatives],
-            "command": command.text if command else None,
-            "warnings": [*self.warnings, *_notes(command)],
-        }
-
 
 def answer(
     question: Question,
@@ -164,14 +134,15 @@ def answer(
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
     by_method = {each.method: each for each in figures}
-    options = [
+    options: Sequence[PlanOption] = [
         option(way, alone, speed, placed.of(way), by_method.get(way.method))
         for way in question.ways
     ]
+    options = _corrected(options, alone)
     judged = max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     helps = judged is not None and judged.gain is not None and judged.gain.estimate >= 1
-    chosen = question.named or (helps and _RANKS[verdict] >= _RANKS["Try it"])
+    chosen = question.named or (helps and RANKS[verdict] >= RANKS["Try it"])
     asked = judged if judged is not None and chosen else alone
     if fixed and asked is alone:
         at = project(alone.case, fixed)
@@ -232,12 +203,36 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance
 
 
-def _promise(choice: PlanOption) -> tuple[bool, bool, int, float]:
-    """What ranks the ways: one that fits and did not lose there, the surest, the fastest."""
-    verdict, _ = verdict_of(choice)
-    lost = choice.figures is not None and choice.figures.lost
+def _promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
+    """What ranks the ways: one that fits; a measured gain, a predicted one, a measured loss."""
+    rank = RANKS[verdict_of(choice)[0]]
     gain = choice.gain.estimate if choice.gain else 0.0
-    return choice.fits, not lost, _RANKS[verdict], gain
+    gains, measured = gain >= 1 and rank > 1, choice.figures is not None
+    return choice.fits, gains and measured, gains, measured, rank, gain
+
+
+def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
+    """Predictions, as far off as the formulas are where people measured this card and model.
+
+    The cost of a wider step is the card's with this model, so what one method shows of it holds for
+    the others. Drafts from the text hardly have it.
+    """
+    off = [
+        math.log(each.gain.estimate / each.predicted.estimate)
+        for each in options
+        if each.figures and each.gain and each.predicted and _drafts(each)
+    ]
+    if not off:
+        return options
+    factor = math.exp(median(off))
+    return [
+        scaled_gain(each, alone, factor) if each.figures is None and _drafts(each) else each
+        for each in options
+    ]
+
+
+def _drafts(choice: PlanOption) -> bool:
+    return choice.speculation is not None and choice.speculation.source != "text"
 
 
 def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
@@ -273,33 +268,3 @@ def _fixed(question: Question) -> LayerPlacement | None:
     experts = best.cpu_experts if question.cpu_experts is None else question.cpu_experts
     layers = layers if load.devices else 0
     return LayerPlacement(layers=layers, cpu_experts=experts, share=best.share)
-
-
-def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
-    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
-    kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
-    return {"name": name, "free_mib": free, "buffers_mib": kinds}
-
-
-def _estimate(value: SpeedEstimate) -> Json:
-    return {
-        "estimate": round(value.estimate, 3),
-        "low": round(value.low, 3),
-        "high": round(value.high, 3),
-        "basis": value.basis,
-    }
-
-
-def _alternative(choice: PlanOption) -> Json:
-    command = choice.command
-    return {
-        "changes": choice.label,
-        "tps": round(choice.tps.estimate, 2),
-        "fits": choice.fits,
-        "command": command.text if command else None,
-    }
-
-
-def _notes(command: ServeLine | None) -> Iterator[str]:
-    if command and command.note:
-        yield command.note

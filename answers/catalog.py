@@ -17,6 +17,10 @@ from answers.shapes import facts_of, quantisation_of, scaled, shape_of, shapes
 from schemas.vocabulary import METHODS
 
 _MB = 1_000_000
+_BY_SHAPE = (
+    "sizes of models given by name are from the table of shapes, with weights to within 8 %; "
+    "name a file or owner/repo:quant for exact sizes"
+)
 # A draft has the target's vocabulary, so it is of its family, and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -29,11 +33,13 @@ def model_by_name(preset: Preset) -> PlannedModel | None:
     facts = (head_facts if preset.head else preset_facts)(preset)
     if facts is None:
         return None
-    if preset.repository is None:
-        name = f"{preset.name.replace(':', '-')}.gguf"
-    else:
-        name = f"-hf {preset.reference}"
-    return PlannedModel(facts=facts, path=None, server_name=name)
+    file = f"{preset.name.replace(':', '-')}.gguf"
+    return PlannedModel(
+        facts=facts,
+        path=None,
+        server_name=f"-hf {preset.reference}" if preset.repository else file,
+        notes=() if preset.made else (_BY_SHAPE,),
+    )
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:

@@ -96,6 +96,7 @@ class PlanOption:
     draft: PlannedModel | None
     way: Way | None = None
     gain: SpeedEstimate | None = None
+    predicted: SpeedEstimate | None = None
     figures: Found | None = None  # what people measured with it there
 
     @property
@@ -214,7 +215,10 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """A way at the depth that was measured there, else at the one that is estimated fastest."""
+    """A way at the depth that was measured there, else at the one that is estimated fastest.
+
+    `predicted` is the estimate of the formulas also where a figure takes its place.
+    """
     depths = way.depths
     if figures is not None:
         measured = figures.depth or default_depth(way.method)
@@ -224,7 +228,7 @@ def option(
             depths = (measured,)
     estimates = {depth: _gain(way, alone, speed, placed[depth], depth) for depth in depths}
     depth = max(estimates, key=lambda each: (placed[each].fits, estimates[each].estimate))
-    gain = estimates[depth]
+    gain = predicted = estimates[depth]
     if figures is not None:
         gain = SpeedEstimate(
             estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
@@ -239,8 +243,22 @@ def option(
         draft=way.draft,
         way=way,
         gain=gain,
+        predicted=predicted,
         figures=figures,
     )
+
+
+def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOption:
+    """A predicted way with its speedup and the interval times a factor."""
+    if choice.gain is None:
+        return choice
+    gain = replace(
+        choice.gain,
+        estimate=choice.gain.estimate * factor,
+        low=choice.gain.low * factor,
+        high=choice.gain.high * factor,
+    )
+    return replace(choice, gain=gain, tps=alone.tps.times(gain))
 
 
 def _gain(

@@ -143,12 +143,16 @@ def _elsewhere(kin: Kin) -> str:
 def _losses(found: Answer) -> str | None:
     """The ways of drafting that lose, by what people found or by prediction."""
     lost = [
-        f"{_way(each)} {_ratio(each)}{', as people found' if each.figures else ''}"
+        f"{_way(each)} ({say.times(each.gain.estimate)} {_known(each)})"
         for each in found.options
         if each is not found.judged and each.gain
         if (each.figures and each.figures.lost) or each.gain.estimate < _ABOUT_EVEN
     ]
-    return f"Not {say.listed(lost)}." if lost else None
+    return f"Slower: {say.listed(lost)}." if lost else None
+
+
+def _known(choice: PlanOption) -> str:
+    return choice.figures.tier if choice.figures else "predicted"
 
 
 def _fits(found: Answer) -> str:

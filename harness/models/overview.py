@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from answers.catalog import head_facts, preset_facts
 from answers.machines import Computer
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import Draft, Extent, fit, project
 from answers.presets import Pair, Preset, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
-from harness.models.model_facts import head_facts, preset_facts
 from harness.models.resolve import preset_path
 from harness.models.room import load_plan
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from answers import warnings
+from answers.catalog import preset_facts
 from answers.machines import Computer
 from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, fit
@@ -17,7 +18,6 @@ from harness.machine.computer import computer_of
 from harness.models import hub_names
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
-from harness.models.model_facts import preset_facts
 
 # What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")

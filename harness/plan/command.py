@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from answers.answer_json import as_json
 from harness import console
 from harness.command_options import offers_fields
 from harness.plan import options
@@ -37,6 +38,6 @@ def plan(
     server = server_of(computer)
     found = planned(question, server)
     if json:
-        console.print_json(found.as_json())
+        console.print_json(as_json(found))
     else:
         show(found, console.result_console(), server, details=details)

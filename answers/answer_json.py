@@ -1,0 +1,73 @@
+"""An answer as the object that `plan --json` prints."""
+
+from collections.abc import Iterator
+
+from answers.answer import RANKS, Answer, verdict_of
+from answers.choices import PlanOption
+from answers.model import Buffers
+from answers.speed import SpeedEstimate
+from estimates.engine_commands import ServeLine
+from schemas.codec import Json, encode
+
+_NO_LIMIT_MIB = 1e8
+
+
+def as_json(answer: Answer) -> Json:
+    """The answer for machines; its keys are fixed."""
+    found, command = answer.asked.found, answer.best.command
+    devices: list[Json] = [
+        _place(memory.name, memory.free_mib, buffers)
+        for memory, buffers in zip(answer.asked.case.devices, found.devices, strict=False)
+    ]
+    host = answer.asked.case.host
+    best = answer.best.speculation
+    recommended: Json = None  # where nothing helps
+    if best is not None and RANKS[verdict_of(answer.best)[0]] >= RANKS["Try it"]:
+        draft = answer.best.draft_name or None
+        recommended = {"method": best.method, "depth": best.depth, "draft": draft}
+    return {
+        "verdict": answer.verdict,
+        "chance": None if answer.chance is None else round(answer.chance, 3),
+        "evidence": [encode(each) for each in answer.figures],
+        "devices": devices,
+        "host": _place(host.name, host.free_mib, found.host),
+        "layers": answer.asked.case.target.placed_layers,
+        "offloaded_layers": found.placement.layers,
+        "context_max": answer.context_max,
+        "plain_tps": _estimate(answer.alone.tps),
+        "speedup": _estimate(answer.speedup) if answer.speedup else None,
+        "recommended": recommended,
+        "alternatives": [_alternative(each) for each in answer.alternatives],
+        "command": command.text if command else None,
+        "warnings": [*answer.warnings, *_notes(command)],
+    }
+
+
+def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
+    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
+    kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
+    return {"name": name, "free_mib": free, "buffers_mib": kinds}
+
+
+def _estimate(value: SpeedEstimate) -> Json:
+    return {
+        "estimate": round(value.estimate, 3),
+        "low": round(value.low, 3),
+        "high": round(value.high, 3),
+        "basis": value.basis,
+    }
+
+
+def _alternative(choice: PlanOption) -> Json:
+    command = choice.command
+    return {
+        "changes": choice.label,
+        "tps": round(choice.tps.estimate, 2),
+        "fits": choice.fits,
+        "command": command.text if command else None,
+    }
+
+
+def _notes(command: ServeLine | None) -> Iterator[str]:
+    if command and command.note:
+        yield command.note
