@@ -11,16 +11,26 @@ from answers.commands import default_depth, methods_by, source_of
 from answers.evidence import Found
 from answers.learned import learned
 from answers.model import ModelFacts
-from answers.presets import HEAD, Pair, Preset, default_draft, pairs, preset_named, presets
+from answers.model_names import model_key
+from answers.presets import (
+    DEFAULT_QUANTISATION,
+    HEAD,
+    Pair,
+    Preset,
+    default_draft,
+    pairs,
+    preset_named,
+    presets,
+)
+from answers.quantisations import quantisation_of
 from answers.rounds import YieldCurve
-from answers.shapes import facts_of, quantisation_of, scaled, shape_of, shapes
+from answers.shapes import facts_of, scaled, shape_of, shapes
+from answers.sized_shapes import estimate_note, shape_named
 from schemas.vocabulary import METHODS
 
 _MB = 1_000_000
-_BY_SHAPE = (
-    "sizes of models given by name are from the table of shapes, with weights to within 8 %; "
-    "name a file or owner/repo:quant for exact sizes"
-)
+_BY_SHAPE = "models given by name are planned from their published shapes"
+_WITHIN = "; weights to within {error:.0%}; name a file or owner/repo:quant for exact sizes"
 # A draft has the target's vocabulary, so it is of its family, and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -34,23 +44,43 @@ def model_by_name(preset: Preset) -> PlannedModel | None:
     if facts is None:
         return None
     file = f"{preset.name.replace(':', '-')}.gguf"
+    name = f"-hf {preset.reference}" if preset.repository else file
     return PlannedModel(
-        facts=facts,
-        path=None,
-        server_name=f"-hf {preset.reference}" if preset.repository else file,
-        notes=() if preset.made else (_BY_SHAPE,),
+        facts=facts, path=None, server_name=name, notes=() if preset.made else (_basis(facts),)
     )
+
+
+@cache
+def model_named(name: str) -> PlannedModel | None:
+    """A model by its name, from the tables or the size in it; `None` where neither has it."""
+    preset = preset_named(name)
+    if preset is not None:
+        return model_by_name(preset)
+    shape = shape_named(name)
+    if shape is None:
+        return None
+    bits = quantisation_of(name) or quantisation_of(DEFAULT_QUANTISATION)
+    facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
+    return PlannedModel(
+        facts=facts, path=None, server_name=f"{model_key(name)}.gguf", notes=(_basis(facts),)
+    )
+
+
+def _basis(facts: ModelFacts) -> str:
+    """What the sizes of a model rest on of which only the name is known."""
+    basis = estimate_note(facts.name) or _BY_SHAPE
+    return basis + _WITHIN.format(error=facts.weights_error or 0)
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
     """The facts that the tables give about a preset; `None` where they have no such model."""
-    shape = None if preset.head else shape_of(preset.model)
+    shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
     size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
     facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
-    facts = replace(facts, layers=tuple(kept))
+    facts = replace(facts, name=model_key(preset.model), layers=tuple(kept))
     return facts if size is None else scaled(facts, file_bytes=size)
 
 

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
-from answers import catalog, names
+from answers import catalog
 from answers.answer import Question, figures_of
-from answers.choices import PlannedModel
 from answers.evidence import Report, by_model
 from answers.learned import learned
 from answers.machines import Computer
 from answers.model import Setting
+from answers.model_names import model_key
 from answers.presets import preset_named, presets
 from answers.rates import Rate, with_rates
-from answers.shapes import facts_of, quantisation_of, shape_of, shapes
+from answers.shapes import shape_of, shapes
 
 
 def question_by_name(
@@ -29,10 +28,10 @@ def question_by_name(
     Newer `reports` by model and `rates` take the place of those that ship with the program.
     """
     preset = preset_named(name)
-    target = model_named(name)
+    target = catalog.model_named(name)
     if target is None:
         return None
-    key = names.model_key(preset.model if preset else name)
+    key = model_key(preset.model if preset else name)
     known = by_model() if reports is None else reports
     asked = Question(
         name=name,
@@ -44,23 +43,9 @@ def question_by_name(
         task=task,
         quantisation=preset.quantisation if preset else None,
     )
-    ways = catalog.ways_of(name, target, figures_of(asked), model_named)
+    ways = catalog.ways_of(name, target, figures_of(asked), catalog.model_named)
     notes = (*target.notes, *asked.computer.notes)
     return replace(asked, ways=ways, notes=tuple(dict.fromkeys(notes)))
-
-
-@cache
-def model_named(name: str) -> PlannedModel | None:
-    """A model by its name, from the tables; `None` where they do not have it."""
-    preset = preset_named(name)
-    if preset is not None:
-        return catalog.model_by_name(preset)
-    shape = shape_of(name)
-    bits = quantisation_of(name) or quantisation_of("Q4_K_M")
-    if shape is None:
-        return None
-    facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
-    return PlannedModel(facts=facts, path=None, server_name=f"{name}.gguf")
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -74,7 +59,7 @@ def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
         if shape_of(model) is not None:
             yield model, model
     for shape in shapes():
-        yield names.model_key(shape.name), shape.name
+        yield model_key(shape.name), shape.name
     for preset in reversed(presets().values()):
         if not preset.head and not preset.pruned_layers:
-            yield names.model_key(preset.model), preset.name
+            yield model_key(preset.model), preset.name

@@ -93,13 +93,3 @@ def _known() -> dict[str, frozenset[str]]:
 def card_key(label: str) -> str | None:
     found = cards_named(label)
     return found[0] if found else None
-
-
-def model_key(label: str) -> str:
-    from schemas.vocabulary import model_name
-
-    return re.sub(
-        r"-(instruct|it|chat)$",
-        "",
-        re.sub(r"[^a-z0-9.]+", "-", model_name(label.split(":", maxsplit=1)[0]).lower()),
-    )

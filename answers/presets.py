@@ -2,21 +2,26 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
 
-from answers.shapes import quantisation_of, shape_of, shapes
-from schemas.vocabulary import METHODS, model_name
+from answers.errors import QuestionError
+from answers.model_names import model_key, unknown_tag
+from answers.quantisations import find_quantisation
+from answers.sized_shapes import is_head, shape_named
+from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
-_DEFAULT_QUANTISATION = "Q4_K_M"
+DEFAULT_QUANTISATION = "Q4_K_M"
 # The method of a built-in prediction head.
 HEAD = next(x.id for x in METHODS.values() if x.draft == "built-in" and not x.instrument)
 _OWNER = re.compile(r"[\w-][\w.-]*/(?=[^/]+$)")
+# The kinds of quantisation that files of llama.cpp have.
+_IN_GGUF = re.compile(r"(UD-)?(I?Q\d|TQ\d|MXFP4|NVFP4|B?F16|F32)", re.IGNORECASE)
 _REPOSITORY = re.compile(r"^[\w-][\w.-]*/|-GGUF(?=:|$)", re.IGNORECASE)
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
@@ -98,77 +103,101 @@ def presets() -> dict[str, Preset]:
     return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
 
 
-@lru_cache(maxsize=4096)
+@cache
 def preset_named(name: str) -> Preset | None:
     """The preset that a name means, however its words are joined; `None` for an unknown name.
 
     A name is that of a preset, a model's with or without its owner, or either with a quantisation:
-    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3-8b:Q8_0`. A model whose shape is known needs no entry.
+    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model whose shape is known needs no entry, nor
+    does one without an owner whose name states its size.
     """
     if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
         return None
     wanted = _joined(name)
     named = next((each for each in presets().values() if _joined(each.name) == wanted), None)
-    bits = quantisation_of(name)
-    ending = rf"[:\s_-]+(ud-)?{re.sub('_', '[_-]', bits.name)}$" if bits else "$"
-    model = re.sub(ending, "", _OWNER.sub("", name), flags=re.IGNORECASE)
-    return named or _of_model(model, bits.name if bits else None)
+    if named is not None or unknown_tag(name):
+        return named
+    found = _of_model(model_key(name), _label(name), owned="/" in name)
+    if found is None or "gguf" not in name.lower() or "/" not in name:
+        return found
+    return replace(found, name=name, repository=name.partition(":")[0], file=None)
 
 
-@lru_cache(maxsize=4096)
+def require_quantisation(name: str) -> None:
+    """Raise `QuestionError` where a name's model is known and what follows its colon is not."""
+    tag = unknown_tag(name)
+    if tag and preset_named(name.removesuffix(f":{tag}")) is not None:
+        message = f"`{tag}` is no quantisation that is known here; the model is"
+        raise QuestionError(message)
+
+
+@cache
 def default_draft(name: str) -> Preset | None:
     """The draft that people use with a target of this name, or with one in a repository of it."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
     return None if target is None or target.draft is None else presets()[target.draft]
 
 
-def _of_model(model: str, quantisation: str | None) -> Preset | None:
+def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
     """A model in a quantisation: its first preset's where it is `None`, else Q4_K_M."""
-    wanted = _key(model)
-    alike = [
-        preset
-        for preset in presets().values()
-        if wanted in (_key(preset.model), _key(preset.name.partition(":")[0]))
-        if not preset.head and not preset.pruned_layers
-    ]
+    alike = _by_model().get(slug, [])
     exact = [
-        x for x in alike if quantisation and x.quantisation.removeprefix("UD-") == quantisation
+        each
+        for each in alike
+        if quantisation in (each.quantisation, each.quantisation.removeprefix("UD-"))
     ]
     if exact or (alike and not quantisation):
         return (exact or alike)[0]
-    shape = next((shape for shape in shapes() if _key(shape.name) == wanted), None)
-    shape = shape or (shape_of(model_name(model)) if quantisation else None)
-    bits = quantisation or _DEFAULT_QUANTISATION
+    bits = quantisation or DEFAULT_QUANTISATION
+    fetched = _IN_GGUF.match(bits) is not None
     if alike:
-        base = alike[0].name.partition(":")[0]
         return replace(
             alike[0],
-            name=f"{base}:{bits.lower()}",
+            name=f"{alike[0].name.partition(':')[0]}:{bits.lower()}",
             quantisation=bits,
+            repository=alike[0].repository if fetched else None,
             size_mb=None,
             size_from=None,
             file=None,
         )
-    if shape is None:
+    shape = None if is_head(slug) else shape_named(slug)
+    # A repository that nobody listed is read, where it has no model of the table.
+    if shape is None or (owned and (shape.error or not (quantisation or shape.name == slug))):
         return None
     return Preset(
-        name=f"{shape.name}:{bits.lower()}",
-        model=shape.name,
+        name=f"{slug}:{bits.lower()}",
+        model=slug,
         family=shape.architecture,
         vocabulary=shape.name,
         quantisation=bits,
-        repository=_tables()["repositories"].get(shape.name),
+        repository=_tables()["repositories"].get(slug) if fetched else None,
         method=HEAD if shape.head_layers else None,
     )
 
 
+@cache
+def _by_model() -> dict[str, list[Preset]]:
+    """The presets of whole models by their slugs."""
+    found: dict[str, list[Preset]] = {}
+    for preset in presets().values():
+        if not preset.head and not preset.pruned_layers:
+            for slug in {model_key(preset.model), model_key(preset.name.partition(":")[0])}:
+                found.setdefault(slug, []).append(preset)
+    return found
+
+
+def _label(name: str) -> str | None:
+    """The quantisation in a name as files are labelled: `ud q4_k_xl` is `UD-Q4_K_XL`."""
+    found = find_quantisation(name)
+    if found is None:
+        return None
+    bits, written = found[0].name, re.sub(r"[\s_-]+", "_", found[1].upper())
+    dynamic = "UD-" if written == f"UD_{bits.removeprefix('UD_')}" else ""
+    return dynamic + bits.removeprefix("UD_")
+
+
 def _joined(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name.lower())
-
-
-def _key(model: str) -> str:
-    """The same for all spellings of a model."""
-    return re.sub(r"(instruct|it|chat)$", "", _joined(model_name(model)))
 
 
 @cache

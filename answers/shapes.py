@@ -7,16 +7,17 @@ any. `gemma-4-12b` is assumed to be like `gemma-3-12b` but for the widths of its
 from a public log. A model's own header, where there is one, takes precedence over the table.
 """
 
-import csv
-import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
-from typing import Any
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts
+from answers.model_names import model_key
+from answers.quantisations import WEIGHTS_ERROR, Quantisation, quantisation_of, table
+
+__all__ = ["WEIGHTS_ERROR", "Quantisation", "ShapeRow", "facts_of", "more_bits", "quantisation_of"]
+__all__ += ["scaled", "shape_of", "shapes"]
 
 _BITS = 8
 _GATE_UP_DOWN = 3
@@ -24,9 +25,7 @@ _EIGHTH, _THIRD = 8, 3
 # A `_M` mixture gives some layers' wider matrices two bits more, a tenth of the layer's bytes.
 _MORE_BITS = 1.12
 # In what proportion layers share known bytes when the quantisation is not known.
-_USUAL = "Q4_K_M"
-# Files of one quantisation differ in what they keep at more bits: 6 % in a public log.
-WEIGHTS_ERROR = 0.08
+_USUAL = Quantisation(name="Q4_K_M", body=4.8, embedding=4.5, output=6.5625)
 # The columns that are text; the cells of all others are numbers or `true` and `false`.
 _TEXT = ("name", "match", "architecture")
 
@@ -35,7 +34,8 @@ _TEXT = ("name", "match", "architecture")
 class ShapeRow:
     """The sizes in a model's configuration.
 
-    `match` is searched in a name in lower case with hyphens; the first row that matches counts.
+    `match` is searched in a name in lower case with hyphens, then in the model's slug; the first
+    row that matches counts. `error` is by how much its weights may be more than estimated.
     `full_every`: one of so many layers attends to the whole context; the others have a sliding
     `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix embeds and puts out
     tokens. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
@@ -66,6 +66,7 @@ class ShapeRow:
     groups: int = 0
     gated: bool = False
     head_layers: int = 0
+    error: float = 0.0
 
     @property
     def parameters(self) -> int:
@@ -74,29 +75,11 @@ class ShapeRow:
         return matrices + sum(_dense(self, index) + _experts(self) for index in range(self.layers))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantisation:
-    """Bits per weight of the layers, the token embedding and the output matrix."""
-
-    name: str
-    body: float
-    embedding: float
-    output: float
-
-
 @cache
 def shape_of(name: str) -> ShapeRow | None:
     """The shape of the model with this name; `None` for one that the table does not have."""
-    wanted = re.sub(r"[\s_]+", "-", name.lower())
-    return next((shape for shape in shapes() if re.search(shape.match, wanted)), None)
-
-
-@cache
-def quantisation_of(name: str) -> Quantisation | None:
-    """Bits per weight of the quantisation that is named anywhere in the text."""
-    text = name.upper().replace("-", "_")
-    known = [key for key in _quantisations() if re.search(rf"(?<![A-Z0-9]){key}(?![A-Z0-9])", text)]
-    return _quantisations()[max(known, key=len)] if known else None
+    written = re.sub(r"[\s_]+", "-", name.lower())
+    return _found(written) or _found(model_key(name))
 
 
 def facts_of(
@@ -107,7 +90,7 @@ def facts_of(
     with_head: bool = False,
 ) -> ModelFacts:
     """A model's facts from its shape."""
-    bits = quantisation or _quantisations()[_USUAL]
+    bits = quantisation or _USUAL
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))
     matrix = shape.vocabulary * shape.embedding / _BITS
@@ -126,7 +109,7 @@ def facts_of(
         embedding_bytes=matrix * (bits.output if shape.tied else bits.embedding),
         output_bytes=matrix * bits.output,
         tied=shape.tied,
-        weights_error=None if quantisation is None else WEIGHTS_ERROR,
+        weights_error=None if quantisation is None else quantisation.error + shape.error,
     )
     return facts if file_bytes is None else scaled(facts, file_bytes=file_bytes)
 
@@ -211,18 +194,8 @@ def _experts(shape: ShapeRow) -> int:
 
 @cache
 def shapes() -> tuple[ShapeRow, ...]:
-    return tuple(ShapeRow(**row) for row in _rows("shapes.csv"))
+    return tuple(ShapeRow(**row) for row in table("shapes.csv", _TEXT))
 
 
-@cache
-def _quantisations() -> dict[str, Quantisation]:
-    return {row["name"]: Quantisation(**row) for row in _rows("quantisations.csv")}
-
-
-def _rows(file: str) -> list[dict[str, Any]]:
-    """The rows of a table of this folder, without their empty cells."""
-    text = resources.files("answers").joinpath(file).read_text(encoding="utf-8")
-    return [
-        {key: cell if key in _TEXT else json.loads(cell) for key, cell in row.items() if cell}
-        for row in csv.DictReader(text.splitlines())
-    ]
+def _found(name: str) -> ShapeRow | None:
+    return next((shape for shape in shapes() if re.search(shape.match, name)), None)

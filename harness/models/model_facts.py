@@ -2,14 +2,16 @@
 
 import atexit
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from answers.catalog import model_by_name
+from answers.catalog import model_by_name, model_named
 from answers.choices import PlannedModel
 from answers.presets import Preset, preset_named
 from harness import files
+from harness.errors import MachineError
 from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
@@ -34,7 +36,13 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
         return _from_preset(preset, say, client)
     if hub_names.reference(name) is None:
         raise refuse_unknown(name)
-    return _from_hub(name, say, client)
+    try:
+        return _from_hub(name, say, client)
+    except MachineError:
+        listed = model_named(name)
+        if listed is None:
+            raise
+        return replace(listed, server_name=f"-hf {name}")
 
 
 def _from_file(path: Path) -> PlannedModel:

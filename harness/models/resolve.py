@@ -5,7 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answers.presets import DEFAULT_DRAFT, HEAD, Preset, preset_named, presets
+from answers.errors import QuestionError
+from answers.presets import (
+    DEFAULT_DRAFT,
+    HEAD,
+    Preset,
+    preset_named,
+    presets,
+    require_quantisation,
+)
 from answers.shapes import facts_of, quantisation_of, shape_of, shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
@@ -52,7 +60,11 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 
 def refuse_unknown(value: str) -> BadInputError:
-    """The error for a value that names no model."""
+    """The error for a value that names no model, or a known one in an unknown quantisation."""
+    try:
+        require_quantisation(value)
+    except QuestionError as error:
+        return BadInputError(str(error))
     if files.expanded(value).is_dir():
         message = f"{value} is a folder; name the GGUF file in it"
         for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):

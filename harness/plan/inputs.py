@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from answers import catalog, names
+from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.evidence import by_model
+from answers.model_names import model_key
 from answers.presets import preset_named
 from answers.rounds import DraftSource
 from harness.errors import BadInputError
@@ -42,7 +43,7 @@ def question_of(
     here = computer_of(computer.words)
     target = find(models.target, say=say)
     preset = preset_named(models.target)
-    key = names.model_key(preset.model if preset else target.facts.name)
+    key = model_key(preset.model if preset else target.facts.name)
     asked = Question(
         name=models.target,
         model=key,

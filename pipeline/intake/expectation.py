@@ -7,7 +7,7 @@ from answers import catalog
 from answers.answer import Question, Verdict, answer, verdict_of
 from answers.choices import Way
 from answers.errors import QuestionError
-from answers.listed import model_named, question_by_name
+from answers.listed import question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from estimates.identity import identify
 from schemas.method import limit
@@ -92,7 +92,7 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
     draft, name = None, ""
     if method.draft == "required":
         name = next((each.name for each in submission.drafts if each.id == arm.method.draft), "")
-        draft = model_named(name)
+        draft = catalog.model_named(name)
         if draft is None:
             return None
     way = catalog.way_by(method.id, question.name, question.target, draft, name)

@@ -169,5 +169,8 @@ RUNNERS = entries(RunnerEntry, "runners", _runners, constants=("default",))
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
 # The names of models by how else they are written; `aliases.toml` explains the keys.
-MODEL_NAMES: Mapping[str, str] = document("aliases")["models"]
+_aliases = document("aliases")
+MODEL_NAMES: Mapping[str, str] = _aliases["models"]
+MODEL_GENERATIONS: Mapping[str, str] = _aliases["generations"]
+MODEL_SLUGS: Mapping[str, str] = _aliases["slugs"]
 SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

@@ -8,6 +8,7 @@ import msgspec
 
 from answers import names
 from answers.evidence import CONFOUNDED, Figure, Report
+from answers.model_names import model_key
 from estimates.roofline import normalised
 from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.pages.model import Asset
@@ -37,7 +38,7 @@ def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
             cards=cards,
             on_cpu=first.backend == "cpu",
             backend=first.backend,
-            model=names.model_key(first.target_label),
+            model=model_key(first.target_label),
             quantisation=first.quantisation,
             engine=first.engine or "",
             build=first.build,

@@ -239,4 +239,8 @@ def test_a_preset_is_known_however_its_name_is_written(name: str) -> None:
 
 
 def test_a_preset_of_another_size_is_not_meant() -> None:
-    assert preset_named("qwen3.8 28b") is None
+    found = preset_named("qwen3.8 28b")
+
+    # Planned from the size in its name, and not as the 27B.
+    assert found is not None
+    assert (found.model, found.repository) == ("qwen3.8-28b", None)

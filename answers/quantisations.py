@@ -1,0 +1,84 @@
+"""Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
+
+`quantisations.csv` has the bits per weight. A row with a `match` is found by it, the others by
+their name; `error` is by how much more the weights may take where the name leaves that open.
+"""
+
+import csv
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+# Files of one quantisation differ in what they keep at more bits: 6 % in a public log.
+WEIGHTS_ERROR = 0.08
+_TEXT = ("name", "match")
+_FLOATS = frozenset(("F32", "F16", "BF16"))
+# "4-bit" and "4.5bpw"; in "mixed 2-3-8bit" no number says how many bits there are.
+_BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<!EXL)\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
+_SCALES = 0.5  # bits per weight that blocks of whole bits spend on their scales
+_BITS_ERROR = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantisation:
+    """Bits per weight of the layers, the token embedding and the output matrix."""
+
+    name: str
+    body: float
+    embedding: float
+    output: float
+    error: float = WEIGHTS_ERROR
+
+
+def quantisation_of(name: str) -> Quantisation | None:
+    """Bits per weight of the quantisation that is named anywhere in the text."""
+    found = find_quantisation(name)
+    return found[0] if found else None
+
+
+@cache
+def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
+    """A quantisation and the part of the text that names it, with its `UD-`; `None` without one."""
+    plain = re.sub(r"[-\s/:]", "_", text.upper())  # as long as the text
+    if "NOT_STATED" in plain:
+        return None
+    for pattern, bits in _patterns():
+        if bits.name in _FLOATS and (found := _BITS.search(plain)):
+            return _of_bits(found[1]), text[found.start() : found.end()]
+        if found := pattern.search(plain):
+            return bits, text[found.start() : found.end()]
+    found = _BITS.search(plain)
+    return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
+
+
+def _of_bits(bits: str) -> Quantisation:
+    """A quantisation of which only the bits are stated: whole ones leave out the scales."""
+    body = float(bits) if "." in bits else float(bits) + _SCALES
+    return Quantisation(
+        name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
+    )
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
+    """What each row is found by: longer names first, then the rows with a `match` in order."""
+    rows = table("quantisations.csv", _TEXT)
+    rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
+    found = []
+    for row in rows:
+        words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
+        pattern = re.compile(rf"(?<![A-Z0-9])(?:UD_)?(?:{words})(?![A-Z0-9])")
+        found.append((pattern, Quantisation(**row)))
+    return tuple(found)
+
+
+def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows of a table of this folder without their empty cells; all but `text` are JSON."""
+    lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
+    return [
+        {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}
+        for row in csv.DictReader(lines)
+    ]

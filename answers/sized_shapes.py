@@ -1,0 +1,149 @@
+"""Shapes of models that the table does not have, estimated from the number of their parameters.
+
+The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without one, in
+`sizes.csv`. The rules are fits to the rows of `shapes.csv`: width and layers are powers of the
+billions of parameters, within 20 % of them; KV heads are the usual ones. The feed-forward width is
+what makes the parameters of all layers the stated ones.
+"""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+
+from answers.model_names import model_key
+from answers.quantisations import table
+from answers.shapes import ShapeRow, shape_of
+
+# "7B" may be 6.5 or 7.6 billion; a number from a table is closer.
+_NAME_ERROR, _TABLE_ERROR = 0.15, 0.08
+_SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-|$)")
+# Heads in a file of their own are no models of the size in their name.
+_NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
+_VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and what widths divide by
+_TIED_BELOW = 4  # billions; most smaller models have one matrix for both ends
+_EXPERTS = 256
+_TEXT = ("name", "match", "source")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """Powers of the billions of parameters, and the usual widths of keys and of queries."""
+
+    width: tuple[float, float]
+    depth: tuple[float, float]
+    kv_width: int
+    queries: float
+
+    def embedding(self, billions: float) -> int:
+        scale, power = self.width
+        return max(_STEP, round(scale * math.pow(billions, power) / _STEP) * _STEP)
+
+    def layers(self, billions: float) -> int:
+        scale, power = self.depth
+        return max(1, round(scale * math.pow(billions, power)))
+
+
+_DENSE = _Rule(width=(1491, 0.415), depth=(23.1, 0.244), kv_width=1024, queries=1)
+_MIXTURE = _Rule(width=(1527, 0.131), depth=(10.1, 0.352), kv_width=512, queries=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Billions of parameters, those of a token, and what else is known of a model's shape."""
+
+    name: str
+    parameters_b: float
+    active_b: float | None = None
+    layers: int | None = None
+    embedding: int | None = None
+    kv_width: int | None = None
+    head_layers: int = 0
+    source: str = ""
+    match: str = ""
+
+
+def shape_named(name: str) -> ShapeRow | None:
+    """The shape of a model from the table, else estimated from its size; `None` without any."""
+    found = shape_of(name)
+    if found is not None:
+        return found
+    size = size_of(name)
+    return None if size is None else _shape(size)
+
+
+def is_head(slug: str) -> bool:
+    """Whether a model's slug is that of a part that drafts, which has not the size in its name."""
+    return _NO_MODEL.search(slug) is not None
+
+
+@cache
+def size_of(name: str) -> Size | None:
+    """The size that `sizes.csv` or a name states; `None` where neither does."""
+    slug = model_key(name)
+    if is_head(slug):
+        return None
+    for listed in _sizes():
+        if re.search(listed.match, slug):
+            return replace(listed, name=slug)
+    found = _SIZE.search(slug)
+    if found is None:
+        return None
+    billions = float(found[2]) / (1000 if found[3] == "m" else 1)
+    active = float(found[4]) if found[4] else None
+    return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
+
+
+def estimate_note(name: str) -> str | None:
+    """What a plan by an estimated shape rests on; `None` for a model of the table."""
+    size = None if shape_of(name) else size_of(name)
+    if size is None:
+        return None
+    written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
+    basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
+    return f"{model_key(name)} is not in our table of shapes; planned from {basis}"
+
+
+@cache
+def _sizes() -> tuple[Size, ...]:
+    return tuple(Size(**row) for row in table("sizes.csv", _TEXT))
+
+
+def _shape(size: Size) -> ShapeRow:
+    rule = _DENSE if size.active_b is None else _MIXTURE
+    embedding = size.embedding or rule.embedding(size.parameters_b)
+    layers = size.layers or rule.layers(size.parameters_b)
+    kv_width = size.kv_width or rule.kv_width
+    kv_heads = max(1, kv_width // _HEAD)
+    head = kv_width // kv_heads
+    heads = max(1, round(rule.queries * embedding / head))
+    parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW
+    ends = 1 if tied else 2
+    vocabulary = min(_VOCABULARY, int(parameters / (2 * ends * embedding)))
+    attention = layers * embedding * 2 * head * (heads + kv_heads)
+    body = parameters - ends * vocabulary * embedding - attention
+    shape = ShapeRow(
+        name=size.name,
+        match="",
+        architecture="unknown",
+        layers=layers,
+        embedding=embedding,
+        feed_forward=max(1, round(body / (3 * layers * embedding))),
+        heads=heads,
+        head_size=head,
+        kv_heads=kv_heads,
+        vocabulary=vocabulary,
+        tied=tied,
+        head_layers=size.head_layers,
+        error=_TABLE_ERROR if size.match else _NAME_ERROR,
+    )
+    if size.active_b is None:
+        return shape
+    active = size.active_b * 1e9 - vocabulary * embedding - attention
+    return replace(
+        shape,
+        feed_forward=0,
+        experts=_EXPERTS,
+        experts_used=min(_EXPERTS - 1, max(1, round(_EXPERTS * active / body))),
+        expert_feed_forward=max(1, round(body / (3 * layers * _EXPERTS * embedding))),
+    )
