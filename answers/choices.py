@@ -153,7 +153,7 @@ class Placements:
     def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
         self._load = load.without_speculation()
         self._fixed = fixed
-        self._ways: dict[tuple[str, str], Mapping[int, Projection]] = {}
+        self._ways: dict[tuple[object, ...], Mapping[int, Projection]] = {}
         self._contexts: dict[tuple[object, ...], int | None] = {}
 
     @cached_property
@@ -163,7 +163,7 @@ class Placements:
 
     def of(self, way: Way) -> Mapping[int, Projection]:
         """With a way to draft, at each of its depths."""
-        key = (way.method, way.name)
+        key = (way.method, way.name, way.depths)
         if key not in self._ways:
             self._ways[key] = self._at_depths(way)
         return self._ways[key]

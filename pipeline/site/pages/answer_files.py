@@ -115,7 +115,7 @@ def _memory_of(question: Question) -> tuple[object, ...]:
     """What decides where layers go: two machines with the same have the same placements."""
     computer = question.computer
     free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
-    return free, computer.unified, tuple((way.method, way.name) for way in question.ways)
+    return free, computer.unified
 
 
 def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
