@@ -31,7 +31,7 @@ def question_by_name(
     target = catalog.model_named(name)
     if target is None:
         return None
-    key = model_key(preset.model if preset else name)
+    key = model_key(name)
     known = by_model() if reports is None else reports
     asked = Question(
         name=name,

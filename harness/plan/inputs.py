@@ -43,7 +43,7 @@ def question_of(
     here = computer_of(computer.words)
     target = find(models.target, say=say)
     preset = preset_named(models.target)
-    key = model_key(preset.model if preset else target.facts.name)
+    key = model_key(models.target if preset or target.path is None else target.facts.name)
     asked = Question(
         name=models.target,
         model=key,
@@ -62,7 +62,7 @@ def question_of(
             models.target,
             target,
             figures_of(asked),
-            lambda name: find(name, say=say),
+            lambda name: _possible_draft(name, say),
             depth=load.depth,
             acceptance=speed.acceptance,
         )
@@ -88,6 +88,14 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
         )
         raise BadInputError(message)
     return Path(found) if found else None
+
+
+def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
+    """A draft that nobody asked for: without a hub, by the tables; `None` where they lack it."""
+    try:
+        return find(name, say=say)
+    except MachineError:
+        return model_named(name)
 
 
 def _named(
