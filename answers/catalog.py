@@ -35,7 +35,6 @@ _WITHIN = "; weights to within {error:.0%}; name a file or owner/repo:quant for 
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
 _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
-TEXT_METHOD = "ngram-simple"  # what llama-server needs no file for
 
 
 def model_by_name(preset: Preset) -> PlannedModel | None:
@@ -119,7 +118,7 @@ def ways_of(
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
-        way_by(TEXT_METHOD, name, target),
+        way_by(methods_by("text")[0], name, target),
         *([way_by(HEAD, name, target)] if target.facts.draft_layers else []),
         *_drafts(name, target, find),
         *_measured(name, target, figures, find),
