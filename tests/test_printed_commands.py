@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.skipif(SERVER is None, reason="no llama-server is installed here"),
 ]
 OURS = re.compile(rf"(?:^ *|: |`){re.escape(PROGRAM)} (.+?)(?:`|  |$)", re.MULTILINE)
-THEIRS = re.compile(r"^ *((?:/\S*)?llama-server -m .+)$", re.MULTILINE)
+THEIRS = re.compile(r"^(?:Use it:)? *((?:/\S*)?llama-server -m .+)$", re.MULTILINE)
 # All others have no `--dry-run`; a first word that is no command is a model that is measured.
 READING = ("plan", "doctor", "validate", "show", "submit", "methods", "models")
 SHORT = ("--max-tokens", "12", "--tasks", "code,chat")

@@ -61,7 +61,7 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
         name = found.question.name
         yield f"Where to fetch {name} is not known: name a GGUF file or owner/repo:quant."
     else:
-        there = " (on that machine)" if found.question.computer.described else ""
+        there = "  (on that machine)" if found.question.computer.described else ""
         yield f"Measure it: {pasted([*PROGRAM.split(), *measure])}{there}"
 
 

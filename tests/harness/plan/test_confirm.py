@@ -56,8 +56,8 @@ def run_line(*arguments: str) -> list[str]:
     """The words of the run that a plan prints."""
     result = CliRunner().invoke(app, ["plan", *arguments])
     assert result.exit_code == 0, result.stderr
-    line = result.stdout.partition("To be sure, measure it:\n")[2].splitlines()[0]
-    words = shlex.split(line.partition(f"{PROGRAM} ")[2])
+    line = result.stdout.partition("Measure it: ")[2].splitlines()[0]
+    words = shlex.split(line.partition("  (")[0].removeprefix(f"{PROGRAM} "))
     return words[1:] if words[0] == "run" else words
 
 
@@ -96,7 +96,7 @@ def test_a_draft_that_does_not_pay_is_measured_against_no_draft() -> None:
     words = run_line(*RECOMMENDED["no draft"])
 
     assert words[:2] == ["qwen3-30b-a3b:q4_k_m", "qwen3-0.6b"]
-    assert after(words, "--method") == "draft-model:n_max=4"
+    assert after(words, "--method") == "draft-model:n_max=1"
 
 
 def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
