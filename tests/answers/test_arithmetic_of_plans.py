@@ -6,10 +6,10 @@ import pytest
 
 from answers.memory import cells, kv_mib, place, recurrent_mib, state_bytes
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
-from answers.placement import Draft, LoadPlan, fit, largest_context, project
-from answers.rounds import Speculation, YieldCurve, speedup, tokens_per_round
+from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
+from answers.rounds import Speculation, YieldCurve, parts_of, speedup, tokens_per_round
 from answers.shapes import facts_of, quantisation_of, scaled, shape_of
-from answers.speed import MachineSpeed, plain
+from answers.speed import MachineSpeed, SpeedEstimate, plain
 
 MIB = 1024 * 1024
 ATTENTION = Layer(k_width=1024, v_width=1024, weight_bytes=100 * MIB)
@@ -120,6 +120,17 @@ def case(target: ModelFacts, free_mib: float, **others: object) -> LoadPlan:
 MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
 
 
+def gained(
+    load: LoadPlan,
+    found: Projection,
+    base: SpeedEstimate,
+    machine: MachineSpeed,
+    how: Speculation,
+) -> SpeedEstimate:
+    """The speedup over the target alone, with this placement."""
+    return speedup(parts_of(load, found.placement, machine, how.source), base, machine, how)
+
+
 def test_of_a_mixture_experts_leave_the_device_before_layers_do() -> None:
     found = fit(case(known("Qwen3.5-35B-A3B", "Q4_K_M"), 7000))
 
@@ -159,7 +170,7 @@ def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_t
     machine = MachineSpeed(device_gb_per_s=272, host_gb_per_s=50)
     found = fit(mixture)
 
-    gain = speedup(
+    gain = gained(
         mixture,
         found,
         plain(mixture, found, machine),
@@ -213,7 +224,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         found = fit(both)
         how = Speculation(source="model", method="draft-model", depth=8)
         assert found.fits
-        speeds.append(speedup(both, found, base, MACHINE, how).estimate)
+        speeds.append(gained(both, found, base, MACHINE, how).estimate)
         layers.append(found.placement.layers)
 
     assert base.estimate == pytest.approx(3.5, rel=0.25)
@@ -241,7 +252,7 @@ def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_n
         )
         found, alone = fit(asked), asked.without_speculation()
         base = plain(alone, fit(alone), machine)
-        gain = speedup(asked, found, base, machine, head).estimate
+        gain = gained(asked, found, base, machine, head).estimate
         return found.placement.layers, base.estimate * gain
 
     alone = case(target, 22916, setting=replace(setting, slots=4))

@@ -12,7 +12,7 @@ from answers.model import Buffers, Memory, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, free_of, largest_context
 from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.speed import MachineSpeed, plain
-from harness.plan.inputs import plan_inputs
+from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from pipeline.site.pages import fits
@@ -146,14 +146,14 @@ def test_the_page_prints_the_command_of_harness_plan(
     for question, answer in zip(asked, answers, strict=True):
         draft = {"none": "none", "head": "mtp", "model": "qwen3-0.6b:Q8_0"}[question["draft"]]
         name = f"{question['model']}:{question['quantisation']}"
-        inputs = plan_inputs(
+        planned = question_of(
             ModelOptions(target=name, draft=draft),
             load=LoadOptions(context=16384, kv_type="q8_0", depth=3),
             computer=ComputerOptions(vram=question["memory"], ram=32),
             speed=SpeedOptions(),
             say=lambda _: None,
         )
-        found = plan(inputs)
+        found = plan(planned)
         # The page names files, the terminal a repository where one is known.
         named = re.compile(r"-(?:m|md|hf|hfd) \S+ ?")
         assert found.asked.line is not None
@@ -172,8 +172,8 @@ def test_what_drafts_would_gain_is_marked_as_assumed(tmp_path: Path, file: dict[
 
     drafts = [each for each in listed if each["words"].startswith("n-gram drafts")]
     others = [each for each in listed if each not in drafts]
-    # A depth of 8 with 5, 15 and 60 % accepted, as in Python.
-    assert [each["range"] for each in drafts] == ["(1.03 to 1.92, acceptance assumed) "]
+    # A depth of 8 with 0, 10 and 60 % accepted at the first position, as in Python.
+    assert [each["range"] for each in drafts] == ["(0.94 to 1.75, acceptance assumed) "]
     assert [each["range"] for each in others] == [""] * len(others)
 
 

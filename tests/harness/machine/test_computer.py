@@ -2,11 +2,11 @@
 
 import pytest
 
-from answers.choices import Plan
+from answers.answer import Answer
 from answers.machines import MachineWords, shares_memory
 from harness.machine import detect
 from harness.machine.computer import computer_of
-from harness.plan.inputs import plan_inputs
+from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from schemas.submission import Cpu, Gpu, Machine
@@ -17,15 +17,15 @@ def rig(*gpus: Gpu) -> Machine:
     return Machine(cpu=cpu, ram_mib=65536, gpus=gpus)
 
 
-def planned(target: str, gpu: str, **others: float) -> Plan:
-    inputs = plan_inputs(
+def planned(target: str, gpu: str, **others: float) -> Answer:
+    question = question_of(
         ModelOptions(target=target),
         load=LoadOptions(),
         computer=ComputerOptions(gpus=(gpu,), **others),  # type: ignore[arg-type]
         speed=SpeedOptions(),
         say=lambda _: None,
     )
-    return plan(inputs)
+    return plan(question)
 
 
 def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:

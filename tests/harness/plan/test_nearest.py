@@ -5,22 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from answers.choices import Plan, PlannedModel
+from answers.answer import Answer
+from answers.choices import PlannedModel
+from answers.evidence import Report, reports
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
-from answers.measured import MeasuredSetting
-from answers.measured import nearest as nearest_setting
 from answers.model import ModelFacts
 from answers.rates import Rate, reached
 from answers.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.plan import nearest
-from harness.plan.inputs import plan_inputs
+from harness.plan.inputs import question_of
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
-from schemas.vocabulary import METHODS
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
@@ -32,6 +31,18 @@ TARGET = PlannedModel(
 
 def computer(*gpus: str) -> Computer:
     return computer_of(MachineWords(gpus=gpus, ram=32))
+
+
+def asked(model: str, **machine: object) -> Answer:
+    """The plan of a model on a described machine."""
+    question = question_of(
+        ModelOptions(target=model),
+        load=LoadOptions(),
+        computer=ComputerOptions(ram=32, **machine),  # type: ignore[arg-type]
+        speed=SpeedOptions(),
+        say=lambda _: None,
+    )
+    return plan(question)
 
 
 @pytest.fixture
@@ -80,59 +91,28 @@ def test_a_file_that_is_no_result_is_one_line(tmp_path: Path) -> None:
     [("qwen2.5-coder-14b:Q4_K_M", 43.18), ("qwen2.5-coder-7b:Q4_K_M", 81.26)],
 )
 def test_the_collections_results_of_a_card_predict_its_speed(model: str, tps: float) -> None:
-    inputs = plan_inputs(
-        ModelOptions(target=model),
-        load=LoadOptions(),
-        computer=ComputerOptions(gpus=("RTX 5060 Ti 16 GB",), ram=32),
-        speed=SpeedOptions(),
-        say=lambda _: None,
-    )
+    found = asked(model, gpus=("RTX 5060 Ti 16 GB",)).alone.tps
 
-    found = plan(inputs).alone.tps
-
-    assert found.basis == "nearest"
+    assert found.basis != "physics"
     assert found.low < tps < found.high
 
 
-def planned(measured: MeasuredSetting) -> Plan:
-    """The plan of a measured setting on its own device and model, as a person would ask for it."""
-    place = {"gpus": ("none",), "cpu": measured.device} if measured.on_cpu else {}
-    drafts = "smollm2-135m:Q4_1" if METHODS[measured.method].draft == "required" else "ngram"
-    inputs = plan_inputs(
-        ModelOptions(target=f"{measured.model}:{measured.quantisation}", draft=drafts),
-        load=LoadOptions(depth=measured.depth or 3),
-        computer=ComputerOptions(ram=32, **place),  # type: ignore[arg-type]
-        speed=SpeedOptions(),
-        say=lambda _: None,
-    )
-    return plan(inputs)
+MEASURED = {
+    (each.card, each.model, each.quantisation): each
+    for each in reports()
+    if each.tier != "published"
+}
 
 
-@pytest.mark.parametrize("measured", learned().best, ids=lambda x: f"{x.device} {x.method}")
-def test_a_plan_never_names_what_was_measured_to_lose_there(measured: MeasuredSetting) -> None:
-    named = planned(measured).best.speculation
-    same = [
-        each
-        for each in learned().best
-        if (each.device, each.model) == (measured.device, measured.model)
-        if named and (each.method, each.depth) == (named.method, named.depth)
-        if each.quantisation == measured.quantisation
-    ]
+@pytest.mark.parametrize("report", MEASURED.values(), ids=lambda x: f"{x.card} {x.model}")
+def test_a_plan_never_names_what_was_measured_to_lose_there(report: Report) -> None:
+    place = {"gpus": ("none",), "cpu": report.card} if report.on_cpu else {"gpus": (report.card,)}
 
-    assert all(each.recommended and each.speedup > 0.97 for each in same)
+    found = asked(f"{report.model}:{report.quantisation}", **place)
 
-
-def test_what_helped_there_is_named_with_what_it_gained() -> None:
-    setting = MeasuredSetting(
-        device="epyc", on_cpu=True, model="m", quantisation="F16", method="ngram-simple", depth=8,
-        speedup=1.4, low=1.2, high=1.6, recommended=True,
-    )  # fmt: skip
-    lost = replace(setting, depth=4, speedup=0.8, recommended=False)
-
-    assert nearest_setting([setting, lost], "ngram-simple", 8) == setting
-    assert nearest_setting([setting, lost], "ngram-simple", 3) == lost
-    assert nearest_setting([setting], "ngram-simple", 3) is None
-    assert nearest_setting([setting, lost], "draft-model", 8) is None
+    assert found.figures
+    named = found.best.figures
+    assert named is None or (not named.lost and named.speedup > 0.97)
 
 
 def rate(gb: float, gb_per_s: float, device: str = "card") -> Rate:

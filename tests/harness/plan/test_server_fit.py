@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from answers.commands import loading
+from answers.answer import Answer
+from answers.commands import load_words
 from answers.machines import MachineWords
 from answers.memory import place
 from answers.model import LayerPlacement, Setting
@@ -17,7 +18,7 @@ from harness.machine.computer import computer_of
 from harness.models import embedded
 from harness.models.gguf_shape import facts_of_file
 from harness.plan import inputs
-from harness.plan.inputs import PlanInputs, plan_inputs
+from harness.plan.inputs import question_of, server_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from harness.plan.server_fit import allocated_sizes, parsed
@@ -101,7 +102,7 @@ def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
 
 
 def small(path: Path, layers: int = 5) -> tuple[Path, list[str]]:
-    words = loading(Setting(slots=2), LayerPlacement(layers=layers), fit="on")
+    words = load_words(Setting(slots=2), LayerPlacement(layers=layers), fit="on")
     return write_gguf(path), words
 
 
@@ -142,15 +143,17 @@ def test_a_server_that_simulates_nothing_gives_its_reason(
     assert reason in found
 
 
-def inputs_with(server: Path, folder: Path) -> PlanInputs:
-    """A small model on this machine, and a server to ask."""
-    return plan_inputs(
+def planned_with(server: Path, folder: Path) -> Answer:
+    """The plan of a small model on this machine, with a server to ask."""
+    here = ComputerOptions(server_binary=str(server))
+    question = question_of(
         ModelOptions(target=str(write_gguf(folder / "model.gguf"))),
         load=LoadOptions(),
-        computer=ComputerOptions(server_binary=str(server)),
+        computer=here,
         speed=SpeedOptions(),
         say=lambda _: None,
     )
+    return plan(question, server_of(here))
 
 
 @needs_shell
@@ -161,7 +164,7 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
     monkeypatch.setattr(inputs, "computer_of", lambda _=None: machine)
     server = program(tmp_path / "server", SERVER_LOG)
 
-    found = plan(inputs_with(server, tmp_path))
+    found = planned_with(server, tmp_path)
 
     device, host = found.asked.found.devices[0], found.asked.found.host
     assert found.exact
@@ -173,7 +176,7 @@ def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         BadInputError, match=r"no llama-server at .*none or on PATH; name the program"
     ):
-        inputs_with(tmp_path / "none", tmp_path)
+        planned_with(tmp_path / "none", tmp_path)
 
 
 LOG = """print_info: file size   = 1.50 GiB (4.5 BPW)
