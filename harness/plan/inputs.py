@@ -13,7 +13,7 @@ from answers.evidence import by_model
 from answers.model_names import model_key
 from answers.presets import preset_named
 from answers.rounds import DraftSource
-from harness.errors import BadInputError
+from harness.errors import BadInputError, MachineError
 from harness.machine.computer import computer_of
 from harness.machine.engines import SERVER_PROGRAM, server_program
 from harness.models.compatibility import compare_files, refusal
@@ -95,7 +95,7 @@ def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | Non
     try:
         return find(name, say=say)
     except MachineError:
-        return model_named(name)
+        return None
 
 
 def _named(
