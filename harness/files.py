@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
+from filelock import FileLock
 
 from harness.errors import MachineError, unreadable
 from schemas.strict import MAX_BYTES
@@ -84,8 +85,6 @@ def usable() -> Iterator[None]:
 @contextmanager
 def only_one(name: str) -> Iterator[None]:
     """Hold a lock of this name: a second process waits instead of doing the same work."""
-    from filelock import FileLock  # noqa: PLC0415 - slow to import
-
     with usable(), FileLock(directory() / f"{name}.lock"):
         yield
 

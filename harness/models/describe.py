@@ -17,6 +17,8 @@ from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
 
+__all__ = ["CachedFacts", "WeightsFile", "cached_facts", "describe", "family_of"]
+
 # Raise it when the same file would be described differently, so that old entries are not used.
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000

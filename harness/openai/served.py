@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import BadInputError, MachineError
-from harness.models.describe import describe, family_of
+from harness.models.describe import WeightsFile, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
-from harness.models.model_file import ModelFile, WeightsFile
+from harness.models.model_file import ModelFile
 from harness.openai.connection import connect
 from harness.openai.endpoints import api_key, endpoints
 from harness.openai.listed_models import Served
