@@ -26,11 +26,11 @@ from answers.quantisations import quantisation_of
 from answers.rounds import YieldCurve
 from answers.shapes import facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
-_BY_SHAPE = "models given by name are planned from their published shapes"
-_WITHIN = "; weights to within {error:.0%}; name a file or owner/repo:quant for exact sizes"
+_BY_SHAPE = "{name} is planned from its published shape"
+_WITHIN = "; weights to within {error}; name a file or owner/repo:quant for exact sizes"
 # A draft has the target's vocabulary, so it is of its family, and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -44,9 +44,7 @@ def model_by_name(preset: Preset) -> PlannedModel | None:
         return None
     file = f"{preset.name.replace(':', '-')}.gguf"
     name = f"-hf {preset.reference}" if preset.repository else file
-    return PlannedModel(
-        facts=facts, path=None, server_name=name, notes=() if preset.made else (_basis(facts),)
-    )
+    return PlannedModel(facts=facts, path=None, server_name=name, notes=tuple(_basis(facts)))
 
 
 @cache
@@ -61,14 +59,15 @@ def model_named(name: str) -> PlannedModel | None:
     bits = quantisation_of(name) or quantisation_of(DEFAULT_QUANTISATION)
     facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
     return PlannedModel(
-        facts=facts, path=None, server_name=f"{model_key(name)}.gguf", notes=(_basis(facts),)
+        facts=facts, path=None, server_name=f"{model_key(name)}.gguf", notes=tuple(_basis(facts))
     )
 
 
-def _basis(facts: ModelFacts) -> str:
+def _basis(facts: ModelFacts) -> Iterator[str]:
     """What the sizes of a model rest on of which only the name is known."""
-    basis = estimate_note(facts.name) or _BY_SHAPE
-    return basis + _WITHIN.format(error=facts.weights_error or 0)
+    if facts.weights_error:
+        basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
+        yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:

@@ -207,7 +207,12 @@ def _gib(mib: float) -> str:
 
 def _assumed(found: Answer) -> str | None:
     """What nobody measured or stated, said once."""
-    notes = [note[:1].upper() + note[1:] for note in found.question.notes]
+    read = " ".join((*found.alone.tps.assumes, *found.asked.tps.assumes))
+    notes = [
+        note[:1].upper() + note[1:]
+        for note in found.question.notes
+        if "the bandwidth of" not in note or ("main memory" in note) <= ("main memory" in read)
+    ]
     return f"Assumed: {'. '.join(notes)}." if notes else None
 
 
