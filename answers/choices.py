@@ -10,7 +10,7 @@ from answers.evidence import Found
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.rounds import DraftSource, Speculation, YieldCurve, parts_of, speedup
-from answers.speed import MachineSpeed, SpeedEstimate, plain
+from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 
 DEPTHS = range(1, 9)  # of a draft that a model or a head writes
@@ -266,4 +266,5 @@ def _gain(
 ) -> SpeedEstimate:
     load = way.load(alone.case, depth)
     parts = parts_of(load, found.placement, speed, way.source)
-    return speedup(parts, alone.tps, speed, way.speculation(depth), alone.tps.assumes)
+    assumed = dict.fromkeys((*alone.tps.assumes, *assumed_rates(parts.step, speed)))
+    return speedup(parts, alone.tps, speed, way.speculation(depth), tuple(assumed))

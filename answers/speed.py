@@ -130,7 +130,7 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
-    return plain_of(step, _assumed(step, machine), machine)
+    return plain_of(step, assumed_rates(step, machine), machine)
 
 
 def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
@@ -197,7 +197,7 @@ def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
     return 1 - untouched
 
 
-def _assumed(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
+def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
     """The bandwidths that are needed and unknown."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from answers.answer_json import as_json
 from answers.machines import MachineWords
 from answers.placement import Extent
 from answers.presets import presets
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.quantisations import quantisation_of
+from answers.shapes import facts_of, shape_of
 from harness.errors import MachineError
 from harness.machine.computer import computer_of
 from harness.models import room
 from harness.models.overview import assess, need_of
-from harness.plan.inputs import plan_inputs
+from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from pipeline.site.pages import fits
@@ -54,7 +56,7 @@ def test_models_and_plan_agree(machine: ComputerOptions) -> None:
 def planned_extent(name: str, machine: ComputerOptions) -> Extent:
     """How much fits by what `plan --json` says of layers, and by the experts in its command."""
     found = plan(
-        plan_inputs(
+        question_of(
             ModelOptions(target=name, draft="none"),
             load=LoadOptions(context=CONTEXT),
             computer=machine,
@@ -62,7 +64,7 @@ def planned_extent(name: str, machine: ComputerOptions) -> Extent:
             say=lambda _: None,
         )
     )
-    document = found.as_json()
+    document = as_json(found)
     assert isinstance(document, dict)
     if not found.asked.fits:
         return "no"
