@@ -1,7 +1,6 @@
 """Take speeds from results of machines like this one: the learned rates, or named files."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from answers.choices import PlannedModel
@@ -18,10 +17,6 @@ from harness.files import result_bytes
 from schemas.contract import read
 from schemas.submission import Submission
 
-COLLECTION = Path("results/community")
-# A checkout's newest results, which the shipped rates may not have; reading all takes too long.
-_NEWEST = 20
-
 
 def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
     """The computer with what results of the same card or processor say, where there are any.
@@ -30,8 +25,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     called; other results are matched by name. Raises `BadInputError` for a file that is no result.
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
-    found = named or [*learned().rates, *_not_yet_learned()]
-    return with_rates(computer, found, target.facts, of_this_machine=bool(named))
+    return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
@@ -68,13 +62,3 @@ def _result(path: Path) -> Submission:
         return found
     message = f"{found[0].line()}; `python -m harness validate` lists all"
     raise BadInputError(message)
-
-
-def _not_yet_learned() -> Iterator[Rate]:
-    """Rates of the newest results of the checkout that this is run in."""
-    known = {rate.source for rate in learned().rates}
-    paths = COLLECTION.rglob("*.json") if COLLECTION.is_dir() else ()
-    new = sorted((path for path in paths if path.stem not in known), reverse=True)
-    for path in new[:_NEWEST]:
-        with suppress(BadInputError):
-            yield from _rates(_result(path), path.stem)

@@ -145,8 +145,8 @@ class ComputerOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
     results: tuple[Path, ...] = _speed(
-        "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
-        "the collection's results of the same card or processor.",
+        "A result file of `run` on this machine, whatever its model. Default: what results of the "
+        "same card or processor say.",
         name="result",
         metavar="FILE",
         parse=lambda texts: tuple(map(Path, texts)),
