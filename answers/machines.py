@@ -1,33 +1,51 @@
 """A machine as its memories and bandwidths: described in words, or put together from its parts."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import harmonic_mean
 
 from answers.errors import QuestionError
 from answers.model import Memory
-from answers.names import cards_named, nearest_cards
+from answers.names import (
+    NamedCard,
+    card_key,
+    is_placeholder,
+    machine_named,
+    nearest_cards,
+    size_in,
+)
 from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, free_of
-from answers.speed import MachineSpeed
-from estimates.roofline import bandwidth_gb_per_s, devices, normalised
-from schemas.vocabulary import COMMON_DEVICES
+from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed
+from estimates.roofline import devices, normalised
 
 GIB = 1024.0
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*G(?:i?B)\b", re.IGNORECASE)
-# "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
-_BARE_SIZE = re.compile(
-    r"((?:\bm\d|\d{3,4}).*\s(?:6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512))$", re.IGNORECASE
-)
 _CORES = re.compile(r"(\d+)\s*(?:cores?|c)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
-_DEFAULT_RAM_MIB = 32768.0
+_DEFAULT_RAM_GIB = 32
 # A graphics unit that lists less uses a part of main memory.
 OWN_MEMORY_MIB = 2048
+# These always do, whatever their driver lists.
+_ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
 _ASSUMED_CARD_GIB = 8  # of a card whose memory is not known
+# Words of a table's name that are not printed in capitals, and one that lost its brand.
+_PRINTED = {
+    "ti": "Ti",
+    "super": "SUPER",
+    "vii": "Radeon VII",
+    "max": "Max",
+    "pro": "Pro",
+    "arc": "Arc",
+    "pcie": "PCIe",
+    "ada": "Ada",
+}
+_LONGEST_CAPITALS = 3
+_RADEON = re.compile(r"\d{3}m|\d{4}s|vega \d+")
+_MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,30 +81,40 @@ class Computer:
 
 def described_computer(words: MachineWords) -> Computer:
     """The machine that words describe. Raises `QuestionError` for a card of unknown size."""
-    named = (name.strip() for name in words.gpus if name.lower() != "none")
-    names = [_BARE_SIZE.sub(r"\1 GB", name) for name in named]
-    if words.gpus and not names and (words.vram, words.free) != (None, None):
+    texts = [name.strip() for name in words.gpus if name.lower() != "none"]
+    if words.gpus and not texts and (words.vram, words.free) != (None, None):
         message = "--gpu none has no card; leave out --vram and --free, or name the card"
         raise QuestionError(message)
+    notes: list[str] = []
+    named = [machine_named(text) for text in texts]
+    cards = [card for text in texts for card in _cards(text, words, notes)]
     if not words.gpus and words.vram:
-        names = [f"card with {words.vram:g} GiB"]
-    cards = tuple(card for name in names for card in _named(name, words))
-    ram_mib = _DEFAULT_RAM_MIB if words.ram is None else words.ram * GIB
+        cards = [_card(f"card with {words.vram:g} GiB", words.vram * GIB, words)]
+    own = [card for card in cards if not shares_memory(card.name)]
+    used, shared = (own, []) if own else (cards, cards)
+    ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
+    if words.ram not in (None, ram) and not shared:
+        notes.append(f"--gpu names {ram:g} GB of main memory, so --ram {words.ram:g} is not used")
+    ram = _shared_gib(shared, words, notes) if shared else ram
+    if ram is None:
+        ram = _DEFAULT_RAM_GIB
+        notes.append(f"main memory is not stated; {ram:g} GB assumed, --ram sets it")
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
     if rate is None and transfers:
         rate = ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
     cores = _CORES.search(text)
-    host = Memory(name="host", free_mib=max(0.0, ram_mib - SYSTEM_MIB), bandwidth_gb_per_s=rate)
-    return computer_of_parts(
-        cards,
-        host,
+    free = max(0.0, ram * GIB - SYSTEM_MIB)
+    found = computer_of_parts(
+        tuple(used),
+        Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate),
         words,
         cores=int(cores[1]) if cores else None,
-        unified=[card.name for card in cards if shares_memory(card.name)],
-        processor=words.cpu,
+        unified=[card.name for card in shared],
+        processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def computer_of_parts(
@@ -102,6 +130,8 @@ def computer_of_parts(
     if unified:
         cards, host = _sharing(unified[0], host, words)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
+    if unified and not rates:  # graphics of a processor read at the host's rate
+        rates = [ASSUMED_HOST_GB_PER_S]
     return Computer(
         unified=bool(unified),
         devices=cards,
@@ -112,7 +142,7 @@ def computer_of_parts(
             host_gb_per_s=host.bandwidth_gb_per_s,
             cores=cores,
         ),
-        notes=tuple(_assumed(cards, host)),
+        notes=tuple(_assumed(() if unified else cards, host)),
         processor=processor,
         described=words.described,
     )
@@ -120,23 +150,30 @@ def computer_of_parts(
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
     """Whether a graphics unit uses main memory, by its name where it lists none of its own."""
-    if own_mib is not None:
+    key = card_key(name)
+    if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
         return own_mib < OWN_MEMORY_MIB
+    if key is not None:
+        return key in devices().sharing
     return SHARING.fullmatch(normalised(without_size(name))) is not None
 
 
 def bandwidth_of(name: str) -> float | None:
-    """Bandwidth of a card by its name, or by a name that begins with or contains a known one."""
-    exact = bandwidth_gb_per_s(_SIZE.sub("", name))
-    if exact is not None:
-        return exact
-    text = f" {re.sub(r'[^a-z0-9.]+', ' ', name.lower())} "
-    table = devices().bandwidth_gb_per_s
-    if within := [key for key in table if f" {key} " in text]:
-        return table[max(within, key=len)]
-    words = set(re.sub(r"[^a-z0-9.]+", " ", _SIZE.sub("", name).lower()).split())
-    around = [key for key in table if words and words <= set(key.split())]
-    return table[min(around, key=len)] if around else None
+    """Bandwidth of a card in GB/s by what it is called; `None` for one that is not known."""
+    return devices().bandwidth_gb_per_s.get(card_key(name) or "")
+
+
+def card_label(key: str) -> str:
+    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
+    return " ".join(
+        _PRINTED.get(word)
+        or (
+            word.upper()
+            if len(word) <= _LONGEST_CAPITALS or any(map(str.isdigit, word))
+            else word.capitalize()
+        )
+        for word in ("radeon " * bool(_RADEON.fullmatch(key)) + key).split()
+    )
 
 
 def without_size(name: str) -> str:
@@ -147,7 +184,9 @@ def without_size(name: str) -> str:
 def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
     """A card with so much memory, else as much as its name is sold with."""
     if mib is None:
-        mib = devices().memory_gib.get(normalised(name), _ASSUMED_CARD_GIB) * GIB
+        key = card_key(name) or ""
+        gib = devices().memory_gib.get(key) or devices().usual_gib.get(key)
+        mib = (gib or size_in(name) or _ASSUMED_CARD_GIB) * GIB
     return _card(name, mib, words)
 
 
@@ -158,61 +197,77 @@ def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
 
 def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:
     """The device and the host of a machine with one memory for both."""
-    bare, size = normalised(without_size(name)), _SIZE.search(name)
-    if size is not None and words.ram is None:
-        host = replace(host, free_mib=max(0.0, float(size[1]) * GIB - SYSTEM_MIB))
-    rate = words.bandwidth or bandwidth_gb_per_s(bare) or bandwidth_gb_per_s(f"apple {bare}")
-    rate = rate or host.bandwidth_gb_per_s
+    rate = words.bandwidth or bandwidth_of(name) or host.bandwidth_gb_per_s
     most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if words.free is None else words.free
     card = Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
     return (card,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
 
 
-def _named(name: str, words: MachineWords) -> list[Memory]:
-    """The cards that a text names, each with the size in it, or the only one it was sold with."""
-    size, (known, count) = _SIZE.search(name), cards_named(name) or (None, 1)
-    gib = words.vram if words.vram is not None else float(size[1]) if size else None
-    if gib is None and known is not None:
-        gib = devices().memory_gib.get(known) or _usual_size(known)
-        name = f"{name} {gib:g} GB" if gib else name
-    called = known or name
-    if gib is None and words.free is None and not shares_memory(called):
-        near = () if known else nearest_cards(name)
-        hint = f" Known names like it: {', '.join(near)}." if near else ""
-        message = f"--gpu {name!r} names no size; add it after the name, or as --vram 16."
-        raise QuestionError(message + hint)
-    if shares_memory(called) and size is not None:
-        name = f"{called} {size[0]}"  # "dgx spark 128 GB" is a GB10 with as much
-    card = _card(name, (gib or 0) * GIB, words, called)
-    return [card] * count
+def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]:
+    """The cards that a text names, each with the size in it, or what it is sold with."""
+    named = machine_named(text)
+    for card in named.cards:
+        written = text if len(named.cards) == 1 else card_label(card.key)
+        yield from [_known_card(card, words, notes, written)] * card.count
+    missed = [part for part in named.unknown if re.search(r"\d{2}", part)] if named.cards else []
+    if (named.cards or (named.processor and not named.unknown)) and not missed:
+        return
+    text = missed[0] if missed else text
+    gib = size_in(text) or words.vram
+    if _MAC.search(text):
+        message = f"{text!r} names no chip; add it, such as 'M4 Max 64 GB'"
+        raise QuestionError(message)
+    if gib is None and words.free is None and not shares_memory(text):
+        near = ", ".join(nearest_cards(text)) or "none"
+        message = f"no card is called {text!r}; nearest: {near}; with its size it can be planned"
+        if is_placeholder(text):
+            message = f"{text!r} is what drivers call a card that they do not know; name the card"
+        raise QuestionError(message)
+    yield _card(text, (gib or 0) * GIB, words)
 
 
-def _usual_size(known: str) -> float | None:
-    """The memory in GiB that most cards of this name have, if it is sold with several."""
-    sizes = {
-        each.memory_gib
-        for label, each in COMMON_DEVICES.items()
-        if normalised(without_size(label)) == known and not shares_memory(known)
-    }
-    return sizes.pop() if len(sizes) == 1 else None
+def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
+    """A card of the table. A size in the name comes before `--vram`, and that before the usual."""
+    label, key = card_label(card.key), card.key
+    shares, usual = key in devices().sharing, devices().usual_gib.get(key)
+    stated = words.vram if not shares else words.ram or words.vram
+    gib = card.gib or stated or devices().memory_gib.get(key) or size_in(key)
+    if card.gib and stated and stated != card.gib:
+        option = "--vram" if stated == words.vram else "--ram"
+        notes.append(f"{written!r} names {card.gib:g} GB, so {option} {stated:g} is not used")
+    if gib is None and usual and words.free is None:
+        gib = usual
+        notes.append(f"{written} has {usual} GB; assumed, name another size after it")
+    if gib is None and words.free is None and not shares:
+        message = f"--gpu {written!r} names no size; add it after the name, or as --vram 16"
+        raise QuestionError(message)
+    name = f"{label} {gib:g} GB" if gib and size_in(key) is None else label
+    return _card(name, (gib or 0) * GIB, words)
 
 
-def _card(name: str, mib: float, words: MachineWords, known: str | None = None) -> Memory:
+def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
+    """The size of the one memory of a machine whose cards have none of their own."""
+    if len(cards) > 1:
+        notes.append(f"{len(cards)} x {cards[0].name}: planned as one, for they share no memory")
+    return size_in(cards[0].name) or words.ram or words.vram
+
+
+def _card(name: str, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
-    rate = words.bandwidth or bandwidth_of(known or name)
+    rate = words.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 
 
-def _assumed(cards: Iterable[Memory], host: Memory) -> list[str]:
-    notes = [
-        f"the bandwidth of {card.name} is not known, so speeds assume 400 GB/s; --bandwidth sets it"
-        for card in cards
-        if card.bandwidth_gb_per_s is None
-    ]
+def _assumed(cards: Iterable[Memory], host: Memory) -> Iterator[str]:
+    for card in dict.fromkeys(cards):
+        if card.bandwidth_gb_per_s is None:
+            yield (
+                f"the bandwidth of {card.name} is not known, so speeds assume "
+                f"{ASSUMED_GB_PER_S:g} GB/s; --bandwidth sets it"
+            )
     if host.bandwidth_gb_per_s is None:
-        notes.append(
-            "the bandwidth of main memory is not known, so speeds assume 50 GB/s; "
-            "--ram-bandwidth sets it"
+        yield (
+            "the bandwidth of main memory is not known, so speeds assume "
+            f"{ASSUMED_HOST_GB_PER_S:g} GB/s; --ram-bandwidth sets it"
         )
-    return notes

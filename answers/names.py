@@ -1,95 +1,271 @@
-"""Cards as people write them: `dual 3090`, `2x RTX4070ti`, `strix halo`."""
+"""Cards and machines as people write them: `dual 3090`, `RTX 3060 12GB + Ryzen 7950X`."""
 
 import difflib
 import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 
-from estimates.roofline import devices
+from answers.model_names import model_key
+from estimates.roofline import devices, normalised
 from schemas.vocabulary import SPELLINGS
 
+__all__ = ["NamedCard", "NamedMachine", "card_key", "cards_named", "cards_of", "is_placeholder"]
+__all__ += ["machine_named", "model_key", "nearest_cards", "size_in"]
 _NEAREST = 3
-_SIZE = re.compile(r"\d+(?:\.\d+)?\s*(?:gib|gb|g)\b(?:\s*(?:of\s+)?(?:vram|ram|memory))?")
-_COUNT = re.compile(r"(?<![\w.])(\d)\s*x\s+|\s+x\s*(\d)(?![\w.])|(?<![\w.])(\d)\s*x(?=[a-z]*\d)")
-_ANY_OF = {
-    name: "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    for name, words in (("families", SPELLINGS.families), ("variants", SPELLINGS.variants))
-}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCard:
+    """A card of the table: its name there, how many, and the GiB of each if the text says so."""
+
+    key: str
+    count: int = 1
+    gib: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMachine:
+    """What a text says about a machine. `unknown` are its parts that name no card of the table."""
+
+    cards: tuple[NamedCard, ...] = ()
+    ram_gib: float | None = None
+    processor: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+_VARIANTS = _any_of(SPELLINGS.variants)
 # "rtx4060tisuper" is "rtx 4060 ti super"; other words are left as they are.
 _GLUED = re.compile(
-    rf"((?:{_ANY_OF['families']})*)([a-z]{{0,2}}\d+[a-z]?)((?:{_ANY_OF['variants']})*)"
+    rf"((?:{_any_of(SPELLINGS.families)})*)([a-z]{{0,2}}\d+[a-z]?)((?:{_VARIANTS})*)"
 )
-_VARIANT = re.compile(_ANY_OF["variants"])
+_VARIANT = re.compile(_VARIANTS)
+_PHRASE_MEANS = {re.sub(r"[\s-]", "", key): means for key, means in SPELLINGS.phrases.items()}
+_PHRASES = re.compile(
+    r"(?<![a-z0-9])(?:"
+    + _any_of(key.replace("-", " ") for key in SPELLINGS.phrases).replace(r"\ ", r"\s*")
+    + r")(?![a-z0-9])"
+)
+_GB = {unit: factor for unit, factor in SPELLINGS.memory_units.items() if factor >= 1}
+_RAM = _any_of(SPELLINGS.system_words)
+# A size with the word before it and after it: "RAM: 64 GB", "24 GB VRAM".
+_SIZE = re.compile(
+    rf"(?:\b({_RAM}|ddr\d\w?(?: \d{{4}})?)[\s:=]*)?"
+    rf"(?<![\w.])(\d+(?:[.,]\d+)?)\s*({_any_of(_GB)})(?![a-z0-9])"
+    rf"(?:\s+(?:(?:of|de|system|l?p?ddr\w*)\s+)*({_RAM}|l?p?ddr\d\w*)\b(?!(?: \d{{4}})? \d+ ?g))?"
+)
+# "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
+_BARE_SIZE = re.compile(r"(?:\bm\d|\d{3,4}).*\s(6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512)$")
+# What is neither a name nor a size: watts, cores, links, buses, how a model is split.
+_BESIDE = re.compile(
+    r"\b\d+\s*w(?:att)?\b|\b\d+\s*(?:cores?|threads?|channels?)\b(?:\s+gpu)?"
+    r"|\b[tpd]p\s*=?\s*\d\b"
+    r"|\bpci ?e\s*(?:gen\s*)?(?:\d(?:\.\d)?\s*)?x\d+|\bpci ?e\s*(?:gen\s*)?\d(?:\.\d)?"
+    r"|\b[lg]?p?ddr\d\w?(?:\s*\d{4})?\b|\b1\d(?:th|st|nd|rd)\s+gen\b"
+)
+_PROCESSOR = re.compile(
+    r"(?:amd |intel )?(?:ryzen(?: ai| pro| threadripper| [3579])*(?: hx)? \d{3,4}\w*"
+    r"|threadripper(?: pro)? \w+|epyc \w+|xeon\b[ \w]*?\d{4}\w*(?: v\d)?|celeron \w+"
+    r"|(?:core )?(?:ultra [3579] \d{3}\w*|i[3579] \d{4,5}\w*))|\b\d{4}x(?:3d)?\b"
+)
+_PROCESSOR_WORD = re.compile(rf"\b(?:{_any_of(SPELLINGS.processor_words)})\b")
+_GRAPHICS = re.compile(r"\b[id]?gpus?\b|\bapu\b")
+_COUNT = re.compile(
+    r"(?<![\w.])(\d)\s*[x*]\s*(?=[a-z\s]*\d|(?:nvidia )?titan)|(?<=[\s\d])x\s*(\d)(?![\w.])"
+    r"|^\s*(\d)\s+(?=[a-z]{2})"
+)
+_PARTS = re.compile(r"[+&,;]|\bplus\b|\band\b|\bund\b|\bet\b")
+# Words that a shorter name leaves out, or that a longer one adds without naming another card.
+_SOFT = frozenset(("rtx", "pcie", "sxm2", "sxm4", "hbm3", "blackwell", "workstation", "server"))
+_CHIP = re.compile(r"[a-z]{0,2}\d{3,4}[a-z]{0,2}|[a-z]\d{1,2}")
+_PLACEHOLDER = re.compile(
+    r".*\bdevice [0-9a-f]{4}\b.*"
+    r"|.*\d\w*(?: \w+)* ?(?<! w)/ ?(?:[a-z]+ )*[a-z]{0,2}\d{2,4}(?!\d*\s*gi?b).*"
+    r"|.*\b(?:basic (?:display|render)|vga|svga|llvmpipe|virtio|qxl|aspeed|virtual|lavapipe)\b.*"
+)
+_NO_NAME = frozenset((*SPELLINGS.makers, "ati", "device", "adapter", "unknown", "igpu"))
+# A name that says nothing about the card: its family, where the rest tells it.
+_FAMILIES = frozenset(SPELLINGS.families) - {"quadro", "vega", "rtx"}
+_NO_GPU = re.compile(
+    r"\b(?:npu|tpu|trainium|inferentia|gaudi|ascend|pixel|adreno|mali|mig|not stated)\d?\b"
+)
+
+
+@cache
+def machine_named(text: str) -> NamedMachine:
+    """What a text says about a machine: its cards, its main memory, its processor."""
+    plain = _plain(text)
+    bare = re.sub(r"\((\s*(?:x ?\d|\d ?x|[\d.]+ ?gi?b?\b[^)]*))\)", r" \1 ", plain)
+    # "GA102 [GeForce RTX 3090]": a bus names the chip first.
+    bare = re.sub(r"^.*\[(?=[^]]*[a-z]{2}[^]]*\d{3})([^]]+)\].*$", r"\1", bare)
+    outside = re.sub(r"\([^)]*\)", " ", bare)
+    if _PLACEHOLDER.fullmatch(text.lower()) or _NO_GPU.search(outside):
+        return NamedMachine(unknown=(text,))
+    found = _read(outside)
+    return found if found.cards or found.processor else _read(re.sub("[()]", " ", bare))
+
+
+def cards_of(text: str) -> tuple[NamedCard, ...]:
+    """All cards of the table that a text names, with counts and sizes in GiB."""
+    return machine_named(text).cards
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The card of the table that a text names, and how many of it; `None` for no known one."""
-    plain, count = _counted(_in_plain_words(text))
-    asked = frozenset(_words(plain))
-    several = frozenset(re.sub(r"(?<=\d)s$", "", word) for word in asked)  # "two P40s"
-    exact = _with_words(asked) or _with_words(several)
-    fitting = exact or _holding(asked)
-    # Of a card that is sold in several sizes, the one that the text names.
-    sizes = {_plain(size) for size in _SIZE.findall(text.lower())}
-    sized = [name for name in fitting if {_plain(size) for size in _SIZE.findall(name)} & sizes]
-    found = sized or exact or (fitting if len(fitting) == 1 else [])
-    return (found[0], count) if found else None
+    """The one card that a text names, and how many of it; `None` for none and for several."""
+    cards = cards_of(text)
+    return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
+
+
+def card_key(label: str) -> str | None:
+    """The name in `devices.json` of the one card in a label; `None` for none and for several."""
+    found = cards_named(label)
+    return found[0] if found else None
+
+
+@cache
+def is_placeholder(name: str) -> bool:
+    """Whether a driver or a bus names no device: `AMD Device 7551`, or three cards of one id."""
+    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name.lower())
+    words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
+    return _PLACEHOLDER.fullmatch(plain) is not None or all(word in _NO_NAME for word in words)
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
     """The names of the table that are most like a text, at most three."""
-    plain, _ = _counted(_in_plain_words(text))
-    near = difflib.get_close_matches(plain.strip(), [*_known()], n=_NEAREST, cutoff=0.4)
-    return tuple(_holding(frozenset(_words(plain))) or near)[:_NEAREST]
+    plain = _SIZE.sub(" ", _COUNT.sub(" ", _plain(text)))
+    asked = _words(plain, _vocabulary())
+    holding = [name for name, words in _known().items() if asked and asked <= words]
+    near = difflib.get_close_matches(normalised(plain), [*_known()], n=_NEAREST, cutoff=0.4)
+    return tuple(holding or near)[:_NEAREST]
 
 
-def _plain(size: str) -> str:
-    return "".join(re.findall(r"[\d.]+", size))
+def _plain(text: str) -> str:
+    """Lower case without accents and signs, with the usual word for each other one."""
+    text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
+    plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
+    plain = re.sub(r"[\u0300-\u036f]", "", plain)
+    plain = re.sub(r"[\s\-\u2010-\u2015_/]+", " ", plain)
+    plain = _PHRASES.sub(lambda found: _PHRASE_MEANS[found[0].replace(" ", "")], plain)
+    return re.sub(r"[a-z]+", lambda word: SPELLINGS.words.get(word[0], word[0]), plain)
 
 
-def _with_words(asked: frozenset[str]) -> list[str]:
-    return [name for name, words in _known().items() if words == asked]
+def _read(plain: str) -> NamedMachine:
+    """The parts of a text in plain words; a size without a card belongs to the card before it."""
+    cards: list[NamedCard] = []
+    alone: list[tuple[int, float]] = []  # the card before, and a size
+    unknown: list[str] = []
+    ram = processor = None
+    for part in _PARTS.split(plain):
+        found = [(_gib(size), bool(size[1] or size[4])) for size in _SIZE.finditer(part)]
+        ram = next((gib for gib, is_ram in found if is_ram), ram)
+        own = [gib for gib, is_ram in found if not is_ram]
+        rest = _BESIDE.sub(" ", _SIZE.sub(" ", part)).strip()
+        if not own and (bare := _BARE_SIZE.search(rest)):
+            own, rest = [float(bare[1])], rest[: bare.start(1)]
+        named = _PROCESSOR.search(rest)
+        rest = _PROCESSOR.sub(" ", rest)
+        count = _COUNT.search(rest)
+        words = _words(_COUNT.sub(" ", rest), _vocabulary())
+        key = _card(words, own)
+        processor = named[0].strip() if named else processor
+        if key is not None:
+            times = int(next(filter(None, count.groups()))) if count else 1
+            cards.append(NamedCard(key=key, count=times, gib=own[0] if own else None))
+        elif _PROCESSOR_WORD.search(rest) and not _GRAPHICS.search(rest):
+            processor = processor or "cpu"
+        elif not named and (words or (not own and _GRAPHICS.search(rest))):
+            unknown.append(part.strip())
+        elif own:
+            alone.append((max(0, len(cards) - 1), own[0]))
+    return NamedMachine(_each(cards, alone), ram, processor, tuple(unknown))
 
 
-def _holding(asked: frozenset[str]) -> list[str]:
-    """The names that hold all of the words, one of them with a digit: `h100` finds `h100 pcie`."""
-    numbered = any(char.isdigit() for word in asked for char in word)
-    return [name for name, words in _known().items() if numbered and asked < words]
+def _gib(size: re.Match[str]) -> float:
+    return float(size[2].replace(",", ".")) * _GB[size[3]]
 
 
-def _in_plain_words(text: str) -> str:
-    """Lower case, without a memory, with the usual word for each other one."""
-    plain = _SIZE.sub(" ", text.lower().replace("\N{MULTIPLICATION SIGN}", "x "))
-    for phrase in sorted(SPELLINGS.phrases, key=len, reverse=True):
-        plain = plain.replace(phrase, SPELLINGS.phrases[phrase])
-    words = re.split(r"[^a-z0-9.+]+", plain)
-    return " ".join(SPELLINGS.words.get(word, word) for word in words if word)
+def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
+    """The cards with their sizes; the last may be that of all together: `2 x 3090 48 GB`."""
+    for at, gib in alone:
+        if cards and cards[at].gib is None:
+            cards[at] = replace(cards[at], gib=gib)
+    sizes = [devices().memory_gib.get(card.key, 0) * card.count for card in cards]
+    together = sum(card.count for card in cards) > 1 and all(sizes)
+    if together and cards[-1].gib == sum(sizes):
+        cards[-1] = replace(cards[-1], gib=None)
+    return tuple(cards)
 
 
-def _counted(plain: str) -> tuple[str, int]:
-    """The text without the count of cards, and the count."""
-    found = _COUNT.search(plain)
-    if found is None:
-        return plain, 1
-    return _COUNT.sub(" ", plain, count=1), int(next(filter(None, found.groups())))
+def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
+    """The card of the table with these words, the fewest of them left out or too many."""
+    best: tuple[int, str] | None = None
+    for name, words in _known().items():
+        missing, more = words - asked, asked - words
+        if not words & asked or not missing <= _SOFT:
+            continue
+        # A "GTX 860M" is no Radeon 860M.
+        if "rtx" in more or not all(word in _SOFT or len(word) == 1 for word in more):
+            continue
+        in_name = size_in(name)
+        if in_name and sizes and in_name not in sizes:
+            continue
+        cost = len(missing) + len(more) - bool(in_name and sizes)
+        if best is None or cost < best[0]:
+            best = cost, name
+    return best[1] if best else None
 
 
-def _words(plain: str) -> list[str]:
-    """The words that tell cards apart."""
+@cache
+def size_in(name: str) -> float | None:
+    """The first size in a name, in GiB."""
+    found = _SIZE.search(name.lower())
+    return _gib(found) if found else None
+
+
+def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The words that tell cards apart: those of the table, and those that look like a chip."""
     found: list[str] = []
-    for word in plain.split():
-        glued = _GLUED.fullmatch(word)
-        parts = [glued[2], *_VARIANT.findall(glued[3])] if glued else [word]
-        found += [SPELLINGS.words.get(part, part) for part in parts]
-    split = " ".join(found).split()
-    return [word for word in split if word not in (*SPELLINGS.makers, *SPELLINGS.families)]
+    for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
+        glued = _GLUED.fullmatch(word) if word not in vocabulary else None
+        parts = [glued[2], *_VARIANT.findall(glued[3])] if glued else [word.replace("gtx", "rtx")]
+        found += ["rtx"] if glued and "tx" in glued[1] else []
+        for part in " ".join(SPELLINGS.words.get(each, each) for each in parts).split():
+            joined = f"{found[-1]}{part}" if found else part
+            if joined in vocabulary and part not in vocabulary:  # "mi 50"
+                found[-1] = joined
+            else:
+                found += _as_named(part, vocabulary)
+    numbers = [] if "vega" in found else [x for x in found if re.fullmatch(r"\d\d?", x)]
+    # A maker of boards has an Ultra, too; of the chips only Apple's do.
+    boards = () if any(re.fullmatch(r"m\d", x) for x in found) else ("ultra",)
+    names = [x for x in found if x not in (*SPELLINGS.makers, *numbers, *boards)]
+    if vocabulary:
+        names = [x for x in names if x in vocabulary or _CHIP.fullmatch(x)]
+    return frozenset(x for x in names if x not in _FAMILIES) or frozenset(names)
+
+
+def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
+    """A word as the table has it: `4080s` is `4080 super`, `p40s` are `p40`."""
+    if word in vocabulary or not vocabulary:
+        return [word]
+    if re.fullmatch(r"\d{4}m", word):
+        return [word[:-1], "laptop"]
+    if re.fullmatch(r"\d{4}s", word) and {word[:-1], "super", "rtx"} in _known().values():
+        return [word[:-1], "super"]
+    others = (word.removesuffix("s"), f"{word}x", f"r{word}")
+    return [next((other for other in others if other in vocabulary), word)]
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    return frozenset().union(*_known().values(), SPELLINGS.families)
 
 
 @cache
 def _known() -> dict[str, frozenset[str]]:
-    names = devices().bandwidth_gb_per_s
-    return {name: frozenset(_words(_in_plain_words(name))) for name in names}
-
-
-def card_key(label: str) -> str | None:
-    found = cards_named(label)
-    return found[0] if found else None
+    return {name: _words(_SIZE.sub(" ", _plain(name))) for name in devices().names}

@@ -117,12 +117,16 @@ class Processors:
 class Devices:
     """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep.
 
-    A bandwidth is computed from the width of the memory bus and its data rate. `memory_gib` has the
-    cards that are sold with one size of memory only.
+    A bandwidth is computed from the width of the memory bus and its data rate; graphics that only
+    read main memory have none. `memory_gib` has the cards that are sold with one size of memory
+    only, `usual_gib` the most common size of others, and `sharing` those that use main memory.
     """
 
+    names: tuple[str, ...]
     bandwidth_gb_per_s: Mapping[str, float]
     memory_gib: Mapping[str, int]
+    usual_gib: Mapping[str, int]
+    sharing: frozenset[str]
     unknown_device_gb_per_s: float
     cache_mib: int
     processors: Processors
@@ -132,11 +136,16 @@ class Devices:
 def devices() -> Devices:
     table = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
     listed = table.pop("devices").items()
-    bandwidths = {
-        name: each["bus_bits"] / _BITS_PER_BYTE * each["data_rate_gtps"] for name, each in listed
+    table["names"] = [name for name, _ in listed]
+    table["bandwidth_gb_per_s"] = {
+        name: each["bus_bits"] / _BITS_PER_BYTE * each["data_rate_gtps"]
+        for name, each in listed
+        if "bus_bits" in each
     }
-    sizes = {name: each["memory_gib"] for name, each in listed if "memory_gib" in each}
-    return decode(Devices, {**table, "bandwidth_gb_per_s": bandwidths, "memory_gib": sizes})
+    for key in ("memory_gib", "usual_gib"):
+        table[key] = {name: each[key] for name, each in listed if key in each}
+    table["sharing"] = [name for name, each in listed if each.get("shares_memory")]
+    return decode(Devices, table)
 
 
 def bandwidth_gb_per_s(name: str) -> float | None:

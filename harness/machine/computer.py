@@ -53,8 +53,9 @@ def _this_computer(words: MachineWords) -> Computer:
 
     rig = machine()
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
-    # Else the first graphics unit that shares main memory, or whose memory is not known.
-    units = (each for each in rig.gpus if each.vendor in ("apple", "amd", "intel"))
+    # Else the first graphics unit that shares main memory, or whose memory is not known: a GB10
+    # lists none, but an NVIDIA card that lists none is out of order.
+    units = (x for x in rig.gpus if x.vendor != "nvidia" or shares_memory(x.name))
     used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
     own = own_cards(rig) or tuple(used)[:1]
     host = Memory(

@@ -1,15 +1,45 @@
-"""The planner understands cards as people write them."""
+"""Cards, models and quantisations are understood as people write them."""
 
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from answers.machines import MachineWords
-from answers.names import cards_named, nearest_cards
+from answers.errors import QuestionError
+from answers.machines import MachineWords, described_computer
+from answers.names import (
+    NamedMachine,
+    card_key,
+    cards_named,
+    cards_of,
+    is_placeholder,
+    machine_named,
+    model_key,
+    nearest_cards,
+)
+from answers.quantisations import quantisation_of
+from answers.sized_shapes import shape_named
 from harness.machine.computer import computer_of
 
-SPELLINGS = tomllib.loads(Path("tests/data/cards.toml").read_text("utf-8"))["cards"]
+DATA = Path("tests/data")
+SPELLINGS = tomllib.loads((DATA / "cards.toml").read_text("utf-8"))["cards"]
+NAMES = tomllib.loads((DATA / "names.toml").read_text("utf-8"))
+
+
+def written(kind: str) -> list[tuple[str, str]]:
+    """The spellings of a kind with what is meant, from every part of the file."""
+    return [each for part in NAMES.values() for each in part.get(kind, {}).items()]
+
+
+def in_words(machine: NamedMachine) -> str:
+    """What was understood as the file writes it."""
+    cards = [
+        card.key
+        + (f" x{card.count}" if card.count > 1 else "")
+        + (f" {card.gib:g}" if card.gib else "")
+        for card in machine.cards
+    ]
+    return " + ".join(cards) or ("cpu" if machine.processor and not machine.unknown else "")
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
@@ -19,11 +49,84 @@ def test_a_spelling_names_its_card_and_how_many(text: str) -> None:
     assert cards_named(text) == (tuple(meant) if meant else None)
 
 
+@pytest.mark.parametrize(("text", "meant"), written("cards"))
+def test_a_text_names_its_cards_with_counts_and_sizes(text: str, meant: str) -> None:
+    assert in_words(machine_named(text)) == meant
+
+
+@pytest.mark.parametrize(("text", "meant"), written("models"))
+def test_a_text_names_one_model_that_can_be_planned(text: str, meant: str) -> None:
+    assert model_key(text) == meant
+    assert shape_named(text) is not None
+
+
+@pytest.mark.parametrize(("text", "meant"), written("unsized"))
+def test_a_model_without_a_size_cannot_be_planned(text: str, meant: str) -> None:
+    assert model_key(text) == meant
+    assert shape_named(text) is None
+
+
+@pytest.mark.parametrize(("text", "meant"), written("quantisations"))
+def test_a_text_names_its_quantisation(text: str, meant: str) -> None:
+    found = quantisation_of(text)
+
+    assert (found.name if found else "") == meant
+
+
+def test_the_key_of_a_label_is_that_of_its_one_card() -> None:
+    assert card_key("RTX 5060 Ti 16 GB") == "rtx 5060 ti"
+    assert card_key("2 × RTX 3090 24 GB") == "rtx 3090"  # noqa: RUF001 - as labels have it
+    assert card_key("RTX 3060 12GB + Ryzen 7950X") == "rtx 3060"
+    assert card_key("RTX 5090 + RTX 3090") is None
+    assert [card.key for card in cards_of("RTX 5090 + RTX 3090")] == ["rtx 5090", "rtx 3090"]
+
+
+def test_two_models_of_one_shape_keep_two_names() -> None:
+    assert model_key("Qwen3.6-27B") != model_key("Qwen3.8-27B")
+    assert shape_named("Qwen3.6-27B") is shape_named("Qwen3.8-27B")
+
+
+@pytest.mark.parametrize(
+    ("name", "placeholder"),
+    [
+        ("AMD Device 7551", True),
+        ("Intel Device e223", True),
+        ("AMD Radeon RX 9070/9070 XT/9070 GRE", True),
+        ("AMD Radeon Graphics", True),
+        ("AMD Radeon(TM) Graphics", True),
+        ("NVIDIA Graphics Device", True),
+        ("Microsoft Basic Display Adapter", True),
+        ("llvmpipe (LLVM 17.0.6, 256 bits)", True),
+        ("NVIDIA GeForce RTX 4060 Laptop GPU", False),
+        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", False),
+        ("Intel(R) Arc(TM) Graphics", False),
+        ("Voodoo 3 3500", False),
+    ],
+)
+def test_what_a_driver_says_of_an_unknown_card_is_no_name(name: str, *, placeholder: bool) -> None:
+    assert is_placeholder(name) is placeholder
+
+
 def test_an_unknown_card_gets_the_three_nearest_names() -> None:
     assert nearest_cards("RTX 4075") == ("rtx 4070", "rtx 5070", "rtx 4090")
-    assert nearest_cards("H100") == ("h100 pcie", "h100 80gb hbm3")
-    assert nearest_cards("V100") == ("tesla v100 sxm2 16gb", "tesla v100 sxm2 32gb")
     assert all(name.startswith("jetson ") for name in nearest_cards("Jetson"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("RTX 4075", "no card is called 'RTX 4075'; nearest: rtx 4070, rtx 5070, rtx 4090"),
+        ("RTX 3090 + RTX 4075", "no card is called 'rtx 4075'"),
+        ("Mac Studio 512GB", "names no chip; add it"),
+        ("AMD Device 7551", "is what drivers call a card that they do not know"),
+    ],
+)
+def test_an_error_names_the_part_that_was_not_understood(text: str, said: str) -> None:
+    with pytest.raises(QuestionError) as error:
+        described_computer(MachineWords(gpus=(text,)))
+
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_several_of_a_card_have_its_only_size_each() -> None:

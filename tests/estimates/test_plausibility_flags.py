@@ -65,11 +65,15 @@ def test_a_device_is_found_by_the_name_that_its_driver_gives(name: str, plain: s
 def test_the_names_of_the_table_are_normalised_and_their_figures_in_reach() -> None:
     table = devices().bandwidth_gb_per_s
 
-    assert all(normalised(name) == name for name in table)
+    assert all(normalised(name) == name for name in devices().names)
     assert all(50 <= figure <= devices().unknown_device_gb_per_s / 2 for figure in table.values())
 
 
-@pytest.mark.parametrize("name", TABLE["devices"])
+# Graphics that only read main memory have no bandwidth of their own.
+WITH_BANDWIDTH = [name for name, each in TABLE["devices"].items() if "bus_bits" in each]
+
+
+@pytest.mark.parametrize("name", WITH_BANDWIDTH)
 def test_bus_width_and_data_rate_give_the_bandwidth_that_others_quote(name: str) -> None:
     device = TABLE["devices"][name]
     quoted = device["quoted_gb_per_s"]
@@ -77,6 +81,14 @@ def test_bus_width_and_data_rate_give_the_bandwidth_that_others_quote(name: str)
     assert device["bus_bits"] % 32 == 0
     assert 1 <= device["data_rate_gtps"] <= 32
     assert device["bus_bits"] * device["data_rate_gtps"] / 8 == pytest.approx(quoted, rel=0.025)
+
+
+def test_a_card_without_a_bandwidth_reads_main_memory() -> None:
+    without = [name for name in TABLE["devices"] if name not in WITH_BANDWIDTH]
+
+    assert "780m" in without
+    assert all(TABLE["devices"][name]["shares_memory"] for name in without)
+    assert not devices().bandwidth_gb_per_s.keys() & set(without)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import duckdb
 import orjson
 
+from answers.machines import card_label
 from answers.placement import SHARING
 from answers.shapes import quantisation_of, shape_of
 from estimates.model import ESTIMATOR
@@ -47,19 +48,6 @@ Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by 
 
 MEMORY = re.compile(r" \d+ GB$")
 CARD = re.compile(r"(?:(?P<count>\d+) \N{MULTIPLICATION SIGN} )?(?P<name>.+)")
-# Words of a normalised name that are not printed in capitals, and one that lost its brand.
-PRINTED = {
-    "ti": "Ti",
-    "super": "SUPER",
-    "vii": "Radeon VII",
-    "max": "Max",
-    "pro": "Pro",
-    "arc": "Arc",
-    "pcie": "PCIe",
-    "ada": "Ada",
-}
-LONGEST_CAPITALS = 3
-
 # The usual memory of cards that are sold with several sizes; a Mac's is the buyer's choice.
 COMMON_GIB = {
     normalised(MEMORY.sub("", each.id)): each.memory_gib
@@ -129,7 +117,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
         if name not in known:
             yield {
                 "id": name.replace(" ", "-"),
-                "label": label_of(name),
+                "label": card_label(name),
                 "kind": "gpu",
                 "shared": SHARING.fullmatch(name) is not None,
                 "memory": devices().memory_gib.get(name) or COMMON_GIB.get(name),
@@ -149,19 +137,6 @@ def bandwidth_of(label: str) -> float | None:
             return None
         total += each * int(card["count"] or 1)
     return round(total, 1)
-
-
-def label_of(name: str) -> str:
-    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
-    return " ".join(
-        PRINTED.get(word)
-        or (
-            word.upper()
-            if len(word) <= LONGEST_CAPITALS or any(map(str.isdigit, word))
-            else word.capitalize()
-        )
-        for word in name.split()
-    )
 
 
 def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | None:

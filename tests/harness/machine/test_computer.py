@@ -83,6 +83,110 @@ def test_cards_whose_memory_windows_does_not_state_are_cards(
     assert computer_of().devices == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "gb_per_s"), [("NVIDIA GB10", 273.2), ("Orin (nvgpu)", None), ("NVIDIA Thor", 273.2)]
+)
+def test_a_unit_whose_driver_lists_no_memory_is_a_gpu_that_shares_it(
+    name: str, gb_per_s: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # nvidia-smi answers "[N/A]" for its memory.
+    known = rig(Gpu(name=name, vendor="nvidia"))
+    monkeypatch.setattr(computer, "machine", lambda: known)
+
+    found = computer_of()
+
+    assert found.unified
+    assert [each.name for each in found.devices] == [name]
+    assert found.devices[0].bandwidth_gb_per_s == (gb_per_s and pytest.approx(gb_per_s, rel=0.01))
+
+
+def test_a_unit_that_lists_all_of_main_memory_has_none_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = rig(Gpu(name="NVIDIA GB10", vendor="nvidia", vram_mib=122_000))
+    monkeypatch.setattr(computer, "machine", lambda: known)
+
+    assert computer_of().unified
+
+
+def test_an_nvidia_card_that_lists_no_memory_is_out_of_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = rig(Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia"))
+    monkeypatch.setattr(computer, "machine", lambda: known)
+
+    assert computer_of().devices == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "gib", "note"),
+    [
+        ("DGX Spark", 128, "DGX Spark has 128 GB; assumed, name another size after it"),
+        ("Strix Halo", 128, "Strix Halo has 128 GB; assumed, name another size after it"),
+        ("M3 Pro", 18, "M3 Pro has 18 GB; assumed, name another size after it"),
+        ("780M", 32, "main memory is not stated; 32 GB assumed, --ram sets it"),
+    ],
+)
+def test_one_memory_of_unstated_size_is_assumed_and_said_once(
+    name: str, gib: int, note: str
+) -> None:
+    found = computer_of(MachineWords(gpus=(name,)))
+
+    assert found.unified
+    assert found.host.free_mib == gib * 1024 - 2048
+    assert found.devices[0].free_mib == gib * 1024 * 0.75
+    assert [each for each in found.notes if "assumed" in each] == [note]
+
+
+@pytest.mark.parametrize(
+    ("words", "free_gib", "note"),
+    [
+        (
+            MachineWords(gpus=("Mac mini M4 16GB",), ram=64.0),
+            12,
+            "'Mac mini M4 16GB' names 16 GB, so --ram 64 is not used",
+        ),
+        (
+            MachineWords(gpus=("RTX 3060 12GB",), vram=8.0, ram=64.0),
+            12 * 0.95 - 700 / 1024,
+            "'RTX 3060 12GB' names 12 GB, so --vram 8 is not used",
+        ),
+    ],
+)
+def test_a_size_in_a_name_comes_before_an_option(
+    words: MachineWords, free_gib: float, note: str
+) -> None:
+    found = computer_of(words)
+
+    assert found.devices[0].free_mib == pytest.approx(free_gib * 1024)
+    assert note in found.notes
+
+
+def test_graphics_of_a_processor_read_at_the_rate_of_main_memory() -> None:
+    unknown = computer_of(MachineWords(gpus=("780M 32GB",)))
+    known = computer_of(MachineWords(gpus=("780M 32GB",), ram_bandwidth=89.6))
+
+    # What is not known stays `None` in the memory, and is assumed as for main memory.
+    assert unknown.devices[0].bandwidth_gb_per_s is None
+    assert unknown.speed.device_gb_per_s == 50
+    assert not any("400" in note for note in unknown.notes)
+    assert known.devices[0].bandwidth_gb_per_s == known.speed.device_gb_per_s == 89.6
+
+
+def test_a_processor_is_a_machine_without_a_card() -> None:
+    found = computer_of(MachineWords(gpus=("EPYC 9654",), ram=256.0))
+
+    assert found.devices == ()
+    assert found.processor == "epyc 9654"
+
+
+def test_cards_of_two_kinds_are_two_memories() -> None:
+    found = computer_of(MachineWords(gpus=("RTX 5090 + RTX 3090, 64GB RAM",)))
+
+    assert [card.name for card in found.devices] == ["RTX 5090 32 GB", "RTX 3090 24 GB"]
+    assert found.host.free_mib == 62 * 1024
+
+
 def test_this_mac_computes_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     mac = rig(Gpu(name="Apple M3 Max", vendor="apple"))
     monkeypatch.setattr(detect, "machine", lambda: mac)

@@ -177,7 +177,16 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
             "--kv-type q9: not known",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 2, "has no built-in prediction head"),
-        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "V100"), 2, "names no size"),
+        (
+            ("--target", "qwen3-8b:Q4_K_M", "--gpu", "RTX 4075"),
+            2,
+            "no card is called 'RTX 4075'; nearest: rtx 4070, rtx 5070, rtx 4090",
+        ),
+        (
+            ("--target", "qwen3-8b:QX_9", "--gpu", "RTX 4070"),
+            2,
+            "`QX_9` is no quantisation that is known here; the model is",
+        ),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
