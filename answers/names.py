@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from answers.model_names import model_key
 from estimates.roofline import devices, normalised
 from schemas.vocabulary import SPELLINGS
 
-__all__ = ["NamedCard", "NamedMachine", "card_key", "cards_named", "cards_of", "is_placeholder"]
-__all__ += ["machine_named", "model_key", "nearest_cards", "size_in"]
 _NEAREST = 3
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from answers.machines import Computer, without_size
 from answers.model import ModelFacts
+from answers.names import card_key
 from answers.speed import starts_ms, weights_per_token
 from estimates.roofline import normalised
 
@@ -61,7 +62,8 @@ def with_rates(
     device is called.
     """
     listed = tuple(rates)
-    cards = {normalised(without_size(memory.name)) for memory in computer.devices}
+    bare = [without_size(memory.name) for memory in computer.devices]
+    cards = {card_key(name) or normalised(name) for name in bare}
     own, gb = normalised(computer.processor or ""), gb_per_token(facts)
     device = [x for x in listed if not x.on_cpu and (of_this_machine or x.device in cards)]
     host = [x for x in listed if x.on_cpu and (of_this_machine or is_processor(x.device, own))]

@@ -7,6 +7,7 @@ from answers.choices import PlannedModel
 from answers.learned import learned
 from answers.machines import Computer, without_size
 from answers.model import ModelFacts
+from answers.names import card_key
 from answers.rates import Rate, rate_of, with_rates
 from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.identity import identify
@@ -50,7 +51,8 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
         )
     else:
         return
-    device = normalised(without_size(identify(submission).device_label))
+    bare = without_size(identify(submission).device_label)
+    device = card_key(bare) or normalised(bare)
     found = rate_of(facts, tps, on_cpu=on_cpu, device=device, source=source)
     if found is not None:
         yield found

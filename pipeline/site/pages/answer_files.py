@@ -17,13 +17,12 @@ from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import Report
 from answers.listed import listed_models, question_by_name
-from answers.machines import Computer, MachineWords, described_computer
+from answers.machines import Computer, MachineWords, card_label, described_computer
 from answers.measure import measure_words
 from answers.rates import Rate
 from answers.words import sentences
 from estimates.roofline import devices
 from pipeline.cache import Cache
-from pipeline.site.pages.answer_data import label_of
 from pipeline.site.pages.model import Asset
 from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.rows import grouped
@@ -69,8 +68,8 @@ def machines(measured: Collection[str]) -> Iterator[tuple[str, MachineWords]]:
 
     Listed cards, classes of memory and processors, with the processors that were `measured`.
     """
-    for name in sorted(devices().bandwidth_gb_per_s):
-        label = label_of(name)
+    for name in sorted(devices().names):
+        label = card_label(name)
         yield label, MachineWords(gpus=(label,))
     for gib in MEMORY_CLASSES_GIB:
         yield f"{gib} GB card", MachineWords(vram=float(gib))

@@ -12,6 +12,7 @@ from answers import speed
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
+from answers.names import card_key
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.rounds import YieldCurve
@@ -136,7 +137,8 @@ def learned_file(
 
 
 def _device(label: str) -> str:
-    return normalised(MEMORY.sub("", label))
+    bare = MEMORY.sub("", label)
+    return card_key(bare) or normalised(bare)
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:

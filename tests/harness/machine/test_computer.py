@@ -91,7 +91,7 @@ def test_a_unit_whose_driver_lists_no_memory_is_a_gpu_that_shares_it(
 ) -> None:
     # nvidia-smi answers "[N/A]" for its memory.
     known = rig(Gpu(name=name, vendor="nvidia"))
-    monkeypatch.setattr(computer, "machine", lambda: known)
+    monkeypatch.setattr(detect, "machine", lambda: known)
 
     found = computer_of()
 
@@ -104,7 +104,7 @@ def test_a_unit_that_lists_all_of_main_memory_has_none_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = rig(Gpu(name="NVIDIA GB10", vendor="nvidia", vram_mib=122_000))
-    monkeypatch.setattr(computer, "machine", lambda: known)
+    monkeypatch.setattr(detect, "machine", lambda: known)
 
     assert computer_of().unified
 
@@ -113,7 +113,7 @@ def test_an_nvidia_card_that_lists_no_memory_is_out_of_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = rig(Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia"))
-    monkeypatch.setattr(computer, "machine", lambda: known)
+    monkeypatch.setattr(detect, "machine", lambda: known)
 
     assert computer_of().devices == ()
 
