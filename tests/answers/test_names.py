@@ -7,6 +7,7 @@ import pytest
 
 from answers.errors import QuestionError
 from answers.machines import MachineWords, described_computer
+from answers.model_names import model_key
 from answers.names import (
     NamedMachine,
     card_key,
@@ -14,7 +15,6 @@ from answers.names import (
     cards_of,
     is_placeholder,
     machine_named,
-    model_key,
     nearest_cards,
 )
 from answers.quantisations import quantisation_of

@@ -11,7 +11,7 @@ from answers.evidence import Report, reports
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import ModelFacts
-from answers.rates import Rate, reached
+from answers.rates import Rate, reached, with_rates
 from answers.speed import MachineSpeed
 from harness.errors import BadInputError
 from harness.machine.computer import computer_of
@@ -46,33 +46,35 @@ def asked(model: str, **machine: object) -> Answer:
 
 
 @pytest.fixture
-def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A collection of one result: 3.5 GB of weights at about 50 tokens/s on an RTX 4060."""
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060; nothing else is known."""
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
-    monkeypatch.setattr(nearest, "COLLECTION", tmp_path)
     monkeypatch.setattr(nearest, "learned", lambda: replace(learned(), rates=()))
     return path
 
 
-@pytest.mark.usefixtures("collection")
-def test_a_result_of_the_same_card_tells_what_its_memory_reaches() -> None:
-    found = with_results(computer("RTX 4060 8 GB"), (), TARGET).speed
+def test_a_result_of_the_same_card_tells_what_its_memory_reaches(result: Path) -> None:
+    found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
     assert found.device_reached_gb_per_s == pytest.approx(3.5 / 0.0201, rel=0.02)
     assert found.host_reached_gb_per_s is None
 
 
-@pytest.mark.usefixtures("collection")
-def test_a_result_of_another_card_tells_nothing() -> None:
-    assert with_results(computer("RTX 4070 12 GB"), (), TARGET).speed == MachineSpeed(
+def test_a_rate_of_another_card_tells_nothing() -> None:
+    rates = [rate(4.0, 180, "rtx 4060")]
+
+    assert with_rates(computer("RTX 4070 12 GB"), rates, TARGET.facts).speed == MachineSpeed(
         device_gb_per_s=504, host_gb_per_s=None
     )
+    assert with_rates(
+        computer("RTX 4060 8 GB"), rates, TARGET.facts
+    ).speed.device_reached_gb_per_s == pytest.approx(180)
 
 
-def test_a_file_that_is_named_counts_for_any_card(collection: Path) -> None:
-    found = with_results(computer("RTX 4070 12 GB"), (collection,), TARGET).speed
+def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
+    found = with_results(computer("RTX 4070 12 GB"), (result,), TARGET).speed
 
     assert found.device_reached_gb_per_s is not None
 
