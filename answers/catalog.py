@@ -174,7 +174,7 @@ def family_of(name: str) -> str:
 
 def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
     """A head, or a draft model, of a usual size for a target of which no file is listed."""
-    facts, head = target.facts, source_of(method) == "other-head"
+    facts, head = target.facts, source_of(method) != "model"
     dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
     count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)
     small = replace(
@@ -212,6 +212,17 @@ def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | Non
     if source_of(method) == "model":
         return usual_draft(name, target)
     return next((each for each in _heads_of(name) if each.head == method), None)
+
+
+def may_have_head(target: PlannedModel) -> bool:
+    """Whether files of a model, or of its relatives, hold a prediction head or go with one."""
+    name = target.facts.name
+    shape = shape_named(name)
+    relatives = (each for each in presets().values() if each.head == HEAD)
+    family = family_of(name)
+    return bool(shape and shape.head_layers) or any(
+        family_of(each.name) == family for each in relatives
+    )
 
 
 def _heads_of(name: str) -> Iterator[Preset]:

@@ -131,9 +131,10 @@ def _listed_drafter(
     Raises `BadInputError` for a built-in head that the model does not have.
     """
     preset = catalog.listed_drafter(method, target_name, target)
-    if preset is not None:
-        return find(preset.name, say=say), preset.name
-    if source_of(method) == "own-head":
+    model = _possible_draft(preset.name, say) if preset else None
+    if preset is not None and model is not None:
+        return model, preset.name
+    if source_of(method) == "own-head" and not catalog.may_have_head(target):
         message = f"{target_name} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
     return catalog.assumed_drafter(method, target), ""
