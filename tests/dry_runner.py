@@ -22,7 +22,15 @@ EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 JSON_OF = re.compile(r"toJSON\(([a-z_.]+)\.\*\.([a-z_]+)\)")
 CONDITION = re.compile(r"([a-z_.]+) == '([a-z_]+)'")
 # What a run of the small repositories needs of ours.
-PARTS = ("Makefile", "pipeline", "schemas", "estimates", "requirements/gate.lock", "tools")
+PARTS = (
+    "Makefile",
+    "pipeline",
+    "schemas",
+    "estimates",
+    "answers",
+    "requirements/gate.lock",
+    "tools",
+)
 INSTALLS_NOTHING = ("actions/setup-python",)
 
 
