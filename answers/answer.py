@@ -28,6 +28,7 @@ from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.rounds import chance_of_gain
 from answers.speed import SpeedEstimate
+from estimates.engine_commands import ServeLine
 
 Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
 _PROBABLE, _IMPROBABLE = 0.8, 0.2
@@ -113,6 +114,11 @@ class Answer:
         fitting = [each for each in ranked if each.fits] or ranked
         fastest = max(each.tps.estimate for each in fitting)
         return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
+
+    @property
+    def command(self) -> ServeLine | None:
+        """The llama-server line of the best; `None` where it does not fit or a file is missing."""
+        return self.best.command if self.best.fits else None
 
 
 def answer(

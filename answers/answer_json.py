@@ -14,7 +14,7 @@ _NO_LIMIT_MIB = 1e8
 
 def as_json(answer: Answer) -> Json:
     """The answer for machines; its keys are fixed."""
-    found, command = answer.asked.found, answer.best.command
+    found, command = answer.asked.found, answer.command
     devices: list[Json] = [
         _place(memory.name, memory.free_mib, buffers)
         for memory, buffers in zip(answer.asked.case.devices, found.devices, strict=False)

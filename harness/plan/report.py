@@ -49,7 +49,7 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
     best = found.best
     if not best.fits:
         return
-    command = best.command
+    command = found.command
     if command is not None:
         words = pasted([str(server or command.words[0]), *command.words[1:]])
         yield f"Use it:     {words}"

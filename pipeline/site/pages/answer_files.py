@@ -121,7 +121,8 @@ def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
     """The columns after the machine; texts by their numbers."""
     judged, said = found.judged, sentences(found)
     gain = judged.gain if judged else None
-    command, measured = found.best.command, measure_words(found)
+    command = found.command
+    measured = measure_words(found) if found.best.fits else None
 
     def stored(text: str | None) -> int | None:
         return None if text is None else texts.setdefault(text, len(texts))
