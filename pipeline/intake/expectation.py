@@ -69,13 +69,16 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         way = _way(submission, arm, question)
         if way is None:
             continue
-        found = answer(replace(question, ways=(way,), named=True), details=False)
-        gain = found.judged.gain if found.judged else None
-        if found.judged is None or gain is None:
+        # The other ways stay: what people measured with them corrects the prediction of this one.
+        others = (x for x in question.ways if (x.method, x.name) != (way.method, way.name))
+        found = answer(replace(question, ways=(*others, way)), details=False)
+        choice = next(each for each in found.options if each.way is way)
+        gain = choice.gain
+        if gain is None:
             continue
         yield Expected(
             arm=arm.id,
-            verdict=verdict_of(found.judged)[0],
+            verdict=verdict_of(choice)[0],
             speedup=gain.estimate,
             low=gain.low,
             high=gain.high,
@@ -89,11 +92,20 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:
         return None
-    draft, name = None, ""
-    if method.draft == "required":
-        name = next((each.name for each in submission.drafts if each.id == arm.method.draft), "")
+    draft, name = None, _draft_name(submission, arm, question)
+    if name is not None:
         draft = catalog.model_named(name)
         if draft is None:
             return None
-    way = catalog.way_by(method.id, question.name, question.target, draft, name)
+    way = catalog.way_by(method.id, question.name, question.target, draft, name or "")
     return replace(way, depths=(depth,))
+
+
+def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | None:
+    """The name of what drafts, if that is a file: a head may be built in or in one of its own."""
+    kind, target = METHODS[arm.method.type].draft, question.target
+    name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
+    if name is None and kind == "built-in" and not target.facts.draft_layers:
+        preset = catalog.listed_drafter(arm.method.type, question.name, target)
+        return preset.name if preset else ""
+    return "" if name is None and kind == "required" else name
