@@ -1,0 +1,348 @@
+"""The files of answers say what the terminal, the comment and the evidence say."""
+
+import gzip
+import json
+import math
+import random
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from operator import gt, le
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from answers.answer import Answer
+from answers.evidence import reports
+from answers.kin import rig_of
+from answers.learned import learned
+from answers.machines import MachineWords
+from answers.presets import preset_named
+from harness.errors import BadInputError
+from harness.machine.computer import computer_of
+from harness.plan.inputs import question_of
+from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from harness.plan.planner import plan
+from pipeline.cache import Cache
+from pipeline.intake.expectation import Expected, expectations
+from pipeline.site.pages import answer_files
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Gpu, Submission
+from schemas.vocabulary import METHODS
+from tests.samples import sample
+
+QUESTIONS, EXPECTED, FITTING, MOST_BYTES = 500, 200, 100, 25_000
+FEWEST_CARDS = 120
+TEXTS = ("says", "why", "losses", "room", "assumed", "use", "use_note", "measure")
+TIERS = ("measured", "imported", "published")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """All files as a page reads them: rows by model and machine."""
+
+    sizes: dict[str, int]
+    machines: list[str]
+    names: dict[str, str]
+    rows: dict[tuple[str, str], Row]
+
+
+@pytest.fixture(scope="module")
+def written() -> Written:
+    """The files of the evidence and rates that ship with the program."""
+    index, *files = answer_files.answer_files(Cache(), reports(), learned().rates)
+    listed = json.loads(index.data)
+    rows = {}
+    for file in files:
+        document = json.loads(file.data)
+        for values in document["answers"]:
+            row = dict(zip(document["columns"], values, strict=True))
+            for column in TEXTS:
+                if row[column] is not None:
+                    row[column] = document["texts"][row[column]]
+            rows[document["model"], listed["machines"][row["machine"]]] = row
+    return Written(
+        sizes={file.path: len(gzip.compress(file.data)) for file in files},
+        machines=listed["machines"],
+        names={each["id"]: each["name"] for each in listed["models"]},
+        rows=rows,
+    )
+
+
+WORDS: dict[str, MachineWords] = dict(
+    answer_files.machines({report.card for report in reports() if report.on_cpu})
+)
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No hub, no models on this disk, and no results that are newer than the program."""
+    monkeypatch.setenv("DRAFTMAP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(model: str, words: MachineWords) -> Answer:
+    """What the terminal answers, without a server."""
+    machine = ComputerOptions(gpus=words.gpus, vram=words.vram, ram=words.ram, cpu=words.cpu)
+    question = question_of(
+        ModelOptions(target=model),
+        load=LoadOptions(),
+        computer=machine,
+        speed=SpeedOptions(),
+        say=lambda _: None,
+    )
+    return plan(question)
+
+
+def short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
+
+
+def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:
+    assert max(written.sizes.values()) <= MOST_BYTES
+    assert len(written.sizes) == len(written.names) >= 50
+    for row in written.rows.values():
+        assert row["verdict"] in ("Yes", "Probably", "Try it", "Probably not", "No")
+        assert row["says"].startswith((row["verdict"], "Without"))
+        assert row["fits"] in ("yes", "partly", "no")
+        assert row["fits"] == "no" or row["before_tps"] > 0
+        assert row["method"] is None or row["method"] in METHODS
+        assert (row["people"] is not None) == (row["basis"] in TIERS)
+
+
+def test_cards_classes_of_memory_and_processors_are_answered_for_every_model(
+    written: Written,
+) -> None:
+    answered = {machine for _, machine in written.rows}
+    classes = {f"{gib} GB card" for gib in answer_files.MEMORY_CLASSES_GIB}
+    cards = {name for name in answered if WORDS[name].gpus not in ((), ("none",))}
+
+    assert len(classes) == 12
+    assert classes <= answered
+    assert set(answer_files.PROCESSORS) <= answered
+    assert len(cards) >= FEWEST_CARDS
+    assert len(written.rows) == len(answered) * len(written.names)
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_terminal_gives_the_same_answer_to_the_same_words(written: Written) -> None:
+    rng = random.Random(5)  # noqa: S311 - questions of a test
+    refused, differ = set(), []
+
+    for key, machine in rng.sample(sorted(written.rows), QUESTIONS):
+        row, name = written.rows[key, machine], written.names[key]
+        try:
+            found = terminal_row(asked(name, WORDS[machine]))
+        except BadInputError:
+            refused.add(name)
+            continue
+        differ += [(name, machine, found, row)] if not found.items() <= row.items() else []
+
+    assert refused <= REFUSED
+    assert differ == []
+
+
+# Models of the evidence that the terminal knows only with a quantisation.
+REFUSED = {"qwen2.5-coder-3b", "qwen3.8-27b-purusha"}
+
+
+def terminal_row(found: Answer) -> Row:
+    """The columns that have to agree: verdict, figures and command."""
+    judged, command = found.judged, found.command
+    gain = judged.gain if judged else None
+    drafts = judged.speculation if judged else None
+    return {
+        "verdict": found.verdict,
+        "chance": short(found.chance),
+        "before_tps": short(found.alone.tps.estimate),
+        "after_tps": short(judged.tps.estimate) if judged else None,
+        "speedup": short(gain.estimate) if gain else None,
+        "low": short(gain.low) if gain else None,
+        "high": short(gain.high) if gain else None,
+        "method": drafts.method if drafts else None,
+        "depth": drafts.depth if drafts else None,
+        "fits": found.asked.found.extent,
+        "context": found.context_max,
+        "use": command.text if command else None,
+    }
+
+
+def of_arm(row: Row, name: str, machine: str) -> Submission | None:
+    """A result of this machine with this model, which drafts in the way of the row."""
+    preset, words = preset_named(name), WORDS[machine]
+    computer = computer_of(words)
+    if preset is None or row["speedup"] is None or words.gpus in ((), ("none",)):
+        return None
+    # Of a card 95 % less 700 MiB are free, of main memory all but 2 GiB.
+    size = None if computer.unified else round((computer.devices[0].free_mib + 700) / 0.95)
+    plain = sample()
+    draft = preset_named(row["draft"]) if row["draft"] else None
+    drafts = (replace(plain.drafts[0], id="draft", name=draft.name),) if draft is not None else ()
+    method = Method(
+        type=row["method"], n_max=row["depth"], draft="draft" if draft is not None else None
+    )
+    return replace(
+        plain,
+        machine=replace(
+            plain.machine,
+            ram_mib=round(computer.host.free_mib + 2048),
+            gpus=(Gpu(name=machine, vram_mib=size, vendor="other"),),
+        ),
+        target=replace(plain.target, name=preset.model, quantisation=preset.quantisation),
+        drafts=drafts,
+        arms=(
+            Arm(id="baseline", role="baseline", method=NO_SPECULATION),
+            Arm(id="arm", role="speculation", method=method),
+        ),
+    )
+
+
+def test_the_comment_expects_what_the_file_says(written: Written) -> None:
+    rng = random.Random(6)  # noqa: S311 - questions of a test
+    with_figures = [place for place, row in sorted(written.rows.items()) if row["people"]]
+    compared, differ = 0, []
+
+    for key, machine in (*rng.sample(sorted(written.rows), EXPECTED), *with_figures):
+        row = written.rows[key, machine]
+        submission = of_arm(row, written.names[key], machine)
+        if submission is not None:
+            compared += 1
+            wanted = expected_of(row)
+            found = tuple(map(shortened, expectations(submission)))
+            differ += [] if found == (wanted,) else [(key, machine, found, wanted)]
+
+    assert compared > EXPECTED / 2
+    assert differ == []
+
+
+def expected_of(row: Row) -> Expected:
+    return Expected(
+        arm="arm",
+        verdict=row["verdict"],
+        speedup=row["speedup"],
+        low=row["low"],
+        high=row["high"],
+        basis=row["basis"] if row["basis"] in TIERS else "predicted",
+    )
+
+
+def shortened(found: Expected) -> Expected:
+    figures = {name: short(getattr(found, name)) for name in ("speedup", "low", "high")}
+    return replace(found, **figures)  # type: ignore[arg-type]
+
+
+EVIDENCE = json.loads(resources.files("answers").joinpath("evidence.json").read_bytes())
+
+
+def read_by_hand(model: str, machine: str, quantisation: str | None) -> dict[str, Row]:
+    """What people found with each method: the median over them at the depth that most tried.
+
+    Only figures of the `quantisation` count where one is given: of a model that is not whole there.
+    """
+    card = card_of(machine)
+    found: dict[str, list[Row]] = defaultdict(list)
+    for (
+        tier,
+        name,
+        cards,
+        _,
+        backend,
+        of,
+        bits,
+        _,
+        _,
+        _,
+        person,
+        people,
+        _,
+        rows,
+        doubts,
+    ) in EVIDENCE:
+        if (of, cards) != (model, 1) or card not in (name, name.removesuffix(" 2 threads")):
+            continue
+        if quantisation is not None and bits != quantisation:
+            continue
+        place = {"tier": tier, "backend": backend, "bits": bits, "people": people, "doubts": doubts}
+        for method, depth, draft, task, speedup, *_ in rows:
+            figure = {"depth": depth, "draft": draft, "task": task, "speedup": speedup}
+            found[method].append({**place, **figure, "person": person})
+    return {method: middle(rows, quantisation_of(model)) for method, rows in found.items()}
+
+
+@cache
+def card_of(machine: str) -> str:
+    """What the evidence calls it."""
+    return rig_of(computer_of(WORDS[machine])).card
+
+
+def quantisation_of(model: str) -> str | None:
+    preset = preset_named(model)
+    return preset.quantisation if preset else None
+
+
+def middle(rows: list[Row], own: str | None) -> Row:
+    tier = next(tier for tier in TIERS if any(row["tier"] == tier for row in rows))
+    rows = [row for row in rows if row["tier"] == tier]
+    rows = [row for row in rows if row["backend"] in ("cuda", "cpu")] or rows
+    rows = [row for row in rows if "confounded" not in row["doubts"]] or rows
+    rows = [row for row in rows if row["task"] == "all"] or rows
+    rows = [row for row in rows if row["bits"] == own] or rows
+    tried: dict[tuple[int | None, str | None], dict[str, list[float]]] = {}
+    for row in rows:
+        people = tried.setdefault((row["depth"], row["draft"]), {})
+        people.setdefault(row["person"], []).append(math.log(row["speedup"]))
+    (depth, _), people = max(tried.items(), key=lambda each: (len(each[1]), over(each[1])))
+    return {"tier": tier, "depth": depth, "people": len(people), "speedup": over(people)}
+
+
+def over(people: dict[str, list[float]]) -> float:
+    """The median over people of each one's median."""
+    return math.exp(median(median(each) for each in people.values()))
+
+
+def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -> None:
+    compared = 0
+
+    for (key, machine), row in sorted(written.rows.items()):
+        # A model that the card does not hold as a whole is compared with its own file only.
+        partly = quantisation_of(written.names[key]) if row["fits"] != "yes" else None
+        found = read_by_hand(key, machine, partly)
+        gained = {name for name, each in found.items() if each["speedup"] >= 1}
+        if row["people"] is None:
+            # Methods that need a file are left out where none is listed.
+            assert {name for name in gained if METHODS[name].draft != "required"} == set()
+            continue
+        compared += 1
+        own = found[row["method"]]
+        assert (row["basis"], row["people"]) == (own["tier"], own["people"]), (key, machine)
+        assert row["depth"] == own["depth"] or own["depth"] is None
+        assert row["speedup"] == pytest.approx(own["speedup"], rel=5e-4), (key, machine)
+
+    assert compared > 20
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_fits_holds_all_of_its_buffers(written: Written) -> None:
+    rng = random.Random(7)  # noqa: S311 - questions of a test
+
+    for key, machine in rng.sample(sorted(written.rows), FITTING):
+        if written.names[key] in REFUSED:
+            continue
+        row, found = written.rows[key, machine], asked(written.names[key], WORDS[machine]).asked
+        case, placement = found.case, found.found.placement
+        held = [each.total() for each in found.found.devices] if case.devices else []
+        host = found.found.host.total() + (sum(held) if case.unified else 0)
+        free = [each.free_mib for each in (*case.devices, case.host)]
+        if row["fits"] == "no":
+            # A GiB is kept free, and weights by name may be 8 % larger.
+            assert any(map(gt, [1.1 * mib + 2048 for mib in (*held, host)], free))
+        else:
+            whole = placement.layers == case.target.placed_layers and not placement.cpu_experts
+            assert all(map(le, (*held, host), free))
+            assert row["fits"] == ("yes" if whole or not case.devices else "partly")
