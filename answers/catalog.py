@@ -24,7 +24,7 @@ from answers.presets import (
 )
 from answers.quantisations import quantisation_of
 from answers.rounds import YieldCurve
-from answers.shapes import facts_of, scaled, shape_of, shapes
+from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named
 from schemas.vocabulary import METHODS, say
 
@@ -154,8 +154,11 @@ def usual_draft(name: str, target: PlannedModel) -> Preset | None:
     """The draft that people use with a target; else the relative of about a billion weights."""
     known = default_draft(name)
     shape = shape_of(target.facts.name)
-    if known is not None or shape is None:
-        return known
+    return known if known is not None or shape is None else _small_relative(shape)
+
+
+@cache
+def _small_relative(shape: ShapeRow) -> Preset | None:
     small = [
         each
         for each in shapes()
