@@ -143,21 +143,27 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The figure in the middle, with the interval that belongs to it."""
+    """The figure in the middle, with its interval, else that of one more person."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
-    low, high = figure.low or middle, figure.high or middle
+    low, high = figure.low, figure.high
+    if low is None or high is None:
+        low, high = middle / _one_more(1), middle * _one_more(1)
     return _found(pairs, report, figure, bounds=(middle, low, high), lost=lost)
 
 
 def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
     """The median over people, with the interval for one more person."""
     middle = _over_people(pairs)
-    count = _people(pairs)
-    reach = math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / count))
+    reach = _one_more(_people(pairs))
     report, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
     bounds = (middle, middle / reach, middle * reach)
     return _found(pairs, report, figure, bounds=bounds, lost=lost)
+
+
+def _one_more(people: int) -> float:
+    """The 90 % half-width, as a factor, of what one more than so many people will find."""
+    return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
 def _found(
