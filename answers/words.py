@@ -106,6 +106,8 @@ def _why(found: Answer) -> str | None:
     judged = found.judged
     if judged is None or judged.gain is None or judged.speculation is None:
         return None
+    if not found.asked.fits:
+        return None  # the verdict says what is missing
     if judged.figures is not None:
         return f"Why: {_people(judged.figures)}."
     chance = judged.speculation.chances()[1]
@@ -145,7 +147,7 @@ def _losses(found: Answer) -> str | None:
     lost = [
         f"{_way(each)} ({say.times(each.gain.estimate)} {_known(each)})"
         for each in found.options
-        if each is not found.judged and each.gain
+        if found.asked.fits and each is not found.judged and each.gain
         if (each.figures and each.figures.lost) or each.gain.estimate < _ABOUT_EVEN
     ]
     return f"Slower: {say.listed(lost)}." if lost else None
@@ -188,11 +190,9 @@ def _memory_name(found: Answer) -> str:
 
 def _missing(asked: PlanOption) -> str:
     """What it needs and what there is, at the place that is too small."""
-    places = zip(
-        (*asked.case.devices, asked.case.host),
-        (*asked.found.devices_need, asked.found.host_needs),
-        strict=False,
-    )
+    # Without devices there is still one placement, which needs nothing.
+    devices = zip(asked.case.devices, asked.found.devices_need, strict=False)
+    places = (*devices, (asked.case.host, asked.found.host_needs))
     short = [
         f"{memory.name} has {_gib(memory.free_mib)} GiB free and would need {_gib(need)}"
         for memory, need in places

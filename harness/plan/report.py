@@ -32,11 +32,11 @@ def show(found: Answer, screen: Console, server: Path | None = None, *, details:
     said = sentences(found)
     for number, line in enumerate(said.lines()):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
-    screen.print()
-    for line in _commands(found, server):
+    below = [*_commands(found, server), *([said.instead] if said.instead else [])]
+    if below:
+        screen.print()
+    for line in below:
         screen.print(Text(line), soft_wrap=True)
-    if said.instead:
-        screen.print(Text(said.instead), soft_wrap=True)
     if details:
         _show_details(found, screen)
     screen.print()
