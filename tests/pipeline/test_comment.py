@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from estimates.model import AnswerLength, Flag, Interval
 from pipeline.intake import comment, reply
+from pipeline.intake.expectation import Expected
 from pipeline.intake.neighbours import positions
 from pipeline.intake.reply import (
     Position,
@@ -121,6 +122,37 @@ def test_the_position_has_both_figures() -> None:
         "Faster than 3 of 5 results of this method on the same device and backend (`plain`, "
         "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text
     )
+
+
+@pytest.mark.parametrize(
+    ("basis", "known"),
+    [("predicted", "predicted"), ("published", "published"), ("imported", "already measured")],
+)
+def test_what_was_expected_is_quoted_beside_what_was_measured(basis: str, known: str) -> None:
+    arm = understanding().arms[0]
+    overall = replace(arm.results[0], speedup=1.52, interval=None)
+    expected = Expected(
+        arm="plain", verdict="Probably", speedup=1.4, low=1.1, high=1.9, basis=basis
+    )
+    given = Result(
+        file="x.json",
+        understood=understanding(arms=(replace(arm, results=(overall,)),)),
+        expected=(expected,),
+    )
+
+    text = comment.body(reply.from_bytes(reply.to_bytes(replace(page("x"), results=(given,)))))
+
+    quoted = f"Before this result: {known} 1.40× \\[1.10, 1.90] (Probably), measured 1.52×."
+    assert quoted in text.splitlines()
+
+
+def test_nothing_is_quoted_where_nothing_was_expected() -> None:
+    other = Expected(arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted")
+    given = Result(file="x.json", understood=understanding(), expected=(other,))
+
+    text = comment.body(replace(page("x"), results=(given,)))
+
+    assert "Before this result" not in text
 
 
 def test_a_row_has_both_rates_their_speedup_and_the_whole_request() -> None:
