@@ -130,8 +130,6 @@ def computer_of_parts(
     if unified:
         cards, host = _sharing(unified[0], host, words)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
-    if unified and not rates:  # graphics of a processor read at the host's rate
-        rates = [ASSUMED_HOST_GB_PER_S]
     return Computer(
         unified=bool(unified),
         devices=cards,
@@ -141,6 +139,7 @@ def computer_of_parts(
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
             cores=cores,
+            unified=bool(unified),
         ),
         notes=tuple(_assumed(() if unified else cards, host)),
         processor=processor,

@@ -24,7 +24,7 @@ SHARING = re.compile(
 )
 SHARED_SHARE = 0.75
 CONTEXT_STEP = 256
-LONGEST_CONTEXT = 1 << 21
+LONGEST_CONTEXT = 1 << 18  # of a model whose own is not known
 # How much of a model a machine holds, as it is printed: all layers on the devices (in main memory
 # where there is no device), some layers or experts in main memory, or not even that.
 Extent = Literal["yes", "partly", "no"]

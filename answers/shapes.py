@@ -39,7 +39,8 @@ class ShapeRow:
     `full_every`: one of so many layers attends to the whole context; the others have a sliding
     `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix embeds and puts out
     tokens. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
-    built-in multi-token prediction head, in files that contain it.
+    built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
+    that the newest model of this shape was trained for.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ShapeRow:
     groups: int = 0
     gated: bool = False
     head_layers: int = 0
+    context_tokens: int | None = None
     error: float = 0.0
 
     @property
@@ -109,6 +111,7 @@ def facts_of(
         embedding_bytes=matrix * (bits.output if shape.tied else bits.embedding),
         output_bytes=matrix * bits.output,
         tied=shape.tied,
+        context_tokens=shape.context_tokens,
         weights_error=None if quantisation is None else quantisation.error + shape.error,
     )
     return facts if file_bytes is None else scaled(facts, file_bytes=file_bytes)

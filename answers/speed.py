@@ -82,6 +82,7 @@ class MachineSpeed:
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     wider_step: float = WIDER_STEP
+    unified: bool = False  # the devices are graphics that read main memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,8 @@ def step_ms(
 
 def device_rate(machine: MachineSpeed) -> float:
     """GB/s that the devices reach: as results of them say, else a share of the nominal rate."""
-    nominal = machine.device_gb_per_s or ASSUMED_GB_PER_S
+    assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
+    nominal = machine.device_gb_per_s or assumed
     return machine.device_reached_gb_per_s or nominal * EFFICIENCY
 
 
@@ -201,7 +203,8 @@ def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
     """The bandwidths that are needed and unknown."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
-    if step.device and device is None:
+    if step.device and device is None and not machine.unified:
         yield f"{ASSUMED_GB_PER_S:g} GB/s"
-    if step.host + step.host_experts and host is None:
+    reads_host = step.host + step.host_experts or (machine.unified and device is None)
+    if reads_host and host is None:
         yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"

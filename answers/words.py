@@ -194,7 +194,7 @@ def _missing(asked: PlanOption) -> str:
     devices = zip(asked.case.devices, asked.found.devices_need, strict=False)
     places = (*devices, (asked.case.host, asked.found.host_needs))
     short = [
-        f"{memory.name} has {_gib(memory.free_mib)} GiB free and would need {_gib(need)}"
+        f"{'main memory' if memory is asked.case.host else memory.name} has {_gib(memory.free_mib)} GiB free and would need {_gib(need)}"
         for memory, need in places
         if need > memory.free_mib
     ]

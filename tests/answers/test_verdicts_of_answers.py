@@ -175,7 +175,9 @@ def test_where_nothing_fits_no_command_is_given() -> None:
     found = with_details(answer(asked(words=MachineWords(gpus=("none",), ram=4))))
 
     assert found.command is None
-    assert printed(found).startswith("No: it does not fit: host has 2.0 GiB free and would need ")
+    assert printed(found).startswith(
+        "No: it does not fit: main memory has 2.0 GiB free and would need "
+    )
     assert "Use it" not in printed(found)
 
 

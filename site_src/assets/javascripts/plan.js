@@ -177,8 +177,8 @@ const fit = (file, model, asked) => {
 };
 
 const largestContext = (file, model, asked, { layers, experts }) => {
-  const { step, longest } = file.rules;
-  const most = Math.floor(longest / step);
+  const { step } = file.rules;
+  const most = Math.floor(model.longest / step);
   const fits = (count) => {
     const found = project(file, model, { ...asked, context: count * step }, layers, experts);
     return found.deviceFits && found.hostFits;

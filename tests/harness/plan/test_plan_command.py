@@ -134,7 +134,7 @@ def test_a_file_that_fits_in_no_way_is_told_the_quantisation_that_does() -> None
     text = call("--target", "qwen3.5-27b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16").stdout
     words = " ".join(text.split())
 
-    assert words.startswith("No: it does not fit: host has 14.0 GiB free and would need ")
+    assert words.startswith("No: it does not fit: main memory has 14.0 GiB free and would need ")
     assert "Take a smaller quantisation or another model." in words
     assert "Faster without a draft: no draft, weights in Q5_K_M, about " in words
     assert "Use it:" not in words
