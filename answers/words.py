@@ -190,13 +190,16 @@ def _memory_name(found: Answer) -> str:
 
 def _missing(asked: PlanOption) -> str:
     """What it needs and what there is, at the place that is too small."""
+    case, found = asked.case, asked.found
     # Without devices there is still one placement, which needs nothing.
-    devices = zip(asked.case.devices, asked.found.devices_need, strict=False)
-    places = (*devices, (asked.case.host, asked.found.host_needs))
+    needs = [
+        *((x.name, x.free_mib, need) for x, need in zip(case.devices, found.devices_need)),  # noqa: B905
+        ("main memory", case.host.free_mib, found.host_needs),
+    ]
     short = [
-        f"{'main memory' if memory is asked.case.host else memory.name} has {_gib(memory.free_mib)} GiB free and would need {_gib(need)}"
-        for memory, need in places
-        if need > memory.free_mib
+        f"{name} has {_gib(free)} GiB free and would need {_gib(need)}"
+        for name, free, need in needs
+        if need > free
     ]
     return f": {short[-1]}" if short else ""
 

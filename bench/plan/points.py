@@ -54,7 +54,7 @@ class Point:
     source: str
     quant: str = ""
     engine: str = ""
-    device: str = ""
+    device: str | None = None
     file_bytes: float | None = None
     setting: Setting = field(default_factory=Setting)
     has_head: bool = False
