@@ -21,7 +21,6 @@ from answers.kin import rig_of
 from answers.learned import learned
 from answers.machines import MachineWords
 from answers.presets import preset_named
-from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
@@ -35,7 +34,7 @@ from schemas.vocabulary import METHODS
 from tests.samples import sample
 
 QUESTIONS, EXPECTED, FITTING, MOST_BYTES = 500, 200, 100, 25_000
-FEWEST_CARDS = 120
+FEWEST_CARDS = 150
 TEXTS = ("says", "why", "losses", "room", "assumed", "use", "use_note", "measure")
 TIERS = ("measured", "imported", "published")
 Row = dict[str, Any]
@@ -133,23 +132,14 @@ def test_cards_classes_of_memory_and_processors_are_answered_for_every_model(
 @pytest.mark.usefixtures("alone")
 def test_the_terminal_gives_the_same_answer_to_the_same_words(written: Written) -> None:
     rng = random.Random(5)  # noqa: S311 - questions of a test
-    refused, differ = set(), []
+    differ = []
 
     for key, machine in rng.sample(sorted(written.rows), QUESTIONS):
         row, name = written.rows[key, machine], written.names[key]
-        try:
-            found = terminal_row(asked(name, WORDS[machine]))
-        except BadInputError:
-            refused.add(name)
-            continue
+        found = terminal_row(asked(name, WORDS[machine]))
         differ += [(name, machine, found, row)] if not found.items() <= row.items() else []
 
-    assert refused <= REFUSED
     assert differ == []
-
-
-# Models of the evidence that the terminal knows only with a quantisation.
-REFUSED = {"qwen2.5-coder-3b", "qwen3.8-27b-purusha"}
 
 
 def terminal_row(found: Answer) -> Row:
@@ -205,7 +195,8 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
 
 def test_the_comment_expects_what_the_file_says(written: Written) -> None:
     rng = random.Random(6)  # noqa: S311 - questions of a test
-    with_figures = [place for place, row in sorted(written.rows.items()) if row["people"]]
+    # Where people found something, predictions of other methods are corrected by it.
+    with_figures = [place for place in sorted(written.rows) if read_by_hand(*place, None)]
     compared, differ = 0, []
 
     for key, machine in (*rng.sample(sorted(written.rows), EXPECTED), *with_figures):
@@ -332,8 +323,6 @@ def test_what_fits_holds_all_of_its_buffers(written: Written) -> None:
     rng = random.Random(7)  # noqa: S311 - questions of a test
 
     for key, machine in rng.sample(sorted(written.rows), FITTING):
-        if written.names[key] in REFUSED:
-            continue
         row, found = written.rows[key, machine], asked(written.names[key], WORDS[machine]).asked
         case, placement = found.case, found.found.placement
         held = [each.total() for each in found.found.devices] if case.devices else []
