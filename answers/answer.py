@@ -42,8 +42,8 @@ _ABOUT_AS_FAST = 0.97
 class Question:
     """A model on a machine. `model` is its key in the evidence, `task` what it is asked for.
 
-    `reports` are of the model, on any machine. `ways` are what could draft for it; where one was
-    `named`, it is the only one. `layers` and `cpu_experts` are a placement that was asked for.
+    `reports` are of the model, on any machine. `ways` could draft for it, with the one that was
+    `named`, if any; `alone` asks for none. `layers` and `cpu_experts` are an asked placement.
     """
 
     name: str
@@ -53,7 +53,8 @@ class Question:
     setting: Setting
     reports: tuple[Report, ...]
     ways: tuple[Way, ...] = ()
-    named: bool = False
+    named: Way | None = None
+    alone: bool = False
     task: str | None = None
     quantisation: str | None = None
     layers: int | None = None
@@ -102,7 +103,7 @@ class Answer:
     @property
     def best(self) -> PlanOption:
         """The fastest with the target's file, or what was asked where that is about as fast."""
-        if not self.question.named and self.asked.fits:
+        if self.question.named is None and not self.question.alone and self.asked.fits:
             return self.asked
         target = self.asked.case.target
         others = [each for each in self.alternatives if each.case.target is target]
@@ -145,10 +146,11 @@ def answer(
         for way in question.ways
     ]
     options = _corrected(options, alone)
-    judged = max(options, key=_promise, default=None)
+    named = (each for each in options if question.named and each.way is question.named)
+    judged = next(named, None) if question.named else max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     helps = judged is not None and judged.gain is not None and judged.gain.estimate >= 1
-    chosen = question.named or (helps and RANKS[verdict] >= RANKS["Try it"])
+    chosen = question.named is not None or (helps and RANKS[verdict] >= RANKS["Try it"])
     asked = judged if judged is not None and chosen else alone
     if fixed and asked is alone:
         at = project(alone.case, fixed)
@@ -221,16 +223,18 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     """Predictions, as far off as the formulas are where people measured this card and model.
 
     The cost of a wider step is the card's with this model, so what one method shows of it holds for
-    the others. Drafts from the text hardly have it.
+    the others: by half with one person, by more with several. Drafts from the text hardly have it.
     """
-    off = [
-        math.log(each.gain.estimate / each.predicted.estimate)
-        for each in options
-        if each.figures and each.gain and each.predicted and _drafts(each)
-    ]
-    if not off:
+    known = [each for each in options if each.figures and each.predicted and _drafts(each)]
+    if not known:
         return options
-    factor = math.exp(median(off))
+    off = median(
+        math.log(each.figures.speedup / each.predicted.estimate)
+        for each in known
+        if each.figures and each.predicted
+    )
+    people = max(each.figures.people for each in known if each.figures)
+    factor = math.exp(off * people / (people + 1))
     return [
         scaled_gain(each, alone, factor) if each.figures is None and _drafts(each) else each
         for each in options

@@ -128,7 +128,7 @@ def ways_of(
             if way.source != "text":
                 way = replace(way, acceptance=acceptance)  # noqa: PLW2901
                 depths = (depth,) if depth else depths
-            ways.setdefault((way.method, way.name), replace(way, depths=depths))
+            ways.setdefault(way.key, replace(way, depths=depths))
     return tuple(ways.values())
 
 

@@ -51,6 +51,11 @@ class Way:
     draft_on_host: bool = False
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What tells ways apart: the method and what drafts."""
+        return self.method, self.name
+
+    @property
     def label(self) -> str:
         """What drafts, in a few words."""
         if self.source == "text":

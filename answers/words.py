@@ -55,7 +55,7 @@ def verdict(found: Answer) -> str:
     before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
     if not asked.fits:
         return f"No: it does not fit{_missing(asked)}."
-    if asked.gain is None and found.question.named and judged is None:
+    if asked.gain is None and found.question.alone:
         return f"Without a draft {before}."
     if asked.gain is not None:
         verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"

@@ -51,26 +51,30 @@ def question_of(
         target=target,
         computer=with_results(here, speed.results, target),
         setting=load.setting(0),
-        named=models.draft is not None,
+        alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
     )
-    if models.draft is None:
-        ways = catalog.ways_of(
-            models.target,
-            target,
-            figures_of(asked),
-            lambda name: _possible_draft(name, say),
-            depth=load.depth,
-            acceptance=speed.acceptance,
-        )
-    else:
-        ways = _named(models, load, target, speed.acceptance, say)
-    notes = (*target.notes, *(note for way in ways if way.draft for note in way.draft.notes))
+    named = None
+    if models.draft and not asked.alone:
+        named = _named(models, load, target, speed.acceptance, say)
+    # Depth and acceptance describe the draft that was named, not the other ways.
+    listed = catalog.ways_of(
+        models.target,
+        target,
+        () if asked.alone else figures_of(asked),
+        lambda name: _possible_draft(name, say),
+        depth=None if named else load.depth,
+        acceptance=None if named else speed.acceptance,
+    )
+    ways = tuple(way for way in listed if way.key != (named and named.key))
+    ways = () if asked.alone else (*ways, *filter(None, [named]))
+    drafts = [named] if named else ways
+    notes = (*target.notes, *(note for way in drafts if way.draft for note in way.draft.notes))
     notes += asked.computer.notes
-    return replace(asked, ways=ways, notes=tuple(dict.fromkeys(notes)))
+    return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:
@@ -104,11 +108,9 @@ def _named(
     target: PlannedModel,
     acceptance: float | None,
     say: Callable[[str], None],
-) -> tuple[Way, ...]:
-    """The one way that was named; none for `none`. Raises `BadInputError` where it cannot draft."""
+) -> Way:
+    """The way that was named. Raises `BadInputError` where it cannot draft."""
     draft, target_name = models.draft or "", models.target or ""
-    if draft.lower() == "none":
-        return ()
     method = _method(draft.lower(), models.draft_kind)
     source = source_of(method)
     model, name = None, ""
@@ -120,7 +122,7 @@ def _named(
     way = catalog.way_by(method, target_name, target, model, name)
     depths = (load.depth,) if load.depth else way.depths
     on_host = load.draft_gpu_layers == 0
-    return (replace(way, depths=depths, acceptance=acceptance, draft_on_host=on_host),)
+    return replace(way, depths=depths, acceptance=acceptance, draft_on_host=on_host)
 
 
 def _listed_drafter(

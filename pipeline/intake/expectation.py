@@ -70,11 +70,11 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         if way is None:
             continue
         # The other ways stay: what people measured with them corrects the prediction of this one.
-        others = (x for x in question.ways if (x.method, x.name) != (way.method, way.name))
-        found = answer(replace(question, ways=(*others, way)), details=False)
-        choice = next(each for each in found.options if each.way is way)
-        gain = choice.gain
-        if gain is None:
+        others = (each for each in question.ways if each.key != way.key)
+        asked = replace(question, ways=(*others, way), named=way)
+        choice = answer(asked, details=False).judged
+        gain = choice.gain if choice else None
+        if choice is None or gain is None:
             continue
         yield Expected(
             arm=arm.id,

@@ -162,7 +162,7 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     )
 
     found = answer(replace(question, ways=(large,)))
-    named = answer(replace(question, ways=(large,), named=True))
+    named = answer(replace(question, ways=(large,), named=large))
 
     assert (found.verdict, found.asked.speculation) == ("No", None)
     assert found.command is not None
