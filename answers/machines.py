@@ -10,6 +10,7 @@ from answers.model import Memory
 from answers.names import (
     NamedCard,
     card_key,
+    card_label,
     is_placeholder,
     machine_named,
     nearest_cards,
@@ -32,19 +33,6 @@ OWN_MEMORY_MIB = 2048
 # These always do, whatever their driver lists.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
 _ASSUMED_CARD_GIB = 8  # of a card whose memory is not known
-# Words of a table's name that are not printed in capitals, and one that lost its brand.
-_PRINTED = {
-    "ti": "Ti",
-    "super": "SUPER",
-    "vii": "Radeon VII",
-    "max": "Max",
-    "pro": "Pro",
-    "arc": "Arc",
-    "pcie": "PCIe",
-    "ada": "Ada",
-}
-_LONGEST_CAPITALS = 3
-_RADEON = re.compile(r"\d{3}m|\d{4}s|vega \d+")
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
@@ -91,7 +79,7 @@ def described_computer(words: MachineWords) -> Computer:
     if not words.gpus and words.vram:
         cards = [_card(f"card with {words.vram:g} GiB", words.vram * GIB, words)]
     own = [card for card in cards if not shares_memory(card.name)]
-    used, shared = (own, []) if own else (cards, cards)
+    shared = [] if own else cards
     ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
     if words.ram not in (None, ram) and not shared:
         notes.append(f"--gpu names {ram:g} GB of main memory, so --ram {words.ram:g} is not used")
@@ -99,16 +87,10 @@ def described_computer(words: MachineWords) -> Computer:
     if ram is None:
         ram = _DEFAULT_RAM_GIB
         notes.append(f"main memory is not stated; {ram:g} GB assumed, --ram sets it")
-    text = words.cpu or ""
-    transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
-    rate = words.ram_bandwidth
-    if rate is None and transfers:
-        rate = ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
-    cores = _CORES.search(text)
-    free = max(0.0, ram * GIB - SYSTEM_MIB)
+    cores = _CORES.search(words.cpu or "")
     found = computer_of_parts(
-        tuple(used),
-        Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate),
+        tuple(own or cards),
+        _host(ram, words),
         words,
         cores=int(cores[1]) if cores else None,
         unified=[card.name for card in shared],
@@ -162,19 +144,6 @@ def bandwidth_of(name: str) -> float | None:
     return devices().bandwidth_gb_per_s.get(card_key(name) or "")
 
 
-def card_label(key: str) -> str:
-    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
-    return " ".join(
-        _PRINTED.get(word)
-        or (
-            word.upper()
-            if len(word) <= _LONGEST_CAPITALS or any(map(str.isdigit, word))
-            else word.capitalize()
-        )
-        for word in ("radeon " * bool(_RADEON.fullmatch(key)) + key).split()
-    )
-
-
 def without_size(name: str) -> str:
     """The name of a card without the size that a person adds to it."""
     return _SIZE.sub("", name).strip()
@@ -192,6 +161,17 @@ def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
     """Bandwidth of main memory in GB/s, of millions of transfers per second."""
     return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
+
+
+def _host(gib: float, words: MachineWords) -> Memory:
+    """Main memory of so many GiB, with the rate that is given or follows from its kind."""
+    text = words.cpu or ""
+    transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
+    rate = words.ram_bandwidth
+    if rate is None and transfers:
+        rate = ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
+    free = max(0.0, gib * GIB - SYSTEM_MIB)
+    return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
 
 
 def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:

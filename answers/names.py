@@ -9,6 +9,7 @@ from functools import cache
 
 from estimates.roofline import devices, normalised
 from schemas.vocabulary import SPELLINGS
+from schemas.vocabulary.documents import document
 
 _NEAREST = 3
 
@@ -36,72 +37,30 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-_VARIANTS = _any_of(SPELLINGS.variants)
-# "rtx4060tisuper" is "rtx 4060 ti super"; other words are left as they are.
-_GLUED = re.compile(
-    rf"((?:{_any_of(SPELLINGS.families)})*)([a-z]{{0,2}}\d+[a-z]?)((?:{_VARIANTS})*)"
-)
-_VARIANT = re.compile(_VARIANTS)
-_PHRASE_MEANS = {re.sub(r"[\s-]", "", key): means for key, means in SPELLINGS.phrases.items()}
-_PHRASES = re.compile(
-    r"(?<![a-z0-9])(?:"
-    + _any_of(key.replace("-", " ") for key in SPELLINGS.phrases).replace(r"\ ", r"\s*")
-    + r")(?![a-z0-9])"
-)
+_TABLES = document("names", "answers")
 _GB = {unit: factor for unit, factor in SPELLINGS.memory_units.items() if factor >= 1}
-_RAM = _any_of(SPELLINGS.system_words)
-# A size with the word before it and after it: "RAM: 64 GB", "24 GB VRAM".
-_SIZE = re.compile(
-    rf"(?:\b({_RAM}|ddr\d\w?(?: \d{{4}})?)[\s:=]*)?"
-    rf"(?<![\w.])(\d+(?:[.,]\d+)?)\s*({_any_of(_GB)})(?![a-z0-9])"
-    rf"(?:\s+(?:(?:of|de|system|l?p?ddr\w*)\s+)*({_RAM}|l?p?ddr\d\w*)\b(?!(?: \d{{4}})? \d+ ?g))?"
-)
-# "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
-_BARE_SIZE = re.compile(r"(?:\bm\d|\d{3,4}).*\s(6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512)$")
-# What is neither a name nor a size: watts, cores, links, buses, how a model is split.
-_BESIDE = re.compile(
-    r"\b\d+\s*w(?:att)?\b|\b\d+\s*(?:cores?|threads?|channels?)\b(?:\s+gpu)?"
-    r"|\b[tpd]p\s*=?\s*\d\b"
-    r"|\bpci ?e\s*(?:gen\s*)?(?:\d(?:\.\d)?\s*)?x\d+|\bpci ?e\s*(?:gen\s*)?\d(?:\.\d)?"
-    r"|\b[lg]?p?ddr\d\w?(?:\s*\d{4})?\b|\b1\d(?:th|st|nd|rd)\s+gen\b"
-)
-_PROCESSOR = re.compile(
-    r"(?:amd |intel )?(?:ryzen(?: ai| pro| threadripper| [3579])*(?: hx)? \d{3,4}\w*"
-    r"|threadripper(?: pro)? \w+|epyc \w+|xeon\b[ \w]*?\d{4}\w*(?: v\d)?|celeron \w+"
-    r"|(?:core )?(?:ultra [3579] \d{3}\w*|i[3579] \d{4,5}\w*))|\b\d{4}x(?:3d)?\b"
-)
-_PROCESSOR_WORD = re.compile(rf"\b(?:{_any_of(SPELLINGS.processor_words)})\b")
-_GRAPHICS = re.compile(r"\b[id]?gpus?\b|\bapu\b")
-_COUNT = re.compile(
-    r"(?<![\w.])(\d)\s*[x*]\s*(?=[a-z\s]*\d|(?:nvidia )?titan)|(?<=[\s\d])x\s*(\d)(?![\w.])"
-    r"|^\s*(\d)\s+(?=[a-z]{2})"
-)
-_PARTS = re.compile(r"[+&,;]|\bplus\b|\band\b|\bund\b|\bet\b")
-# Words that a shorter name leaves out, or that a longer one adds without naming another card.
-_SOFT = frozenset(("rtx", "pcie", "sxm2", "sxm4", "hbm3", "blackwell", "workstation", "server"))
-_CHIP = re.compile(r"[a-z]{0,2}\d{3,4}[a-z]{0,2}|[a-z]\d{1,2}")
-_PLACEHOLDER = re.compile(
-    r".*\bdevice [0-9a-f]{4}\b.*"
-    r"|.*\d\w*(?: \w+)* ?(?<! w)/ ?(?:[a-z]+ )*[a-z]{0,2}\d{2,4}(?!\d*\s*gi?b).*"
-    r"|.*\b(?:basic (?:display|render)|vga|svga|llvmpipe|virtio|qxl|aspeed|virtual|lavapipe)\b.*"
-)
-_NO_NAME = frozenset((*SPELLINGS.makers, "ati", "device", "adapter", "unknown", "igpu"))
-# A name that says nothing about the card: its family, where the rest tells it.
-_FAMILIES = frozenset(SPELLINGS.families) - {"quadro", "vega", "rtx"}
-_NO_GPU = re.compile(
-    r"\b(?:npu|tpu|trainium|inferentia|gaudi|ascend|pixel|adreno|mali|mig|not stated)\d?\b"
-)
+_LISTS = {name: getattr(SPELLINGS, name) for name in ("families", "variants", "system_words")}
+_LISTS |= {"processor_words": SPELLINGS.processor_words, "gigabytes": tuple(_GB)}
+_FOUND = {
+    name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
+    for name, pattern in _TABLES["patterns"].items()
+}
+_SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
+_MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
+_PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
+_JOINED = {key.replace(" ", ""): means for key, means in _MEANS.items()}
+_SOFT = frozenset(_TABLES["words"]["soft"])
+_FAMILIES = frozenset(SPELLINGS.families) - {*_TABLES["words"]["telling"]}
+_NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
 
 
 @cache
 def machine_named(text: str) -> NamedMachine:
     """What a text says about a machine: its cards, its main memory, its processor."""
     plain = _plain(text)
-    bare = re.sub(r"\((\s*(?:x ?\d|\d ?x|[\d.]+ ?gi?b?\b[^)]*))\)", r" \1 ", plain)
-    # "GA102 [GeForce RTX 3090]": a bus names the chip first.
-    bare = re.sub(r"^.*\[(?=[^]]*[a-z]{2}[^]]*\d{3})([^]]+)\].*$", r"\1", bare)
+    bare = _FOUND["after_chip"].sub(r"\1", _FOUND["in_brackets"].sub(r" \1 ", plain))
     outside = re.sub(r"\([^)]*\)", " ", bare)
-    if _PLACEHOLDER.fullmatch(text.lower()) or _NO_GPU.search(outside):
+    if _FOUND["placeholder"].fullmatch(text.lower()) or _FOUND["no_card"].search(outside):
         return NamedMachine(unknown=(text,))
     found = _read(outside)
     return found if found.cards or found.processor else _read(re.sub("[()]", " ", bare))
@@ -129,7 +88,17 @@ def is_placeholder(name: str) -> bool:
     """Whether a driver or a bus names no device: `AMD Device 7551`, or three cards of one id."""
     plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name.lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
-    return _PLACEHOLDER.fullmatch(plain) is not None or all(word in _NO_NAME for word in words)
+    return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
+
+
+def card_label(key: str) -> str:
+    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
+    words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
+    return " ".join(
+        _TABLES["printed"].get(word)
+        or (word.upper() if re.search(r"\d|^.{1,3}$", word) else word.capitalize())
+        for word in words
+    )
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
@@ -147,7 +116,7 @@ def _plain(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
     plain = re.sub(r"[\s\-\u2010-\u2015_/]+", " ", plain)
-    plain = _PHRASES.sub(lambda found: _PHRASE_MEANS[found[0].replace(" ", "")], plain)
+    plain = _PHRASES.sub(lambda found: _JOINED[found[0].replace(" ", "")], plain)
     return re.sub(r"[a-z]+", lambda word: SPELLINGS.words.get(word[0], word[0]), plain)
 
 
@@ -157,25 +126,25 @@ def _read(plain: str) -> NamedMachine:
     alone: list[tuple[int, float]] = []  # the card before, and a size
     unknown: list[str] = []
     ram = processor = None
-    for part in _PARTS.split(plain):
+    for part in _FOUND["parts"].split(plain):
         found = [(_gib(size), bool(size[1] or size[4])) for size in _SIZE.finditer(part)]
         ram = next((gib for gib, is_ram in found if is_ram), ram)
         own = [gib for gib, is_ram in found if not is_ram]
-        rest = _BESIDE.sub(" ", _SIZE.sub(" ", part)).strip()
-        if not own and (bare := _BARE_SIZE.search(rest)):
+        rest = _FOUND["beside"].sub(" ", _SIZE.sub(" ", part)).strip()
+        if not own and (bare := _FOUND["bare_size"].search(rest)):
             own, rest = [float(bare[1])], rest[: bare.start(1)]
-        named = _PROCESSOR.search(rest)
-        rest = _PROCESSOR.sub(" ", rest)
+        named = _FOUND["processor"].search(rest)
+        rest = _FOUND["processor"].sub(" ", rest)
         count = _COUNT.search(rest)
         words = _words(_COUNT.sub(" ", rest), _vocabulary())
-        key = _card(words, own)
+        key, graphics = _card(words, own), _FOUND["graphics"].search(rest)
         processor = named[0].strip() if named else processor
         if key is not None:
             times = int(next(filter(None, count.groups()))) if count else 1
             cards.append(NamedCard(key=key, count=times, gib=own[0] if own else None))
-        elif _PROCESSOR_WORD.search(rest) and not _GRAPHICS.search(rest):
+        elif not graphics and _FOUND["processor_word"].search(rest):
             processor = processor or "cpu"
-        elif not named and (words or (not own and _GRAPHICS.search(rest))):
+        elif not named and (words or (graphics and not own)):
             unknown.append(part.strip())
         elif own:
             alone.append((max(0, len(cards) - 1), own[0]))
@@ -228,8 +197,12 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
     """The words that tell cards apart: those of the table, and those that look like a chip."""
     found: list[str] = []
     for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
-        glued = _GLUED.fullmatch(word) if word not in vocabulary else None
-        parts = [glued[2], *_VARIANT.findall(glued[3])] if glued else [word.replace("gtx", "rtx")]
+        glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None
+        parts = (
+            [glued[2], *_FOUND["variant"].findall(glued[3])]
+            if glued
+            else [word.replace("gtx", "rtx")]
+        )
         found += ["rtx"] if glued and "tx" in glued[1] else []
         for part in " ".join(SPELLINGS.words.get(each, each) for each in parts).split():
             joined = f"{found[-1]}{part}" if found else part
@@ -242,7 +215,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
     boards = () if any(re.fullmatch(r"m\d", x) for x in found) else ("ultra",)
     names = [x for x in found if x not in (*SPELLINGS.makers, *numbers, *boards)]
     if vocabulary:
-        names = [x for x in names if x in vocabulary or _CHIP.fullmatch(x)]
+        names = [x for x in names if x in vocabulary or _FOUND["chip"].fullmatch(x)]
     return frozenset(x for x in names if x not in _FAMILIES) or frozenset(names)
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import duckdb
 import orjson
 
-from answers.machines import card_label
+from answers.names import card_label
 from answers.placement import SHARING
 from answers.shapes import quantisation_of, shape_of
 from estimates.model import ESTIMATOR
