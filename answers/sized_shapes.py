@@ -21,31 +21,12 @@ _SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-
 # Heads in a file of their own are no models of the size in their name.
 _NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
 _VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and what widths divide by
+# Of dense models and of mixtures: the width is a * billions ** b, the layers c * billions ** d; the
+# width of a layer's keys, and how many times the model's width that of its queries is.
+_DENSE, _MIXTURE = (1491, 0.415, 23.1, 0.244, 1024, 1), (1527, 0.131, 10.1, 0.352, 512, 2)
 _TIED_BELOW = 4  # billions; most smaller models have one matrix for both ends
 _EXPERTS = 256
 _TEXT = ("name", "match", "source")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """Powers of the billions of parameters, and the usual widths of keys and of queries."""
-
-    width: tuple[float, float]
-    depth: tuple[float, float]
-    kv_width: int
-    queries: float
-
-    def embedding(self, billions: float) -> int:
-        scale, power = self.width
-        return max(_STEP, round(scale * math.pow(billions, power) / _STEP) * _STEP)
-
-    def layers(self, billions: float) -> int:
-        scale, power = self.depth
-        return max(1, round(scale * math.pow(billions, power)))
-
-
-_DENSE = _Rule(width=(1491, 0.415), depth=(23.1, 0.244), kv_width=1024, queries=1)
-_MIXTURE = _Rule(width=(1527, 0.131), depth=(10.1, 0.352), kv_width=512, queries=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +67,12 @@ def size_of(name: str) -> Size | None:
     for listed in _sizes():
         if re.search(listed.match, slug):
             return replace(listed, name=slug)
-    found = _SIZE.search(slug)
-    if found is None:
+    found = [*_SIZE.finditer(slug)]
+    if len(found) != 1:  # "a-3b or b-125m" is no size
         return None
-    billions = float(found[2]) / (1000 if found[3] == "m" else 1)
-    active = float(found[4]) if found[4] else None
+    _, number, unit, active_b = found[0].groups()
+    billions = float(number) / (1000 if unit == "m" else 1)
+    active = float(active_b) if active_b else None
     return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
 
 
@@ -110,13 +92,14 @@ def _sizes() -> tuple[Size, ...]:
 
 
 def _shape(size: Size) -> ShapeRow:
-    rule = _DENSE if size.active_b is None else _MIXTURE
-    embedding = size.embedding or rule.embedding(size.parameters_b)
-    layers = size.layers or rule.layers(size.parameters_b)
-    kv_width = size.kv_width or rule.kv_width
+    a, b, c, d, usual_kv, queries = _DENSE if size.active_b is None else _MIXTURE
+    width = a * math.pow(size.parameters_b, b)
+    embedding = size.embedding or max(_STEP, round(width / _STEP) * _STEP)
+    layers = size.layers or max(1, round(c * math.pow(size.parameters_b, d)))
+    kv_width = size.kv_width or int(usual_kv)
     kv_heads = max(1, kv_width // _HEAD)
     head = kv_width // kv_heads
-    heads = max(1, round(rule.queries * embedding / head))
+    heads = max(1, round(queries * embedding / head))
     parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW
     ends = 1 if tied else 2
     vocabulary = min(_VOCABULARY, int(parameters / (2 * ends * embedding)))

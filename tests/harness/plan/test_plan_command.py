@@ -165,6 +165,25 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
 
 
 @pytest.mark.parametrize(
+    ("target", "note"),
+    [
+        ("Owner/Foo-7B-GGUF:Q8_0", "foo-7b is not in our table of shapes; planned from the 7B in"),
+        ("nemotron 49b", "planned from the 49B in its name; weights to within 23%"),
+        ("glm-4.5-air:UD-Q4_K_XL", "planned from 106B-A12B (published configuration)"),
+    ],
+)
+def test_a_model_that_only_its_name_describes_is_planned_and_said(
+    target: str, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+
+    found = document("--target", target, "--gpu", "RTX 3090", "--ram", "128")
+
+    assert found["plain_tps"]["estimate"] > 1
+    assert any(note in warning for warning in found["warnings"])
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("--target", "none.gguf"), 2, "none.gguf does not exist"),
