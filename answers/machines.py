@@ -28,6 +28,7 @@ _CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32
+RATE_ASSUMED = "the bandwidth of"  # how a note on an assumed rate begins
 # A graphics unit that lists less uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # These always do, whatever their driver lists.
@@ -242,11 +243,11 @@ def _assumed(cards: Iterable[Memory], host: Memory) -> Iterator[str]:
     for card in dict.fromkeys(cards):
         if card.bandwidth_gb_per_s is None:
             yield (
-                f"the bandwidth of {card.name} is not known, so speeds assume "
+                f"{RATE_ASSUMED} {card.name} is not known, so speeds assume "
                 f"{ASSUMED_GB_PER_S:g} GB/s; --bandwidth sets it"
             )
     if host.bandwidth_gb_per_s is None:
         yield (
-            "the bandwidth of main memory is not known, so speeds assume "
+            f"{RATE_ASSUMED} main memory is not known, so speeds assume "
             f"{ASSUMED_HOST_GB_PER_S:g} GB/s; --ram-bandwidth sets it"
         )

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from answers.machines import Computer, without_size
+from answers.machines import RATE_ASSUMED, Computer, without_size
 from answers.model import ModelFacts
 from answers.names import card_key
 from answers.speed import starts_ms, weights_per_token
@@ -77,7 +77,7 @@ def with_rates(
         notes=tuple(
             note
             for note in computer.notes
-            if not (host and "main memory" in note) and not (device and "main" not in note)
+            if not (note.startswith(RATE_ASSUMED) and (host if "main memory" in note else device))
         ),
     )
 

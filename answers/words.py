@@ -7,6 +7,7 @@ from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.evidence import Found
 from answers.kin import Kin
+from answers.machines import RATE_ASSUMED
 from answers.learned import learned, logged_memory_error
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
@@ -214,7 +215,7 @@ def _assumed(found: Answer) -> str | None:
     notes = [
         note[:1].upper() + note[1:]
         for note in found.question.notes
-        if "the bandwidth of" not in note or ("main memory" in note) <= ("main memory" in read)
+        if not note.startswith(RATE_ASSUMED) or ("main memory" in note) <= ("main memory" in read)
     ]
     return f"Assumed: {'. '.join(notes)}." if notes else None
 

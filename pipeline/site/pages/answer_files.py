@@ -17,8 +17,9 @@ from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import Report
 from answers.listed import listed_models, question_by_name
-from answers.machines import Computer, MachineWords, card_label, described_computer
+from answers.machines import Computer, MachineWords, described_computer
 from answers.measure import measure_words
+from answers.names import card_label
 from answers.rates import Rate
 from answers.words import sentences
 from estimates.roofline import devices
