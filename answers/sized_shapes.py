@@ -26,6 +26,7 @@ _VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and what w
 _DENSE, _MIXTURE = (1491, 0.415, 23.1, 0.244, 1024, 1), (1527, 0.131, 10.1, 0.352, 512, 2)
 _TIED_BELOW = 4  # billions; most smaller models have one matrix for both ends
 _EXPERTS = 256
+ESTIMATED = "unknown"  # the architecture of such a shape
 _TEXT = ("name", "match", "source")
 
 
@@ -108,7 +109,7 @@ def _shape(size: Size) -> ShapeRow:
     shape = ShapeRow(
         name=size.name,
         match="",
-        architecture="unknown",
+        architecture=ESTIMATED,
         layers=layers,
         embedding=embedding,
         feed_forward=max(1, round(body / (3 * layers * embedding))),

@@ -7,8 +7,8 @@ from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.evidence import Found
 from answers.kin import Kin
-from answers.machines import RATE_ASSUMED
 from answers.learned import learned, logged_memory_error
+from answers.machines import RATE_ASSUMED
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import say

@@ -12,6 +12,7 @@ from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, fit
 from answers.presets import preset_named
 from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.computer import computer_of
@@ -71,7 +72,12 @@ def _free_mib(case: LoadPlan) -> float:
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
-    """How the vocabularies of two models differ, by size and maker; `None` where they do not."""
+    """How the vocabularies of two models differ, by size and maker; `None` where they do not.
+
+    A shape that was estimated from a size has a guessed vocabulary, which says nothing.
+    """
+    if ESTIMATED in (target.architecture, draft.architecture):
+        return None
     makers = {_MAKER.sub("", shape.name) for x in (target, draft) if (shape := shape_of(x.name))}
     if abs(target.vocabulary - draft.vocabulary) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
         return None

@@ -168,7 +168,7 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
     ("target", "note"),
     [
         ("Owner/Foo-7B-GGUF:Q8_0", "foo-7b is not in our table of shapes; planned from the 7B in"),
-        ("nemotron 49b", "planned from the 49B in its name; weights to within 23%"),
+        ("nemotron 49b", "planned from the 49B in its name; weights to within 23 %"),
         ("glm-4.5-air:UD-Q4_K_XL", "planned from 106B-A12B (published configuration)"),
     ],
 )
