@@ -27,7 +27,7 @@ from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.rounds import chance_of_gain
-from answers.speed import SpeedEstimate
+from answers.speed import MachineSpeed, SpeedEstimate
 from estimates.engine_commands import ServeLine
 
 Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
@@ -140,12 +140,7 @@ def answer(
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    by_method = {each.method: each for each in figures}
-    options: Sequence[PlanOption] = [
-        option(way, alone, speed, placed.of(way), by_method.get(way.method))
-        for way in question.ways
-    ]
-    options = _corrected(options, alone)
+    options = _options(question, alone, speed, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
@@ -155,6 +150,7 @@ def answer(
     if fixed and asked is alone:
         at = project(alone.case, fixed)
         asked = without_speculation(question.load, question.target, speed, at)
+    method = judged.way.method if judged and judged.way else ""
     found = Answer(
         question=question,
         verdict=verdict,
@@ -164,13 +160,27 @@ def answer(
         alone=alone,
         options=tuple(options),
         figures=figures,
-        kin=kin_of(question.reports, rig, question.task, judged.speculation.method)
-        if judged and judged.speculation
-        else None,
+        kin=kin_of(question.reports, rig, question.task, method),
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
     return with_details(found) if details else found
+
+
+def _options(
+    question: Question,
+    alone: PlanOption,
+    speed: MachineSpeed,
+    placed: Placements,
+    figures: Iterable[Found],
+) -> Sequence[PlanOption]:
+    """Every way, with the figures of its method in place of the prediction."""
+    by_method = {each.method: each for each in figures}
+    ways = (
+        option(way, alone, speed, placed.of(way), by_method.get(way.method))
+        for way in question.ways
+    )
+    return _corrected([*ways], alone)
 
 
 def with_details(found: Answer) -> Answer:

@@ -1,7 +1,7 @@
 """Make a question of the options of `plan`: the model, the machine, and what could draft."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,21 +60,31 @@ def question_of(
     named = None
     if models.draft and not asked.alone:
         named = _named(models, load, target, speed.acceptance, say)
-    # Depth and acceptance describe the draft that was named, not the other ways.
-    listed = catalog.ways_of(
-        models.target,
-        target,
-        () if asked.alone else figures_of(asked),
-        lambda name: _possible_draft(name, say),
-        depth=None if named else load.depth,
-        acceptance=None if named else speed.acceptance,
-    )
-    ways = tuple(way for way in listed if way.key != (named and named.key))
-    ways = () if asked.alone else (*ways, *filter(None, [named]))
+    ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
     drafts = [named] if named else ways
     notes = (*target.notes, *(note for way in drafts if way.draft for note in way.draft.notes))
     notes += asked.computer.notes
     return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
+
+
+def _ways(
+    asked: Question,
+    named: Way | None,
+    depth: int | None,
+    acceptance: float | None,
+    say: Callable[[str], None],
+) -> Iterator[Way]:
+    """All ways, the named one last; depth and acceptance describe that one where there is one."""
+    listed = catalog.ways_of(
+        asked.name,
+        asked.target,
+        figures_of(asked),
+        lambda name: _possible_draft(name, say),
+        depth=None if named else depth,
+        acceptance=None if named else acceptance,
+    )
+    yield from (way for way in listed if way.key != (named and named.key))
+    yield from filter(None, [named])
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:

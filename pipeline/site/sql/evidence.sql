@@ -1,7 +1,7 @@
 -- One row is one speedup of one request at a time, as `answers` looks it up: of a measured or
 -- imported cell, which stands for all people in it, or the median of what one person published
--- about a setting. Long prompts, several requests at once and answers too short to speak of are left
--- out. `confounded`: runs that differ in more than speculation.
+-- about a setting. Long prompts, several requests at once and answers too short to speak of are
+-- left out. `confounded`: runs that differ in more than speculation.
 with own as (
   select
     tier, device_label, device_kind, backend, target_label, quantisation, engine_label as engine,
