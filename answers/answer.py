@@ -144,9 +144,7 @@ def answer(
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
-    helps = judged is not None and judged.gain is not None and judged.gain.estimate >= 1
-    chosen = question.named is not None or (helps and RANKS[verdict] >= RANKS["Try it"])
-    asked = judged if judged is not None and chosen else alone
+    asked = judged if judged and (question.named or _helps(judged, verdict)) else alone
     if fixed and asked is alone:
         at = project(alone.case, fixed)
         asked = without_speculation(question.load, question.target, speed, at)
@@ -165,6 +163,12 @@ def answer(
         context_max_alone=_longest_context(placed, alone),
     )
     return with_details(found) if details else found
+
+
+def _helps(judged: PlanOption, verdict: Verdict) -> bool:
+    """Whether a way is to be switched on."""
+    gains = judged.gain is not None and judged.gain.estimate >= 1
+    return gains and RANKS[verdict] >= RANKS["Try it"]
 
 
 def _options(

@@ -61,9 +61,8 @@ def question_of(
     if models.draft and not asked.alone:
         named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
-    drafts = [named] if named else ways
-    notes = (*target.notes, *(note for way in drafts if way.draft for note in way.draft.notes))
-    notes += asked.computer.notes
+    drafts = [way.draft for way in ([named] if named else ways) if way.draft]
+    notes = (note for each in (target, *drafts, asked.computer) for note in each.notes)
     return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
 
 
