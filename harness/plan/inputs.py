@@ -61,8 +61,9 @@ def question_of(
     if models.draft and not asked.alone:
         named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
-    drafts = [way.draft for way in ([named] if named else ways) if way.draft]
-    notes = (note for each in (target, *drafts, asked.computer) for note in each.notes)
+    drafts = [way.draft for way in ([named] if named else ways)]
+    noted = (note for draft in drafts if draft for note in draft.notes)
+    notes = (*target.notes, *noted, *asked.computer.notes)
     return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
 
 
