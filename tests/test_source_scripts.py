@@ -5,6 +5,7 @@ the record that their `place` names. Elsewhere rows are counted, and `test_publi
 compares each value with what is printed beside it, such as the repeats of a median.
 """
 
+import csv
 import json
 import os
 import random
@@ -17,7 +18,15 @@ from typing import Any
 
 import pytest
 
-from tools.sources import dflash_mlx, draftbench, qwen38_alis_mlx, qwen38_rocm, qwen38_rtx4070ti
+from schemas.codec import encode
+from tools.sources import (
+    dflash_mlx,
+    draftbench,
+    qwen38_alis_mlx,
+    qwen38_rocm,
+    qwen38_rtx4070ti,
+    thc1006_v100,
+)
 from tools.sources.transcription import WrongInputError, digest, documents
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +58,11 @@ def rates(row: dict[str, Any]) -> dict[str, float]:
 
 def copy(source: str, path: str) -> Any:  # noqa: ANN401 - JSON of any shape
     return json.loads((COPIES / source / path).read_bytes())
+
+
+def without_tool(result: dict[str, Any]) -> str:
+    """A result as text, but for the version of this project that wrote it."""
+    return json.dumps(result | {"tool": None}, sort_keys=True)
 
 
 def of_draftbench(place: str) -> dict[str, float]:
@@ -146,6 +160,35 @@ def test_the_answers_of_the_rtx_4070_ti_are_those_of_the_two_imported_results() 
         ]
         times = sorted(answer["predicted_ms"] for answer in answers)
         assert times == sorted(trial["decode_ms"] for each in results for trial in each["trials"])
+
+
+def test_the_trials_of_the_v100s_are_the_rows_of_their_table() -> None:
+    results = [
+        json.loads(path.read_bytes())
+        for path in (ROOT / "results" / "community").glob("nvidia-tesla-v100--*")
+    ]
+    folder = COPIES / "thc1006-v100"
+
+    trials = [trial for each in results for trial in each["trials"]]
+
+    assert sorted(len(each["trials"]) for each in results) == [160, 160, *[240] * 3, *[360] * 3]
+    # Every round drafts at most the depth, and yields its accepted tokens and one.
+    assert all(
+        trial["rounds"] + trial["accepted"] + 1 == trial["output_tokens"] == 384
+        for trial in trials
+        if trial["arm"] != "baseline"
+    )
+    if folder.is_dir():
+        with (folder / thc1006_v100.TABLE).open(encoding="utf-8") as table:
+            rows = Counter(
+                (row["config"], float(row["predicted_ms"]), int(row["draft_n_accepted"]))
+                for row in csv.DictReader(table)
+            )
+        assert rows == Counter(
+            (trial["arm"], trial["decode_ms"], trial.get("accepted", 0)) for trial in trials
+        )
+        made = [encode(each) for each in thc1006_v100.results(folder).submissions]
+        assert {without_tool(each) for each in made} == {without_tool(each) for each in results}
 
 
 def test_no_pair_of_the_strix_halo_is_of_a_round_that_its_author_or_an_early_end_spoils() -> None:

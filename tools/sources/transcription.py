@@ -34,16 +34,21 @@ def digest(folder: Path, pattern: str) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
-    """The JSON files of a source by their path. Raises `WrongInputError` for any other copy."""
+def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
+    """The files of a source by their path. Raises `WrongInputError` for any other copy."""
     found = digest(folder, pattern)
     if found != expected:
         message = f"{folder}: the files {pattern} have the digest {found}, not {expected}"
         raise WrongInputError(message)
     return {
-        path.relative_to(folder).as_posix(): json.loads(path.read_bytes())
+        path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.glob(pattern))
     }
+
+
+def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
+    """The JSON files of a source by their path. Raises `WrongInputError` for any other copy."""
+    return {path: json.loads(held) for path, held in checked(folder, pattern, expected).items()}
 
 
 def figure(quantity: str, printed: float) -> Json:
