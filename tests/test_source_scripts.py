@@ -20,6 +20,7 @@ import pytest
 
 from schemas.codec import encode
 from tools.sources import (
+    arc_b70,
     dflash_mlx,
     draftbench,
     qwen38_alis_mlx,
@@ -36,6 +37,7 @@ SCRIPTS = {
     "dflash-mlx": dflash_mlx,
     "qwen38-alis-mlx": qwen38_alis_mlx,
     "qwen38-rocm": qwen38_rocm,
+    "arc-b70": arc_b70,
 }
 # Records read of each source, and rows taken: without and with speculation.
 TAKEN = {
@@ -43,6 +45,7 @@ TAKEN = {
     "dflash-mlx": (20, 20),
     "qwen38-alis-mlx": (48, 118),
     "qwen38-rocm": (9, 16),
+    "arc-b70": (22, 66),
 }
 DRAWN = 30
 
@@ -104,11 +107,24 @@ def of_rocm(place: str) -> dict[str, float]:
     return {"decode_tps": round(median(1000 / ms for ms in times), 2)}
 
 
+def of_arc(place: str) -> dict[str, float]:
+    path, mode, coordinate = place.split(", ")
+    (found,) = (
+        row
+        for row in copy("arc-b70", path)["rows"]
+        if (row["mode"], row["coordinate"]) == (mode, coordinate)
+    )
+    rate = {"decode_tps": found["client_post_first_tps"]["median"]}
+    accepted, drafted = found["mtp_accepted_tokens"], found["mtp_proposed_tokens"]
+    return rate | ({"acceptance_rate": round(accepted / drafted, 6)} if drafted else {})
+
+
 READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "draftbench": of_draftbench,
     "dflash-mlx": of_dflash_mlx,
     "qwen38-alis-mlx": of_alis,
     "qwen38-rocm": of_rocm,
+    "arc-b70": of_arc,
 }
 
 

@@ -6,11 +6,13 @@ source as its argument, and kept with the digest of that copy, so that every fig
     python -m tools.sources.draftbench path/to/draftbench
 """
 
+import csv
 import hashlib
 import json
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -51,9 +53,68 @@ def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
     return {path: json.loads(held) for path, held in checked(folder, pattern, expected).items()}
 
 
-def figure(quantity: str, printed: float) -> Json:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A row of a table in a text file: its line, the heading above, and its cells by column."""
+
+    path: str
+    number: int
+    heading: str
+    cells: Mapping[str, str]
+
+    def place(self, column: str) -> str:
+        return f"{self.path}, line {self.number}, {column}"
+
+
+def lines(folder: Path, pattern: str, expected: str) -> Iterator[Line]:
+    """The rows of the tables in Markdown and CSV files. Raises `WrongInputError` as above."""
+    for path, held in checked(folder, pattern, expected).items():
+        texts = held.decode().splitlines()
+        yield from _of_csv(path, texts) if path.endswith(".csv") else _of_markdown(path, texts)
+
+
+def _of_csv(path: str, texts: Sequence[str]) -> Iterator[Line]:
+    for number, cells in enumerate(csv.DictReader(texts), start=2):
+        yield Line(path=path, number=number, heading="", cells=cells)
+
+
+def _of_markdown(path: str, texts: Sequence[str]) -> Iterator[Line]:
+    heading, columns = "", list[str]()
+    for number, text in enumerate(texts, start=1):
+        if text.startswith("#"):
+            heading = text.strip("# ")
+        if not text.startswith("|"):
+            columns = []
+            continue
+        cells = [cell.strip(" *`") for cell in text.strip("| ").split("|")]
+        if not columns:
+            columns = cells
+        elif cells[0].strip("-: "):
+            named = dict(zip(columns, cells, strict=False))
+            yield Line(path=path, number=number, heading=heading, cells=named)
+
+
+def compared(
+    name: str, place: str, tps: float | str, arms: Iterable[Json], **shared: object
+) -> Iterator[Json]:
+    """A baseline, and the rows that are compared with it: `arms` say what is their own."""
+    baseline = f"{name}-plain"
+    rate = [figure("decode_tps", tps)]
+    facts = {"kind": "baseline", "method": "none", **shared}
+    yield stated(id=baseline, place=place, figures=rate, **facts)
+    for arm in arms:
+        yield stated(**{**shared, "kind": "speculation", "baseline_row": baseline, **arm})
+
+
+def figure(quantity: str, printed: float | str) -> Json:
     """A figure as the source prints it."""
-    return {"quantity": quantity, "value": printed, "as_printed": str(printed)}
+    value = float(printed) if isinstance(printed, str) else printed
+    return {"quantity": quantity, "value": value, "as_printed": str(printed)}
+
+
+def percentage(quantity: str, printed: float) -> Json:
+    """A share that the source prints as a percentage."""
+    return {"quantity": quantity, "value": round(printed / 100, 6), "as_printed": f"{printed}%"}
 
 
 def median_figure(quantity: str, repeats: Sequence[float]) -> Json:

@@ -1,0 +1,132 @@
+"""An Arc Pro B70 by SergiioB (MIT): MTP with vLLM's XPU build, two fine-tuned targets.
+
+The folder is a copy of the repository's results. Two of its files hold the same coordinates, a
+length of the prompt and one of the answer, without and with MTP: medians of five requests, a rate
+being the tokens after the first over the time after the first.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.sources.transcription import (
+    Json,
+    compared,
+    document,
+    documents,
+    figure,
+    main,
+    percentage,
+    stated,
+)
+
+DIGEST = "59d793265677162ecabfe0c53414275e76bb29ca54c84c1e2f0cc008b547f17e"
+MIXTURE = "results/prefill-decode-matrix-20260809-summary.json"
+DENSE = "results/qwen36-27/prefill-decode-matrix-20260809-dense27-summary.json"
+TARGETS: dict[str, Json] = {
+    MIXTURE: {
+        "name": "Qwen3.6-35B-A3B-uncensored-heretic",
+        "architecture": "moe",
+        "quantisation": "GPTQ-Int4",
+        "parameters_b": 35,
+        "active_parameters_b": 3,
+    },
+    DENSE: {
+        "name": "Qwen3.6-27B-uncensored-heretic-v2",
+        "architecture": "dense",
+        "quantisation": "GPTQ-Int4",
+        "parameters_b": 27,
+    },
+}
+PLAIN = "no-spec"
+ONCE = "One request at this length; five at the others."
+
+
+def transcribe(folder: Path) -> Json:
+    """Every coordinate that was measured without and with MTP."""
+    found = documents(folder, "results/**/*matrix-20260809*summary.json", DIGEST)
+    return document(
+        source={
+            "id": "arc-b70",
+            "title": "Intel Arc Pro B70 inference cookbook, prefill and decode matrices",
+            "publisher": "SergiioB",
+            "published_on": "2026-08-22",
+            "url": "https://github.com/SergiioB/intel-arc-pro-b70-inference-cookbook",
+            "author": "SergiioB",
+            "licence": "MIT",
+            "commit": "4ea5e596b3a01428b1416211cf3ecbde15b5bcda",
+            "taken": "22 coordinates of two targets without MTP and with 1, 2 and 4 tokens of it: "
+            "medians of the requests, acceptance, power limits.",
+            "left_out": [
+                "Prefill; agent sessions, whose rates are defined otherwise; cached prefixes.",
+                "Grids of llama.cpp without an arm with speculation, and of vLLM with no other.",
+                "The engine comparison: two engines with files of two kinds.",
+            ],
+            "note": "Self-reported. Each mode ran as a server of its own, one after the other, not "
+            "in turns. Fine-tuned targets, patched vLLM; the mixture at 165 W, the dense model at "
+            "230 W. Prompts are synthetic; temperature is not stated.",
+        },
+        rigs=[_rig(found[path]) for path in TARGETS],
+        rows=[row for path in TARGETS for row in _rows(path, found[path])],
+        day="2026-11-26",
+    )
+
+
+def _rig(report: Json) -> Json:
+    return {
+        "id": _rig_id(report),
+        "device": "gpu",
+        "gpu": "Arc Pro B70",
+        "gpu_vram_mib": 32768,
+        "gpu_power_limit_w": report["configured_power_cap_W"],
+        "cpu": "Ryzen 7 5700X3D",
+        "os": "linux",
+    }
+
+
+def _rig_id(report: Json) -> str:
+    return f"arc-pro-b70-{report['configured_power_cap_W']}w"
+
+
+def _rows(path: str, report: Json) -> Iterator[Json]:
+    name = "mixture" if path == MIXTURE else "dense"
+    cells = {(row["coordinate"], row["mode"]): row for row in report["rows"]}
+    for (coordinate, mode), plain in cells.items():
+        if mode != PLAIN or not coordinate.startswith("decode"):
+            continue
+        prompt, answer = (int(word[1:]) for word in coordinate.split("-")[-2:])
+        drafting = [cells[coordinate, f"mtp{depth}"] for depth in (1, 2, 4)]
+        yield from compared(
+            f"{name}-{coordinate}",
+            f"{path}, {PLAIN}, {coordinate}",
+            plain["client_post_first_tps"]["median"],
+            [_arm(f"{name}-{coordinate}", path, row) for row in drafting],
+            rig=_rig_id(report),
+            engine={"name": "vLLM", "version": report["stack"]["vllm"], "backend": "sycl"},
+            target=TARGETS[path],
+            settings=stated(
+                context_tokens=report["max_model_len"],
+                max_output_tokens=answer,
+                prompt_tokens=prompt,
+                concurrency=1,
+                kv_type=report["stack"].get("kv_cache_dtype"),
+                protocol=f"median of {plain['samples']} requests, seen by the client",
+            ),
+            note=ONCE if plain["samples"] == 1 else None,
+        )
+
+
+def _arm(name: str, path: str, row: Json) -> Json:
+    return {
+        "id": f"{name}-{row['mode']}",
+        "place": f"{path}, {row['mode']}, {row['coordinate']}",
+        "method": "mtp",
+        "n_max": int(row["mode"].removeprefix("mtp")),
+        "figures": [
+            figure("decode_tps", row["client_post_first_tps"]["median"]),
+            percentage("acceptance_rate", row["mtp_acceptance_pct"]),
+        ],
+    }
+
+
+if __name__ == "__main__":
+    main(transcribe)
