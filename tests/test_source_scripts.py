@@ -23,6 +23,7 @@ from tools.sources import (
     arc_b70,
     dflash_mlx,
     draftbench,
+    gemma4_m1max,
     qwen38_alis_mlx,
     qwen38_rocm,
     qwen38_rtx4070ti,
@@ -38,6 +39,7 @@ SCRIPTS = {
     "qwen38-alis-mlx": qwen38_alis_mlx,
     "qwen38-rocm": qwen38_rocm,
     "arc-b70": arc_b70,
+    "gemma4-m1max": gemma4_m1max,
 }
 # Records read of each source, and rows taken: without and with speculation.
 TAKEN = {
@@ -46,6 +48,7 @@ TAKEN = {
     "qwen38-alis-mlx": (48, 118),
     "qwen38-rocm": (9, 16),
     "arc-b70": (22, 66),
+    "gemma4-m1max": (29, 29),
 }
 DRAWN = 30
 
@@ -119,6 +122,20 @@ def of_arc(place: str) -> dict[str, float]:
     return rate | ({"acceptance_rate": round(accepted / drafted, 6)} if drafted else {})
 
 
+def of_table(source: str, place: str) -> tuple[str, str]:
+    """The line that a row names, and what stands in the column that it names."""
+    path, line, column = place.split(", ", 2)
+    texts = (COPIES / source / path).read_text("utf-8").splitlines()
+    at = int(line.removeprefix("line ")) - 1
+    if path.endswith(".csv"):
+        head, cells = (next(csv.reader([text])) for text in (texts[0], texts[at]))
+        return texts[at], cells[head.index(column)]
+    top = next(index for index in range(at, -1, -1) if not texts[index].startswith("|")) + 1
+    split = ([cell.strip(" *`") for cell in text.strip("| ").split("|")] for text in texts)
+    rows = list(split)
+    return texts[at], rows[at][rows[top].index(column)]
+
+
 READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "draftbench": of_draftbench,
     "dflash-mlx": of_dflash_mlx,
@@ -126,6 +143,8 @@ READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "qwen38-rocm": of_rocm,
     "arc-b70": of_arc,
 }
+# Sources of which a row names the line and the column of a table.
+TABLES = {"gemma4-m1max"}
 
 
 @pytest.mark.parametrize("source", SCRIPTS)
@@ -133,11 +152,15 @@ def test_figures_drawn_at_random_are_those_of_the_record_that_the_row_names(sour
     rows = published(source)["rows"]
     drawn = random.Random(source).sample(rows, min(DRAWN, len(rows)))  # noqa: S311 - a sample
 
-    if (COPIES / source).is_dir():
+    if (COPIES / source).is_dir() and source in TABLES:
+        for row in drawn:
+            _, cell = of_table(source, row["place"])
+            assert float(cell.split()[0]) == rates(row)["decode_tps"], row["id"]
+    elif (COPIES / source).is_dir():
         assert [rates(row) for row in drawn] == [
             pytest.approx(READERS[source](row["place"]), rel=1e-9) for row in drawn
         ]
-    assert all(re.search(r"\.json", row["place"]) for row in drawn)
+    assert all(re.search(r"\.(json|md|csv)", row["place"]) for row in drawn)
 
 
 @pytest.mark.parametrize("source", SCRIPTS)

@@ -98,7 +98,7 @@ def _rows(path: str, report: Json) -> Iterator[Json]:
         yield from compared(
             f"{name}-{coordinate}",
             f"{path}, {PLAIN}, {coordinate}",
-            plain["client_post_first_tps"]["median"],
+            figure("decode_tps", plain["client_post_first_tps"]["median"]),
             [_arm(f"{name}-{coordinate}", path, row) for row in drafting],
             rig=_rig_id(report),
             engine={"name": "vLLM", "version": report["stack"]["vllm"], "backend": "sycl"},

@@ -95,13 +95,12 @@ def _of_markdown(path: str, texts: Sequence[str]) -> Iterator[Line]:
 
 
 def compared(
-    name: str, place: str, tps: float | str, arms: Iterable[Json], **shared: object
+    name: str, place: str, rate: Json, arms: Iterable[Json], **shared: object
 ) -> Iterator[Json]:
     """A baseline, and the rows that are compared with it: `arms` say what is their own."""
     baseline = f"{name}-plain"
-    rate = [figure("decode_tps", tps)]
     facts = {"kind": "baseline", "method": "none", **shared}
-    yield stated(id=baseline, place=place, figures=rate, **facts)
+    yield stated(id=baseline, place=place, figures=[rate], **facts)
     for arm in arms:
         yield stated(**{**shared, "kind": "speculation", "baseline_row": baseline, **arm})
 

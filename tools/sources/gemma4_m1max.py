@@ -1,0 +1,180 @@
+"""An Apple M1 Max by Sunwood-ai-labs (Apache-2.0): DFlash with MLX, Gemma 4's MTP with LiteRT-LM.
+
+The folder is a copy of the repository's tables. DFlash's tokens are counted; those of LiteRT-LM are
+estimated from the length of the text, so that its rates are marked as approximate and stay out of
+comparisons.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+
+DIGEST = "8bda411dc8603917f8ceae8f59bd8894123e0d4a8e3792ea22a0bbb3a1b10c25"
+RIG = "apple-m1-max-64gb"
+MLX = {"name": "MLX", "backend": "metal"}
+LITERT = {"name": "LiteRT-LM", "version": "0.11.0.dev20260422"}
+QWEN = {"name": "Qwen3.5-4B", "architecture": "dense", "quantisation": "BF16", "parameters_b": 4}
+GEMMA = {"name": "Gemma 4 31B", "architecture": "dense", "quantisation": "4-bit"}
+GEMMA |= {"parameters_b": 31}
+DRAFTS = {"Qwen3.5-4B": "Qwen3.5-4B-DFlash", "Gemma 4 31B": "gemma-4-31B-it-DFlash"}
+# The block holds the token that is known and fifteen that are drafted.
+DEPTH = 15
+TASKS = {"math_step": "math", "json_structured": "json", "creative_open": "creative"}
+TASKS |= {"summarize": "summarization", "json": "json", "translation": "translation"}
+TASKS |= {"creative": "creative", "coding": "code"}
+# Files of single prompts: the most tokens of an answer, and what is to be known of the day.
+CASES = {
+    "2026-05-06-dflash-contrast-m1-max.md": (256, "One prompt, run once."),
+    "2026-05-07-dflash-coding-cases-m1-max.md": (320, "One prompt, run once."),
+    "2026-05-07-dflash-success-rerun-m1-max.md": (
+        256,
+        "One prompt, run once, on a machine that was slower by 37 to 49 % than the day before.",
+    ),
+}
+# The tables of one metric a line in the order of their file: target, task, prompts, tokens.
+SMOKES: tuple[tuple[Json, str | None, Json], ...] = (
+    (QWEN, "math", {"prompts": 8, "max_output_tokens": 128}),
+    (GEMMA, None, {"prompts": 4, "max_output_tokens": 128, "thinking": True}),
+    (GEMMA, "chat", {"prompts": 2, "max_output_tokens": 512, "thinking": True}),
+    (QWEN, "chat", {"prompts": 4, "max_output_tokens": 512}),
+)
+SMOKE_FILE = "2026-05-06-dflash-mlx-m1-max.md"
+MATRIX_FILE = "2026-05-06-task-matrix-m1-max.md"
+
+
+def transcribe(folder: Path) -> Json:
+    """Every pair of the tables, those with estimated tokens marked."""
+    found = list(lines(folder, "benchmarks/*.md", DIGEST))
+    return document(
+        source={
+            "id": "gemma4-m1max",
+            "title": "gemma4-mtp-benchmark, local runs on an M1 Max",
+            "publisher": "Sunwood-ai-labs",
+            "published_on": "2026-05-07",
+            "url": "https://github.com/Sunwood-ai-labs/gemma4-mtp-benchmark",
+            "author": "Sunwood-ai-labs",
+            "licence": "Apache-2.0",
+            "commit": "cdc548843bdddd7e6ac34d1491004d40abaffd44",
+            "taken": "14 pairs of DFlash with MLX, with the tokens of a round, and 15 pairs of "
+            "MTP with LiteRT-LM, marked as approximate.",
+            "left_out": [
+                "First runs of DFlash with one or two prompts.",
+                "The quick runs of LiteRT-LM, which the task matrix repeats.",
+                "A run of three rounds, which measured the same prompts again.",
+            ],
+            "note": "Not in turns, and the machine grew hot or was at work: three prompts of one "
+            "day were slower by 37 to 49 % on the next, and gained less. The tokens of LiteRT-LM "
+            "are estimated from the length of the text, each run once.",
+        },
+        rigs=[
+            {
+                "id": RIG,
+                "device": "gpu",
+                "gpu": "Apple M1 Max",
+                "unified_memory": True,
+                "cpu": "Apple M1 Max",
+                "ram_gib": 64,
+                "os": "macos",
+            },
+            {
+                "id": f"{RIG}-cpu",
+                "device": "cpu-only",
+                "cpu": "Apple M1 Max",
+                "ram_gib": 64,
+                "os": "macos",
+            },
+        ],
+        rows=[*_cases(found), *_smokes(found), *_matrix(found)],
+        day="2026-11-26",
+    )
+
+
+def _cases(found: Iterable[Line]) -> Iterator[Json]:
+    """A pair a line: single prompts with Qwen3.5-4B."""
+    for line in found:
+        path = Path(line.path)
+        if path.name not in CASES or "case" not in line.cells:
+            continue
+        limit, note = CASES[path.name]
+        case = line.cells["case"]
+        columns = {"plain": "baseline tok/s", "dflash": "DFlash tok/s", "length": "mean accepted"}
+        yield from _dflash(
+            f"{path.stem.removesuffix('-m1-max')}-{case.replace('_', '-')}",
+            {name: (line.place(column), line.cells[column]) for name, column in columns.items()},
+            QWEN,
+            TASKS.get(case, "code"),
+            {"prompts": 1, "max_output_tokens": limit, "temperature": 0},
+            note,
+        )
+
+
+def _smokes(found: Iterable[Line]) -> Iterator[Json]:
+    """A pair from four lines, a metric each: several prompts."""
+    metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
+    metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
+    names = ("plain", "dflash", "length")
+    for number, (target, task, settings) in enumerate(SMOKES):
+        rates = {
+            name: (line.place("Value"), line.cells["Value"].removesuffix(" tok/s"))
+            for name, line in zip(names, metrics[3 * number : 3 * number + 3], strict=True)
+        }
+        greedy = {"temperature": 0} if number == 0 else {}
+        yield from _dflash(f"smoke-{number + 1}", rates, target, task, {**settings, **greedy})
+
+
+def _dflash(
+    name: str,
+    rates: dict[str, tuple[str, str]],
+    target: Json,
+    task: str | None,
+    settings: Json,
+    note: str | None = None,
+) -> Iterator[Json]:
+    """A pair; `rates` are the place and the figure without, with, and the tokens of a round."""
+    (plain, tps), (place, drafted), (_, length) = (
+        rates[key] for key in ("plain", "dflash", "length")
+    )
+    arm = {
+        "id": f"{name}-dflash",
+        "place": place,
+        "method": "dflash",
+        "n_max": DEPTH,
+        "draft": {"name": DRAFTS[target["name"]]},
+        "figures": [figure("decode_tps", drafted), figure("tokens_per_round", length)],
+    }
+    shared = {"rig": RIG, "engine": MLX, "target": target, "task": task, "settings": settings}
+    yield from compared(name, plain, figure("decode_tps", tps), [arm], **shared, note=note)
+
+
+def _matrix(found: Iterable[Line]) -> Iterator[Json]:
+    """A pair a line: tasks with LiteRT-LM, whose tokens are estimated."""
+    about = {"qualifier": "about"}
+    for line in found:
+        if not line.path.endswith(MATRIX_FILE):
+            continue
+        size, place, *_ = line.heading.split()
+        name = f"litert-{size}-{place}-{line.cells['task']}".lower()
+        off, on = "off est tok/s", "on est tok/s"
+        arm = {
+            "id": f"{name}-mtp",
+            "place": line.place(on),
+            "method": "mtp",
+            "figures": [figure("decode_tps", line.cells[on]) | about],
+        }
+        yield from compared(
+            name,
+            line.place(off),
+            figure("decode_tps", line.cells[off]) | about,
+            [arm],
+            rig=RIG if place == "GPU" else f"{RIG}-cpu",
+            engine=LITERT | ({} if place == "GPU" else {"backend": "cpu"}),
+            target={"name": f"Gemma 4 {size}"},
+            task=TASKS.get(line.cells["task"]),
+            settings={"prompts": 2 if line.cells["task"] == "coding" else 1},
+            note="Tokens are estimated from the length of the text; one run.",
+        )
+
+
+if __name__ == "__main__":
+    main(transcribe)
