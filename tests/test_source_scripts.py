@@ -23,6 +23,9 @@ from tools.sources import (
     arc_b70,
     dflash_mlx,
     draftbench,
+    gb10_jkingston,
+    gb10_muse,
+    gb10_r0b0tlab,
     gemma4_m1max,
     qwen38_alis_mlx,
     qwen38_rocm,
@@ -40,6 +43,14 @@ SCRIPTS = {
     "qwen38-rocm": qwen38_rocm,
     "arc-b70": arc_b70,
     "gemma4-m1max": gemma4_m1max,
+    "gb10-muse": gb10_muse,
+    "gb10-jkingston": gb10_jkingston,
+    "gb10-r0b0tlab": gb10_r0b0tlab,
+}
+# Where a copy is, for those in a folder of several.
+FOLDERS = dict.fromkeys(SCRIPTS) | {
+    "gb10-jkingston": "gb10-qwen38/jkingston",
+    "gb10-r0b0tlab": "gb10-qwen38/r0b0tlab",
 }
 # Records read of each source, and rows taken: without and with speculation.
 TAKEN = {
@@ -49,6 +60,9 @@ TAKEN = {
     "qwen38-rocm": (9, 16),
     "arc-b70": (22, 66),
     "gemma4-m1max": (29, 29),
+    "gb10-muse": (25, 25),
+    "gb10-jkingston": (2, 4),
+    "gb10-r0b0tlab": (1, 2),
 }
 DRAWN = 30
 
@@ -62,8 +76,12 @@ def rates(row: dict[str, Any]) -> dict[str, float]:
     return {figure["quantity"]: figure["value"] for figure in row["figures"]}
 
 
+def folder_of(source: str) -> Path:
+    return COPIES / (FOLDERS[source] or source)
+
+
 def copy(source: str, path: str) -> Any:  # noqa: ANN401 - JSON of any shape
-    return json.loads((COPIES / source / path).read_bytes())
+    return json.loads((folder_of(source) / path).read_bytes())
 
 
 def without_tool(result: dict[str, Any]) -> str:
@@ -122,18 +140,25 @@ def of_arc(place: str) -> dict[str, float]:
     return rate | ({"acceptance_rate": round(accepted / drafted, 6)} if drafted else {})
 
 
-def of_table(source: str, place: str) -> tuple[str, str]:
-    """The line that a row names, and what stands in the column that it names."""
+def of_r0b0tlab(place: str) -> dict[str, float]:
+    path, *keys = place.split(", ")
+    report = copy("gb10-r0b0tlab", path)
+    found = report["comparison_vs_mtp_k3"][keys[0]][keys[1]] if keys[1:] else report[keys[0]]
+    speedup = {"speedup": report["dspark_speedup_vs_ar_c1"]} if "dspark_k7" in keys else {}
+    return {"decode_tps": found, **speedup}
+
+
+def of_table(source: str, place: str) -> str:
+    """What stands in the line and in the column that a row names."""
     path, line, column = place.split(", ", 2)
-    texts = (COPIES / source / path).read_text("utf-8").splitlines()
+    texts = (folder_of(source) / path).read_text("utf-8").splitlines()
     at = int(line.removeprefix("line ")) - 1
     if path.endswith(".csv"):
         head, cells = (next(csv.reader([text])) for text in (texts[0], texts[at]))
-        return texts[at], cells[head.index(column)]
+        return cells[head.index(column)]
     top = next(index for index in range(at, -1, -1) if not texts[index].startswith("|")) + 1
-    split = ([cell.strip(" *`") for cell in text.strip("| ").split("|")] for text in texts)
-    rows = list(split)
-    return texts[at], rows[at][rows[top].index(column)]
+    rows = [[cell.strip(" *`") for cell in text.strip("| ").split("|")] for text in texts]
+    return rows[at][rows[top].index(column)]
 
 
 READERS: dict[str, Callable[[str], dict[str, float]]] = {
@@ -142,9 +167,10 @@ READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "qwen38-alis-mlx": of_alis,
     "qwen38-rocm": of_rocm,
     "arc-b70": of_arc,
+    "gb10-r0b0tlab": of_r0b0tlab,
 }
 # Sources of which a row names the line and the column of a table.
-TABLES = {"gemma4-m1max"}
+TABLES = {"gemma4-m1max", "gb10-muse", "gb10-jkingston"}
 
 
 @pytest.mark.parametrize("source", SCRIPTS)
@@ -152,11 +178,12 @@ def test_figures_drawn_at_random_are_those_of_the_record_that_the_row_names(sour
     rows = published(source)["rows"]
     drawn = random.Random(source).sample(rows, min(DRAWN, len(rows)))  # noqa: S311 - a sample
 
-    if (COPIES / source).is_dir() and source in TABLES:
+    if folder_of(source).is_dir() and source in TABLES:
         for row in drawn:
-            _, cell = of_table(source, row["place"])
-            assert float(cell.split()[0]) == rates(row)["decode_tps"], row["id"]
-    elif (COPIES / source).is_dir():
+            rate = float(of_table(source, row["place"]).split()[0])
+            per_second = round(1000 / rate, 2) if "(ms)" in row["place"] else rate
+            assert per_second == rates(row)["decode_tps"], row["id"]
+    elif folder_of(source).is_dir():
         assert [rates(row) for row in drawn] == [
             pytest.approx(READERS[source](row["place"]), rel=1e-9) for row in drawn
         ]
@@ -170,8 +197,8 @@ def test_the_file_is_what_the_script_makes_of_the_copy(source: str) -> None:
     kinds = Counter(row["kind"] for row in rows)
 
     assert (kinds["baseline"], kinds["speculation"]) == TAKEN[source]
-    if (COPIES / source).is_dir():
-        assert SCRIPTS[source].transcribe(COPIES / source) == published(source)
+    if folder_of(source).is_dir():
+        assert SCRIPTS[source].transcribe(folder_of(source)) == published(source)
 
 
 def test_another_copy_of_a_source_is_refused(tmp_path: Path) -> None:

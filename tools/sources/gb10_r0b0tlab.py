@@ -1,0 +1,81 @@
+"""A GB10 by r0b0tlab (MIT): Qwen3.8-27B with vLLM, MTP of 3 tokens and DSpark of 7.
+
+The folder is a copy of the repository's summaries. One of them has a request alone without
+speculation and with both; more requests at once have no counterpart.
+"""
+
+from pathlib import Path
+
+from tools.sources.gb10_muse import GB10
+from tools.sources.transcription import Json, compared, document, documents, figure, main
+
+DIGEST = "67be8df0e8bff40cc1014f69ae345b313a1a48c1e11db7bcaf809e7c3a22ae9a"
+FILE = "dspark-perf.json"
+
+
+def transcribe(folder: Path) -> Json:
+    """The request alone."""
+    report = documents(folder, FILE, DIGEST)[FILE]
+    alone = report["comparison_vs_mtp_k3"]["dedicated-c1"]
+    arms = [
+        {
+            "id": "dedicated-mtp",
+            "place": f"{FILE}, dedicated-c1, mtp_k3",
+            "method": "mtp",
+            "n_max": 3,
+            "figures": [figure("decode_tps", alone["mtp_k3"])],
+        },
+        {
+            "id": "dedicated-dspark",
+            "place": f"{FILE}, dedicated-c1, dspark_k7",
+            "method": "other",
+            "n_max": 7,
+            "draft": {"name": "Qwen3.8-27B-DSpark"},
+            "figures": [
+                figure("decode_tps", alone["dspark_k7"]),
+                figure("speedup", report["dspark_speedup_vs_ar_c1"]),
+            ],
+            "note": "DSpark with a configuration adapted to vLLM.",
+        },
+    ]
+    return document(
+        source={
+            "id": "gb10-r0b0tlab",
+            "title": "Qwen3.8-27B NVFP4 on NVIDIA DGX Spark",
+            "publisher": "r0b0tlab",
+            "published_on": "2026-08-20",
+            "url": "https://github.com/r0b0tlab/qwen38-27b-nvfp4-sm121-vllm",
+            "author": "r0b0tlab",
+            "licence": "MIT",
+            "commit": "a96186f8973023365bddb34b6b34fa889d4c40ae",
+            "taken": "The median of a request alone: plain, MTP of 3 and DSpark of 7 tokens.",
+            "left_out": [
+                "2 to 8 requests at once and thinking, which have no counterpart without.",
+                "DFlash2, which ran in another image; quality; a server of others.",
+            ],
+            "note": "Medians without records, servers one after the other, on the author's own "
+            "build of vLLM and weights. Others saw servers of this machine differ by up to 15 % "
+            "from one start to the next.",
+        },
+        rigs=[GB10],
+        rows=compared(
+            "dedicated",
+            f"{FILE}, ar_baseline_c1",
+            figure("decode_tps", report["ar_baseline_c1"]),
+            arms,
+            rig="gb10",
+            engine={"name": "vLLM", "version": "0.27.2rc0-sm121", "backend": "cuda"},
+            target={
+                "name": "Qwen3.8-27B",
+                "architecture": "dense",
+                "quantisation": "NVFP4",
+                "parameters_b": 27,
+            },
+            settings={"max_output_tokens": 2048, "concurrency": 1, "kv_type": "fp8"},
+        ),
+        day="2026-11-26",
+    )
+
+
+if __name__ == "__main__":
+    main(transcribe)
