@@ -21,6 +21,7 @@ import pytest
 from schemas.codec import encode
 from tools.sources import (
     arc_b70,
+    cmp170hx,
     dflash_mlx,
     draftbench,
     gb10_jkingston,
@@ -46,6 +47,7 @@ SCRIPTS = {
     "gb10-muse": gb10_muse,
     "gb10-jkingston": gb10_jkingston,
     "gb10-r0b0tlab": gb10_r0b0tlab,
+    "cmp170hx": cmp170hx,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -63,6 +65,7 @@ TAKEN = {
     "gb10-muse": (25, 25),
     "gb10-jkingston": (2, 4),
     "gb10-r0b0tlab": (1, 2),
+    "cmp170hx": (34, 34),
 }
 DRAWN = 30
 
@@ -170,7 +173,7 @@ READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "gb10-r0b0tlab": of_r0b0tlab,
 }
 # Sources of which a row names the line and the column of a table.
-TABLES = {"gemma4-m1max", "gb10-muse", "gb10-jkingston"}
+TABLES = {"gemma4-m1max", "gb10-muse", "gb10-jkingston", "cmp170hx"}
 
 
 @pytest.mark.parametrize("source", SCRIPTS)

@@ -1,0 +1,171 @@
+"""Two modified CMP 170HX by Ciender (Apache-2.0): Qwen3.6-27B with SGLang, MTP of 3 steps.
+
+The folder is a copy of the repository's tables: records of the card sold with 10 GB, which has 40
+now, and the page on that sold with 8 GB, which has 64. Their memory was changed and their clocks
+differ: each is a device of its own. A rate is 1000 over the mean time of a token, of one stream.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tools.sources.transcription import Json, Line, compared, document, figure, lines, main, stated
+
+RECORDS, RECORDS_DIGEST = (
+    "results/serving-expanded-250w.csv",
+    "8f0c51606b10232c80fba11ca8e04d3065eb3b40115cb427439eb5492c20f828",
+)
+PAGE, PAGE_DIGEST = (
+    "CMP-170HX-8G.md",
+    "5ff3a43e0411273fbc3c776382368a6c3f00fa403f48bd648c1864367297f286",
+)
+MODEL = {"name": "Qwen3.6-27B", "architecture": "dense", "parameters_b": 27}
+MODIFIED = "A mining card whose memory was changed by its owner."
+RIGS: dict[str, Json] = {
+    "10g": {
+        "gpu": "CMP 170HX",
+        "gpu_vram_mib": 40960,
+        "gpu_driver": "610.43.02",
+        "gpu_power_limit_w": 250,
+        "os": "linux",
+    },
+    "8g": {"gpu": "CMP 170HX", "gpu_vram_mib": 65536},
+}
+# The page of the second card states neither the version of the engine nor the file of weights.
+ENGINES = {"10g": {"version": "0.5.16"}, "8g": {}}
+TARGETS = {"10g": MODEL | {"quantisation": "INT8"}, "8g": MODEL}
+ALL_ACCEPTED = "The page records 4.00 tokens a round in every cell."
+WORKLOADS: dict[str, Json] = {
+    "sharegpt": {"task": "chat", "note": "Prompts of ShareGPT."},
+    "longbench_v2": {"note": "Prompts of LongBench-v2 of 10954 to 22842 tokens."},
+}
+RATE = "steady_decode_tok_s"
+PROTOCOL = "1000 / mean time of a token"
+OFF, ON = "MTP-disabled", "MTP-enabled"
+
+
+def transcribe(folder: Path) -> Json:
+    """Every cell that ran without and with MTP."""
+    return document(
+        source={
+            "id": "cmp170hx",
+            "title": "CMP 170HX, SGLang and Qwen3.6 benchmarks",
+            "publisher": "Ciender",
+            "published_on": "2026-08-02",
+            "url": "https://github.com/Ciender/CMP-170HX-SGLang-Qwen3.6-Benchmarks",
+            "author": "Ciender",
+            "licence": "Apache-2.0",
+            "commit": "735feb152eaafd6b10242d1b2dae9801bc734c81",
+            "taken": "19 cells of the 10G card and 15 of the 8G card without and with MTP: mean "
+            "rates of one stream, tokens of a round.",
+            "left_out": [
+                "Prefill, power, throughput with the reading of the prompt.",
+                "An earlier short run at 250 W and figures at 120 W.",
+                "Real prompts on the 8G card, of which only that throughput is stated.",
+            ],
+            "note": "Mining cards with changed memory and unlocked power, PCIe 1.1 x4. Servers one "
+            "after the other, 3 requests a cell alone and 20 at four streams; random prompts where "
+            "no set is named.",
+        },
+        rigs=[
+            {"id": _rig(card), "device": "gpu", **facts, "note": MODIFIED}
+            for card, facts in RIGS.items()
+        ],
+        rows=[
+            *_of_records(list(lines(folder, RECORDS, RECORDS_DIGEST))),
+            *_of_page(lines(folder, PAGE, PAGE_DIGEST)),
+        ],
+        day="2026-11-26",
+    )
+
+
+def _of_records(found: list[Line]) -> Iterator[Json]:
+    keys = ("workload", "input_tokens", "output_tokens", "max_concurrency")
+    cells = [line for line in found if line.cells.get("steady_decode_tok_s")]
+    plain = {
+        tuple(line.cells[key] for key in keys): line
+        for line in cells
+        if line.cells["profile"].startswith("baseline")
+    }
+    for line in cells:
+        key = tuple(line.cells[key] for key in keys)
+        if line.cells["profile"].startswith("mtp"):
+            workload, prompt, answer, streams = key
+            yield from _pair(
+                f"10g-{'-'.join(key)}".replace("_", "-"),
+                (plain[key].place(RATE), plain[key].cells[RATE]),
+                (line.place(RATE), line.cells[RATE]),
+                line.cells["accept_length"],
+                {
+                    "settings": stated(
+                        prompt_tokens=int(prompt) if prompt.isdigit() else None,
+                        max_output_tokens=int(answer) if answer.isdigit() else None,
+                        concurrency=int(streams),
+                        prompts=int(line.cells["completed"]),
+                        temperature=0,
+                        protocol=PROTOCOL,
+                    ),
+                    **WORKLOADS.get(workload, {}),
+                },
+            )
+
+
+def _of_page(found: Iterable[Line]) -> Iterator[Json]:
+    for line in found:
+        columns = [f"{arm} {word}TPOT (ms)" for word in ("", "mean ") for arm in (OFF, ON)]
+        columns = [column for column in columns if column in line.cells]
+        if not columns:
+            continue
+        prompt, answer, *_ = line.cells.values()
+        streams = 4 if "four" in line.heading else 1
+        off, on = (
+            (line.place(column), f"{1000 / float(line.cells[column]):.2f}") for column in columns
+        )
+        yield from _pair(
+            f"8g-{prompt}-{answer}-{streams}",
+            off,
+            on,
+            line.cells["MTP acceptance length"],
+            {
+                "settings": {
+                    "prompt_tokens": int(prompt),
+                    "max_output_tokens": int(answer),
+                    "concurrency": streams,
+                    "prompts": 20 if streams > 1 else 3,
+                    "protocol": PROTOCOL,
+                },
+                "contributor": "9527 vincentdim",
+                "note": ALL_ACCEPTED,
+            },
+        )
+
+
+def _pair(
+    name: str, off: tuple[str, str], on: tuple[str, str], length: str, facts: Json
+) -> Iterator[Json]:
+    """A pair; `off` and `on` are a place and a rate each."""
+    card = name.partition("-")[0]
+    arm = {
+        "id": f"{name}-mtp",
+        "place": on[0],
+        "method": "mtp",
+        "n_max": 3,
+        "figures": [figure("decode_tps", on[1]), figure("tokens_per_round", length)],
+    }
+    yield from compared(
+        name,
+        off[0],
+        figure("decode_tps", off[1]),
+        [arm],
+        rig=_rig(card),
+        engine={"name": "SGLang", **ENGINES[card], "backend": "cuda"},
+        target=TARGETS[card],
+        **facts,
+    )
+
+
+def _rig(card: str) -> str:
+    return f"cmp-170hx-{card}-modified"
+
+
+if __name__ == "__main__":
+    main(transcribe)
