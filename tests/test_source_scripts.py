@@ -28,6 +28,7 @@ from tools.sources import (
     gb10_muse,
     gb10_r0b0tlab,
     gemma4_m1max,
+    lucebox,
     qwen38_alis_mlx,
     qwen38_rocm,
     qwen38_rtx4070ti,
@@ -48,6 +49,7 @@ SCRIPTS = {
     "gb10-jkingston": gb10_jkingston,
     "gb10-r0b0tlab": gb10_r0b0tlab,
     "cmp170hx": cmp170hx,
+    "lucebox": lucebox,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -66,6 +68,7 @@ TAKEN = {
     "gb10-jkingston": (2, 4),
     "gb10-r0b0tlab": (1, 2),
     "cmp170hx": (34, 34),
+    "lucebox": (121, 121),
 }
 DRAWN = 30
 
@@ -173,7 +176,7 @@ READERS: dict[str, Callable[[str], dict[str, float]]] = {
     "gb10-r0b0tlab": of_r0b0tlab,
 }
 # Sources of which a row names the line and the column of a table.
-TABLES = {"gemma4-m1max", "gb10-muse", "gb10-jkingston", "cmp170hx"}
+TABLES = {"gemma4-m1max", "gb10-muse", "gb10-jkingston", "cmp170hx", "lucebox"}
 
 
 @pytest.mark.parametrize("source", SCRIPTS)
