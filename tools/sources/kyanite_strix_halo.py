@@ -1,0 +1,138 @@
+"""A Strix Halo of 64 GB by KyaniteLabs (MIT): MTP and n-grams with llama.cpp, one large loss.
+
+The folder is a copy of logs of llama-server, one server an arm, the same prompts in the same order.
+A rate is that of the line `eval time`. Of the requests the second to the fifth are taken: the first
+is a warm-up, and those after them count, which is pure repetition.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.sources.transcription import Json, checked, compared, document, figure, main
+
+DIGEST = "da52a93223432aa8e63e99fe1d978f2845f6e465a4fac4e410edc96ff41178cb"
+DENSE, MIXTURE = "results/config-27b-2026-08-21/", "results/ornith-35b-2026-08-21/"
+BOTH = {"method": "other", "note": "MTP and n-grams (ngram-mod) together, up to 12 tokens."}
+# Of each target: its plain log, and those of the arms.
+RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
+    (
+        "27b",
+        {
+            "name": "Qwen3.8-27B",
+            "architecture": "dense",
+            "quantisation": "UD-Q4_K_XL",
+            "parameters_b": 27,
+        },
+        f"{DENSE}spec-sweep-server-off.log",
+        {
+            f"{DENSE}spec-sweep-server-mtp.log": {"method": "mtp", "n_max": 12},
+            f"{DENSE}spec-sweep-server-ngram.log": {
+                "method": "other",
+                "note": "N-grams (ngram-mod), up to 12 tokens.",
+            },
+            f"{DENSE}spec-sweep-server-mirror.log": BOTH,
+        },
+    ),
+    (
+        "ornith",
+        {
+            "name": "Ornith-1.5-35B-A3B",
+            "architecture": "moe",
+            "quantisation": "Q4_K_M",
+            "parameters_b": 35,
+            "active_parameters_b": 3,
+        },
+        f"{MIXTURE}ornith-window-server-B.log",
+        {f"{MIXTURE}ornith-window-server-A.log": BOTH},
+    ),
+)
+# The order of the requests after the warm-up; what the first of them asks is not stated.
+PROMPTS = ((None, 128), ("chat", 200), ("chat", 200), ("chat", 200))
+_RATE = re.compile(r" eval time = .*?, +([0-9.]+) tokens per second")
+_SHARE = re.compile(r"draft acceptance = ([0-9.]+)")
+
+
+def transcribe(folder: Path) -> Json:
+    """The requests of both targets, without and with each way of drafting."""
+    found = checked(folder, "results/*-2026-08-21/*-server-*.log", DIGEST)
+    logs = {path: held.decode().splitlines() for path, held in found.items()}
+    return document(
+        source={
+            "id": "kyanite-strix-halo",
+            "title": "Qwen3.8-27B on Strix Halo, logs of 2026-08-21",
+            "publisher": "KyaniteLabs",
+            "published_on": "2026-08-21",
+            "url": "https://github.com/KyaniteLabs/qwen38-27b-strix-halo",
+            "author": "KyaniteLabs",
+            "licence": "MIT",
+            "commit": "7fa3ca810c82c38e7d5a8ef4018d1d1853cec576",
+            "taken": "Four requests of two targets, plain and with MTP, n-grams or both: rates and "
+            "acceptance as the server prints them.",
+            "left_out": [
+                "Warm-ups, prompts that count, and runs with a long context, once each.",
+                "Texts, tables of times on the wall, an earlier sweep without logs.",
+            ],
+            "note": "One run an arm, servers one after the other, power mode balanced, up to 12 "
+            "tokens drafted everywhere, which is far for prose. The temperature is not stated.",
+        },
+        rigs=[
+            {
+                "id": "radeon-8060s-64gb",
+                "device": "gpu",
+                "gpu": "Radeon 8060S",
+                "unified_memory": True,
+                "ram_gib": 64,
+                "os": "linux",
+            }
+        ],
+        rows=[row for run in RUNS for row in _rows(logs, *run)],
+        day="2026-11-26",
+    )
+
+
+def _rows(
+    logs: dict[str, list[str]], name: str, target: Json, plain: str, arms: Json
+) -> Iterator[Json]:
+    for number, (task, limit) in enumerate(PROMPTS, start=1):
+        place, base = _request(logs, plain, number)
+        rows = []
+        for path, facts in arms.items():
+            where, figures = _request(logs, path, number)
+            arm = path.removesuffix(".log").rpartition("-")[2].lower()
+            rows.append(
+                {"id": f"{name}-{number}-{arm}", "place": where, "figures": figures, **facts}
+            )
+        yield from compared(
+            f"{name}-{number}",
+            place,
+            base[0],
+            rows,
+            rig="radeon-8060s-64gb",
+            engine={"name": "llama.cpp", "backend": "rocm"},
+            target=target,
+            task=task,
+            settings={
+                "context_tokens": 131072,
+                "max_output_tokens": limit,
+                "prompts": 1,
+                "kv_type": "q4_0",
+            },
+        )
+
+
+def _request(logs: dict[str, list[str]], path: str, number: int) -> tuple[str, list[Json]]:
+    """The place of a request in a log, its rate and its acceptance, if anything was drafted."""
+    texts = logs[path]
+    rates = [(at, match) for at, text in enumerate(texts) if (match := _RATE.search(text))]
+    rates = [(at, match) for at, match in rates if "prompt eval" not in texts[at]]
+    at, rate = rates[number]
+    end = rates[number + 1][0] if number + 1 < len(rates) else len(texts)
+    shares = [match[1] for text in texts[at:end] if (match := _SHARE.search(text))]
+    figures = [figure("decode_tps", rate[1])]
+    figures += [figure("acceptance_rate", share) for share in shares[:1]]
+    return f"{path}, line {at + 1}", figures
+
+
+if __name__ == "__main__":
+    main(transcribe)
