@@ -30,6 +30,7 @@ from tools.sources import (
     gemma4_m1max,
     kyanite_strix_halo,
     lucebox,
+    mlx_here_be_dragons,
     qwen38_alis_mlx,
     qwen38_rocm,
     qwen38_rtx4070ti,
@@ -52,6 +53,7 @@ SCRIPTS = {
     "cmp170hx": cmp170hx,
     "lucebox": lucebox,
     "kyanite-strix-halo": kyanite_strix_halo,
+    "mlx-here-be-dragons": mlx_here_be_dragons,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -72,6 +74,7 @@ TAKEN = {
     "cmp170hx": (34, 34),
     "lucebox": (121, 121),
     "kyanite-strix-halo": (8, 16),
+    "mlx-here-be-dragons": (5, 10),
 }
 DRAWN = 30
 

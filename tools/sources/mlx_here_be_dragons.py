@@ -1,0 +1,98 @@
+"""An Apple M5 Pro by here-be-dragons-ai (MIT-0): MTP and DFlash2 with mlx-vlm, five tasks.
+
+The folder is a copy of the repository's page, in German. One table has a task a line, without a
+draft and with both. Another holds estimates for a smaller machine, which are not taken.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+
+DIGEST = "dda81b993b5ff1fe841a6bb25d57c53729afe28bd2d62e344d19abb53002ec74"
+TASKS = {"JSON": "json", "Code": "code", "Tool-Call": "tools", "Prosa": "chat"}
+LONG = "Langkontext (5,8k)"
+BLOCKS = "Blocks of {} tokens."
+
+
+def transcribe(folder: Path) -> Json:
+    """The five lines of one table."""
+    found = lines(folder, "README.upstream.md", DIGEST)
+    return document(
+        source={
+            "id": "mlx-here-be-dragons",
+            "title": "Qwen3.8-27B (MLX 4bit) on Apple Silicon",
+            "publisher": "here-be-dragons-ai",
+            "published_on": "2026-08-21",
+            "url": "https://github.com/here-be-dragons-ai/mlx-qwen38-apple-silicon",
+            "author": "here-be-dragons-ai",
+            "licence": "MIT-0",
+            "commit": "366f366a9fb1bbf5b8b7000e8f203bea9f9ab5a9",
+            "taken": "Five tasks without a draft, with MTP and with DFlash2.",
+            "left_out": [
+                "The column of an M5 with 32 GB, which is estimated.",
+                "Memory, prefill, caches of prefixes, blocks of other sizes.",
+            ],
+            "note": "Medians of three runs at temperature 0, patched mlx-vlm. The table does not "
+            "say whether the arms ran in turns.",
+        },
+        rigs=[
+            {
+                "id": "apple-m5-pro-48gb",
+                "device": "gpu",
+                "gpu": "Apple M5 Pro",
+                "unified_memory": True,
+                "cpu": "Apple M5 Pro",
+                "ram_gib": 48,
+                "os": "macos",
+            }
+        ],
+        rows=[row for line in found if "ohne Drafter" in line.cells for row in _rows(line)],
+        day="2026-11-26",
+    )
+
+
+def _rows(line: Line) -> Iterator[Json]:
+    case = line.cells["Fall"]
+    name = "long-context" if case == LONG else case.lower()
+    arms = [
+        {
+            "id": f"{name}-mtp",
+            "place": line.place("MTP"),
+            "method": "mtp",
+            "figures": [_rate(line, "MTP")],
+            "note": BLOCKS.format(3),
+        },
+        {
+            "id": f"{name}-dflash2",
+            "place": line.place("DFlash 2"),
+            "method": "dflash2",
+            "draft": {"name": "Qwen3.8-27B-DFlash2", "quantisation": "4-bit"},
+            "figures": [_rate(line, "DFlash 2")],
+            "note": BLOCKS.format(4),
+        },
+    ]
+    yield from compared(
+        name,
+        line.place("ohne Drafter"),
+        _rate(line, "ohne Drafter"),
+        arms,
+        rig="apple-m5-pro-48gb",
+        engine={"name": "mlx-vlm", "backend": "metal"},
+        target={
+            "name": "Qwen3.8-27B",
+            "architecture": "dense",
+            "quantisation": "4-bit",
+            "parameters_b": 27,
+        },
+        task=TASKS.get(case),
+        settings={"temperature": 0, **({"prompt_tokens": 5800} if case == LONG else {})},
+    )
+
+
+def _rate(line: Line, column: str) -> Json:
+    return figure("decode_tps", line.cells[column].removesuffix(" t/s").replace(",", "."))
+
+
+if __name__ == "__main__":
+    main(transcribe)
