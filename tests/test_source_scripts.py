@@ -21,6 +21,7 @@ import pytest
 from schemas.codec import encode
 from tools.sources import (
     arc_b70,
+    club_5060ti,
     cmp170hx,
     dflash_mlx,
     draftbench,
@@ -54,6 +55,7 @@ SCRIPTS = {
     "lucebox": lucebox,
     "kyanite-strix-halo": kyanite_strix_halo,
     "mlx-here-be-dragons": mlx_here_be_dragons,
+    "club-5060ti": club_5060ti,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -75,6 +77,7 @@ TAKEN = {
     "lucebox": (121, 121),
     "kyanite-strix-halo": (8, 16),
     "mlx-here-be-dragons": (5, 10),
+    "club-5060ti": (5, 7),
 }
 DRAWN = 30
 
