@@ -32,6 +32,7 @@ from tools.sources import (
     kyanite_strix_halo,
     lucebox,
     mlx_here_be_dragons,
+    murai_5090,
     qwen38_alis_mlx,
     qwen38_rocm,
     qwen38_rtx4070ti,
@@ -56,6 +57,7 @@ SCRIPTS = {
     "kyanite-strix-halo": kyanite_strix_halo,
     "mlx-here-be-dragons": mlx_here_be_dragons,
     "club-5060ti": club_5060ti,
+    "murai-5090": murai_5090,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -78,6 +80,7 @@ TAKEN = {
     "kyanite-strix-halo": (8, 16),
     "mlx-here-be-dragons": (5, 10),
     "club-5060ti": (5, 7),
+    "murai-5090": (6, 6),
 }
 DRAWN = 30
 
