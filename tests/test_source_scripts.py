@@ -30,6 +30,7 @@ from tools.sources import (
     gb10_r0b0tlab,
     gemma4_m1max,
     kyanite_strix_halo,
+    l4_hanxiao,
     lucebox,
     mlx_here_be_dragons,
     murai_5090,
@@ -58,6 +59,7 @@ SCRIPTS = {
     "mlx-here-be-dragons": mlx_here_be_dragons,
     "club-5060ti": club_5060ti,
     "murai-5090": murai_5090,
+    "l4-hanxiao": l4_hanxiao,
 }
 # Where a copy is, for those in a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
@@ -81,6 +83,7 @@ TAKEN = {
     "mlx-here-be-dragons": (5, 10),
     "club-5060ti": (5, 7),
     "murai-5090": (6, 6),
+    "l4-hanxiao": (1, 2),
 }
 DRAWN = 30
 
