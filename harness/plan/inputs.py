@@ -57,9 +57,7 @@ def question_of(
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
     )
-    named = None
-    if models.draft and not asked.alone:
-        named = _named(models, load, target, speed.acceptance, say)
+    named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
     drafts = [way.draft for way in ([named] if named else ways)]
     noted = (note for draft in drafts if draft for note in draft.notes)
@@ -118,9 +116,11 @@ def _named(
     target: PlannedModel,
     acceptance: float | None,
     say: Callable[[str], None],
-) -> Way:
-    """The way that was named. Raises `BadInputError` where it cannot draft."""
-    draft, target_name = models.draft or "", models.target or ""
+) -> Way | None:
+    """The way that was named, if any. Raises `BadInputError` where it cannot draft."""
+    draft, target_name = models.draft or "none", models.target or ""
+    if draft.lower() == "none":
+        return None
     method = _method(draft.lower(), models.draft_kind)
     source = source_of(method)
     model, name = None, ""
