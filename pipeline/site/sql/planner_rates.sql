@@ -1,11 +1,13 @@
 -- One row is one plain speed of a model on one device: of a submission, or the middle of what one
--- person published about it.
+-- person published about it. Of llama.cpp, its forks and MLX only: other engines read the same card
+-- at another rate.
 with own as (
   select
     tier, device_label, vram_gib, backend, target_label, quantisation, submission as source,
     median(baseline_tps) as tps
   from evidence
   where concurrency = 1 and conditions is null
+    and regexp_matches(engine_label, '^(llama\.cpp|ik_llama\.cpp|mlx)', 'i')
   group by tier, device_label, vram_gib, backend, target_label, quantisation, submission
 ),
 printed as (
@@ -15,6 +17,7 @@ printed as (
     median(baseline_tps) as tps
   from published_pair
   join source using (source)
+  where regexp_matches(engine_name, '^(llama\.cpp|ik_llama\.cpp|mlx)', 'i')
   group by
     device_label, vram_gib, backend, target_label, quantisation,
     coalesce(published_pair.contributor, source.author, source.publisher)
