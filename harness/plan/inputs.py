@@ -13,11 +13,12 @@ from answers.evidence import by_model
 from answers.model_names import model_key
 from answers.presets import preset_named
 from answers.rounds import DraftSource
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.machine.engines import SERVER_PROGRAM, server_program
 from harness.models.compatibility import compare_files, refusal
 from harness.models.model_facts import find
+from harness.models.resolve import on_disk
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
@@ -103,11 +104,8 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """A draft that nobody asked for: without a hub, by the tables; `None` where they lack it."""
-    try:
-        return find(name, say=say)
-    except MachineError:
-        return None
+    """A draft that nobody asked for: its file if that is here, else by the tables, never the hub."""
+    return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 
 def _named(
