@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from answers import names
 from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
+from answers.names import card_key
 from answers.rates import is_processor
 from answers.speed import (
     WIDER_STEP,
@@ -68,8 +68,8 @@ def rig_of(computer: Computer) -> Rig:
     """What a computer is called in the evidence."""
     if not computer.devices:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
-    bare = [without_size(memory.name) for memory in computer.devices]
-    counts = Counter(names.card_key(name) or normalised(name) for name in bare)
+    called = (memory.name for memory in computer.devices)
+    counts = Counter(card_key(name) or normalised(without_size(name)) for name in called)
     return Rig(card=" + ".join(sorted(counts)), cards=sum(counts.values()))
 
 

@@ -62,8 +62,8 @@ def with_rates(
     device is called.
     """
     listed = tuple(rates)
-    bare = [without_size(memory.name) for memory in computer.devices]
-    cards = {card_key(name) or normalised(name) for name in bare}
+    called = [memory.name for memory in computer.devices]
+    cards = {card_key(name) or normalised(without_size(name)) for name in called}
     own, gb = normalised(computer.processor or ""), gb_per_token(facts)
     device = [x for x in listed if not x.on_cpu and (of_this_machine or x.device in cards)]
     host = [x for x in listed if x.on_cpu and (of_this_machine or is_processor(x.device, own))]

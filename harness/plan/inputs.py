@@ -104,7 +104,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """A draft that nobody asked for: its file if that is here, else by the tables, never the hub."""
+    """A draft that nobody asked for: its file where that is here, else by the tables alone."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 

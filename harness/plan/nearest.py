@@ -51,8 +51,8 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
         )
     else:
         return
-    bare = without_size(identify(submission).device_label)
-    device = card_key(bare) or normalised(bare)
+    label = identify(submission).device_label
+    device = card_key(label) or normalised(without_size(label))
     found = rate_of(facts, tps, on_cpu=on_cpu, device=device, source=source)
     if found is not None:
         yield found

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 import duckdb
 import msgspec
 
-from answers import names
 from answers.evidence import CONFOUNDED, Figure, Report
 from answers.model_names import model_key
+from answers.names import card_key
 from estimates.roofline import normalised
 from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.pages.model import Asset
@@ -79,13 +79,12 @@ def _short(value: float) -> float:
 
 def _card(row: Row) -> tuple[str, int]:
     """The key of a card, and how many; of unlike ones the names of all."""
-    label = MEMORY.sub("", row.device_label)
     if row.backend == "cpu":
-        return normalised(label), 1
+        return normalised(MEMORY.sub("", row.device_label)), 1
     found, total = [], 0
-    for part in label.split(" + "):
+    for part in row.device_label.split(" + "):
         count, name = COUNT.fullmatch(part).groups()  # type: ignore[union-attr]
-        found.append(names.card_key(name) or normalised(name))
+        found.append(card_key(name) or normalised(MEMORY.sub("", name)))
         total += int(count or 1)
     return " + ".join(sorted(set(found))), total
 

@@ -137,8 +137,7 @@ def learned_file(
 
 
 def _device(label: str) -> str:
-    bare = MEMORY.sub("", label)
-    return card_key(bare) or normalised(bare)
+    return card_key(label) or normalised(MEMORY.sub("", label))
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:

@@ -100,7 +100,7 @@ def test_the_collections_results_of_a_card_predict_its_speed(model: str, tps: fl
 
 
 MEASURED = {
-    (each.card, each.model, each.quantisation): each
+    (each.card, each.cards, each.model, each.quantisation): each
     for each in reports()
     if each.tier != "published"
 }
@@ -108,7 +108,8 @@ MEASURED = {
 
 @pytest.mark.parametrize("report", MEASURED.values(), ids=lambda x: f"{x.card} {x.model}")
 def test_a_plan_never_names_what_was_measured_to_lose_there(report: Report) -> None:
-    place = {"gpus": ("none",), "cpu": report.card} if report.on_cpu else {"gpus": (report.card,)}
+    cards = (report.card,) * report.cards
+    place = {"gpus": ("none",), "cpu": report.card} if report.on_cpu else {"gpus": cards}
 
     found = asked(f"{report.model}:{report.quantisation}", **place)
 
