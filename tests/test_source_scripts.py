@@ -78,7 +78,7 @@ TAKEN = {
     "gb10-jkingston": (2, 4),
     "gb10-r0b0tlab": (1, 2),
     "cmp170hx": (34, 34),
-    "lucebox": (121, 121),
+    "lucebox": (13, 13),
     "kyanite-strix-halo": (8, 16),
     "mlx-here-be-dragons": (5, 10),
     "club-5060ti": (5, 7),

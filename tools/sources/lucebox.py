@@ -1,28 +1,30 @@
 """lucebox by Luce-Org (Apache-2.0): DFlash with trees in an engine of their own, on four cards.
 
-The folder is a copy of the project's page of results. Its tables have a prompt a line, with the
-rate of the target alone, that with the draft, and the tokens of a round. `n_tok` is the length of
-the prompt. A tree of 22 or 40 tokens is checked at once, which says nothing of its depth.
+The folder is a copy of the project's page of results. The tables that head its sections have a set
+of ten prompts a line, with the mean rates of the target alone and with the draft, and the tokens of
+a round. A tree of 22 to 40 tokens is checked at once, which says nothing of its depth.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main, stated
+from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
 
 DIGEST = "34540eb8f297eeaca5d8432c0188c9607bbc30053a5247583cdc058fdc2cbfff"
 TASKS = {"HumanEval": "code", "GSM8K": "math", "Math500": "math"}
+TIMES = "*\N{MULTIPLICATION SIGN}"
 QWEN35 = {"name": "Qwen3.5-27B", "architecture": "dense", "quantisation": "Q4_K_M"}
 QWEN35 |= {"parameters_b": 27}
 QWEN36 = QWEN35 | {"name": "Qwen3.6-27B"}
 DRAFT35, DRAFT36 = {"name": "Qwen3.5-27B-DFlash"}, {"name": "Qwen3.6-27B-DFlash"}
-# What the headings of a section begin with, and the facts of that section.
+# Words in the heading of a table, and the facts of its section.
 SECTIONS: dict[str, Json] = {
     "RTX 5090 Q4_K_M": {
         "rig": "rtx-5090-windows",
         "target": QWEN36,
         "draft": DRAFT36,
         "budget": 40,
+        "limits": {"Math500": 2048},
         "settings": {"thinking": False},
     },
     "RTX 5090": {
@@ -58,11 +60,12 @@ RIGS: dict[str, Json] = {
         "note": "Linux inside Windows 11.",
     },
 }
-ONE = "Qwen3.5-27B Q4_K_M \N{EM DASH} RTX 4090 headline"
+# Its mean counts two empty answers as no speed.
+SPOILED = "Qwen3.6-27B Q4_K_M"
 
 
 def transcribe(folder: Path) -> Json:
-    """Every prompt that was answered without and with the draft, and the means of one card."""
+    """The lines of the tables with both rates and their ratio."""
     return document(
         source={
             "id": "lucebox",
@@ -73,10 +76,11 @@ def transcribe(folder: Path) -> Json:
             "author": "Luce-Org and contributors",
             "licence": "Apache-2.0",
             "commit": "8305b6c2b10b303e71383bd9777a9664370976c0",
-            "taken": "120 prompts in four configurations without and with the draft, tokens of a "
-            "round, and the means over ten prompts of an RTX 4090.",
+            "taken": "Means over ten prompts of up to three sets in five configurations, without "
+            "and with the draft, and the tokens of a round.",
             "left_out": [
-                "Means of the 120 prompts, sweeps of the size of the tree, long contexts, Laguna.",
+                "The 120 single prompts of which twelve of these are the means.",
+                "Sweeps of the size of the tree, Laguna.",
                 "Qwen3.6-27B on the RTX 4090: its mean counts two empty answers as 0 tokens/s.",
                 "The context of 128K tokens, where the longest row is an estimate.",
             ],
@@ -85,22 +89,20 @@ def transcribe(folder: Path) -> Json:
             "weights and drivers of their own.",
         },
         rigs=[{"id": name, "device": "gpu", **facts} for name, facts in RIGS.items()],
-        rows=[row for line in lines(folder, "server/RESULTS.md", DIGEST) for row in _rows(line)],
+        rows=[
+            row
+            for line in lines(folder, "server/RESULTS.md", DIGEST)
+            if {"Task", "AR tok/s", "Speedup"} <= line.cells.keys() and SPOILED not in line.heading
+            for row in _rows(line)
+        ],
         day="2026-11-26",
     )
 
 
 def _rows(line: Line) -> Iterator[Json]:
-    single = {"n_tok", "AR"} <= line.cells.keys() and line.cells["#"].isdigit()
-    if not single and line.heading != ONE:
-        return
-    section = next(facts for words, facts in SECTIONS.items() if line.heading.startswith(words))
-    if line.heading == ONE:
-        section = SECTIONS["RTX 4090"]
-    off, on = ("AR", "DFlash") if single else ("AR tok/s", "DFlash tok/s")
-    data = next(name for name in TASKS if name in (*line.heading.split(), line.cells.get("Task")))
-    long = data == "Math500" and section["target"] is QWEN36
-    name = f"{section['rig']}-{data}-{line.cells['#'] if single else 'mean'}".lower()
+    section = next(facts for words, facts in SECTIONS.items() if words in line.heading)
+    data, off, on = line.cells["Task"], "AR tok/s", "DFlash tok/s"
+    name = f"{section['rig']}-{data}".lower()
     arm = {
         "id": f"{name}-dflash",
         "place": line.place(on),
@@ -108,6 +110,7 @@ def _rows(line: Line) -> Iterator[Json]:
         "draft": section["draft"],
         "figures": [
             figure("decode_tps", line.cells[on]),
+            figure("speedup", line.cells["Speedup"].strip(TIMES)),
             figure("tokens_per_round", line.cells["AL"]),
         ],
     }
@@ -120,14 +123,13 @@ def _rows(line: Line) -> Iterator[Json]:
         engine={"name": "lucebox", "backend": "cuda"},
         target=section["target"],
         task=TASKS[data],
-        settings=stated(
-            prompts=1 if single else 10,
-            prompt_tokens=int(line.cells["n_tok"]) if single else None,
-            max_output_tokens=2048 if long else 256,
-            temperature=0,
-            concurrency=1,
+        settings={
+            "prompts": 10,
+            "max_output_tokens": section.get("limits", {}).get(data, 256),
+            "temperature": 0,
+            "concurrency": 1,
             **section.get("settings", {}),
-        ),
+        },
         note=f"{data}. The draft's tokens form a tree of {section['budget']}.",
     )
 
