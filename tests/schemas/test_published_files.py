@@ -181,6 +181,12 @@ def test_a_round_yields_its_own_token_and_at_most_one_more_than_its_depth(path: 
             assert 1 <= row["figures"][0]["value"] <= row["n_max"] + 1, row["id"]
 
 
+def test_every_doubt_of_the_closed_list_is_documented() -> None:
+    doubts = SCHEMA["$defs"]["row"]["properties"]["doubts"]["items"]["enum"]
+
+    assert [entry["const"] for entry in SCHEMA["$defs"]["doubt_meanings"]["anyOf"]] == doubts
+
+
 def test_every_quantity_of_the_closed_list_is_documented_with_its_unit() -> None:
     meanings = SCHEMA["$defs"]["quantity_meanings"]["anyOf"]
 
@@ -204,6 +210,8 @@ def test_every_quantity_of_the_closed_list_is_documented_with_its_unit() -> None
         lambda document: document["rows"][0]["figures"][0].update(quantity="score"),
         lambda document: document["rows"][0]["figures"][0].update(quantity="acceptance_rate"),
         lambda document: document["rigs"][0].pop("gpu"),
+        lambda document: document["rows"][0].update(date="July 2026"),
+        lambda document: document["rows"][0].update(doubts=["projected"]),
     ],
 )
 def test_the_schema_rejects_a_spoiled_file(spoil: Callable[[Any], object]) -> None:

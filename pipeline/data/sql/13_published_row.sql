@@ -60,6 +60,10 @@ select
   entry.p_min,
   entry.contributor,
   entry.contributor_url,
+  -- A thread, or a digest of several, has rows with an address and a date of their own.
+  coalesce(entry.url, source.url) as row_url,
+  coalesce(entry.date, source.published_on::varchar) as row_date,
+  coalesce(entry.doubts, []) as doubts,
   entry.task,
   entry.placement.target_gpu_layers,
   entry.placement.target_layers,
@@ -76,6 +80,7 @@ select
   entry.settings.split_mode,
   entry.settings.micro_batch_tokens,
   entry.settings.thinking,
+  entry.settings.offload,
   entry.settings.protocol,
   entry.baseline_row,
   coalesce(entry.also_differs, []) as also_differs,

@@ -1,14 +1,20 @@
 -- One row is one published rate with speculation next to its baseline of the same source, with as
--- many requests at once: a ratio of two printed figures, which no interval and no verdict belongs
--- to. A measurement that another source of the same person repeats counts once, in the first of
--- them. Names of devices are put together like those of measured ones: three cards of a kind are
--- `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all the memory.
+-- many requests at once, or the ratio alone where a source prints no rates: no interval and no
+-- verdict belongs to it. A measurement that another source of the same person repeats counts once,
+-- in the first of them. Names of devices are put together like those of measured ones: three cards
+-- of a kind are `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all
+-- the memory.
 create table published_rate as
 with rates as (
   select source, row_id, value as tps
   from published_figure
   where quantity = 'decode_tps' and qualifier is null
   qualify row_number() over (partition by source, row_id order by figure_position) = 1
+),
+ratios as (
+  select source, row_id, value as ratio
+  from published_figure
+  where quantity = 'speedup' and qualifier is null and high is null
 ),
 named as (
   select
@@ -78,23 +84,37 @@ select
   spec.depth,
   spec.draft_name as draft_label,
   spec.task,
-  rate.tps / base_rate.tps as speedup,
+  coalesce(rate.tps / base_rate.tps, ratio) as speedup,
   base_rate.tps as baseline_tps,
   rate.tps,
   spec.contributor,
   spec.also_differs,
+  spec.doubts,
+  spec.offload,
+  -- What makes it a kind of its own, in words.
+  list_filter(
+    [
+      spec.offload,
+      if(spec.temperature > 0, 'temperature ' || spec.temperature, null),
+      if(spec.thinking, 'thinking', null)
+    ],
+    lambda each: each is not null
+  ) as kinds,
+  spec.row_url,
   spec.place,
   spec.concurrency,
   spec.prompt_tokens
 from labelled as spec
-join rates as rate using (source, row_id)
-join rates as base_rate
+left join rates as rate using (source, row_id)
+left join rates as base_rate
   on base_rate.source = spec.source and base_rate.row_id = spec.baseline_row
+left join ratios using (source, row_id)
 where spec.device_label is not null
   and spec.method_label is not null
+  and coalesce(rate.tps / base_rate.tps, ratio) is not null
 qualify dense_rank() over (
   partition by spec.contributor, spec.device_label, spec.target_name, spec.quantisation,
-    spec.method, spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps
+    spec.method, spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps, ratio
   order by if(spec.contributor is null, null, spec.source)
 ) = 1
 order by spec.source, spec.position;

@@ -1,4 +1,4 @@
--- One row is one published rate of one request at a time next to its baseline (published_rate).
+-- One row is one published speedup of one request at a time (published_rate).
 create table published_pair as
 select * exclude (concurrency, prompt_tokens)
 from published_rate

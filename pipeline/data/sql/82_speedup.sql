@@ -1,6 +1,7 @@
 -- One row is one speedup for other programs: how many times as fast a device writes with a method
--- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a ratio
--- of two published rates has neither interval nor verdict. `page` is below the root of the site.
+-- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a
+-- published ratio has neither interval nor verdict, and may have `doubts`. `page` is below the root
+-- of the site.
 create table speedup as
 with own as (
   select
@@ -41,7 +42,8 @@ with own as (
     coalesce(source.author, if(explore.tier = 'measured', 'Draftmap contributors', null),
       submission.origin_source) as author,
     source.url as source_url,
-    coalesce(source.licence, submission.origin_licence, submission.licence) as licence
+    coalesce(source.licence, submission.origin_licence, submission.licence) as licence,
+    null::varchar as doubts
   from explore
   join submission using (submission)
   left join source on list_contains(source.file_digests, submission.origin_sha256)
@@ -85,8 +87,9 @@ printed as (
     null::timestamp as last_measured,
     'devices/' || published_pair.device || '/' as page,
     coalesce(published_pair.contributor, source.author, source.publisher) as author,
-    source.url as source_url,
-    source.licence
+    published_pair.row_url as source_url,
+    source.licence,
+    nullif(array_to_string(published_pair.doubts, ' '), '') as doubts
   from published_pair
   join source using (source)
 )

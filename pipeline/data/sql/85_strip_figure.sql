@@ -2,14 +2,15 @@
 -- draw it. A setting that has no figure over all tasks counts there with each of its single tasks
 -- (`view` is the task that is shown, `task` the one that was run). `condition` is what keeps
 -- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
--- speak of. What is not `newest` was measured with an older version of the suite.
+-- speak of. `lesser` ones have doubts or a model partly in main memory. What is not `newest` was
+-- measured with an older version of the suite.
 -- `candidate` is what a measured or imported figure is called in the table `best`.
 create table strip_figure as
 with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
-    null as condition, coalesce(contributor, submission) as person, speedup
+    false as lesser, null as condition, coalesce(contributor, submission) as person, speedup
   from pool_member
   where concurrency = 1
     and conditions is null
@@ -18,7 +19,7 @@ with own as (
   union all
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    candidate, null, null, suite_label, false, null, submission, speedup
+    candidate, null, null, suite_label, false, false, null, submission, speedup
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -28,6 +29,7 @@ printed as (
     coalesce(rate.task, 'all') as task,
     null as candidate, rate.source, row_id, null as suite_label,
     len(rate.also_differs) > 0 as confounded,
+    len(rate.doubts) > 0 or rate.offload is not null as lesser,
     case
       when rate.concurrency > 1 then 'streams'
       when rate.prompt_tokens >= 2000 then 'context'

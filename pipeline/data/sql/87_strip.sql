@@ -4,7 +4,8 @@
 -- and imported strips are as the table `best` has them. A published one is the median over people
 -- of each person's median, for the method that most people have tried with the model (or, where the
 -- device lacks it, with the device), at the depth of `input_usual_depth` or the nearest one to it.
--- Runs that differ in more than speculation (`confounded`) count only where there are no others.
+-- Runs that differ in more than speculation (`confounded`) count only where there are no others; of
+-- the rest, so do `lesser` ones.
 -- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what
 -- a wrong choice costs.
 create table strip as
@@ -47,7 +48,7 @@ picked as (
     order by tried.method = usual_method desc nulls last, people desc, position
   ) = 1
 ),
-comparable as (
+unconfounded as (
   select placed.*
   from placed
   join picked
@@ -56,6 +57,11 @@ comparable as (
   where tier = 'published'
   qualify not confounded
     or bool_and(confounded) over (partition by placed.strip_key, placed.condition, placed.selection)
+),
+comparable as (
+  select *
+  from unconfounded
+  qualify not lesser or bool_and(lesser) over (partition by strip_key, condition, selection)
 ),
 at_depth as (
   select comparable.*
@@ -162,7 +168,7 @@ printed as (
     rate.engine_name as engine_label, rate.target_label, rate.quantisation, rate.parameters,
     rate.size_class, rate.size_order, rate.method, rate.method_label, rate.depth, rate.draft_label,
     rate.contributor, published_row.engine_version as build,
-    coalesce(published_on::varchar, transcribed_on::varchar) as day
+    coalesce(row_date, transcribed_on::varchar) as day
   from published_rate as rate
   join published_row using (source, row_id)
 ),

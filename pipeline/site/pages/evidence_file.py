@@ -57,6 +57,7 @@ def _setup(row: Row) -> tuple[object, ...]:
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
         *(row.engine, row.build, row.day, person, row.people, row.source, row.confounded),
+        tuple(row.doubts),
     )
 
 
@@ -92,5 +93,6 @@ def _card(row: Row) -> tuple[str, int]:
 def _doubts(row: Row) -> Iterator[str]:
     if row.confounded:
         yield CONFOUNDED
+    yield from row.doubts
     if row.tier == "published" and row.day and row.day < TOO_OLD:
         yield "before 2025"

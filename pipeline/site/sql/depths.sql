@@ -23,7 +23,7 @@ with figures as (
       concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
       tier, contributor) as line_label
   from published_pair
-  where speedup is not null and depth is not null and len(coalesce(also_differs, [])) = 0
+  where depth is not null and len(also_differs) = 0 and len(doubts) = 0 and offload is null
 ),
 merged as (
   select

@@ -15,7 +15,7 @@ figure as (
     tier, device, device_label, target, target_label, method, method_label, speedup,
     coalesce(contributor, source)
   from published_pair
-  where len(coalesce(also_differs, [])) = 0
+  where len(also_differs) = 0 and len(doubts) = 0 and offload is null
 ),
 own as (
   select * exclude (speedup), median(speedup) as speedup

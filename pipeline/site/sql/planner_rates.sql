@@ -18,6 +18,7 @@ printed as (
   from published_pair
   join source using (source)
   where regexp_matches(engine_name, '^(llama\.cpp|ik_llama\.cpp|mlx)', 'i')
+    and len(doubts) = 0 and offload is null
   group by
     device_label, vram_gib, backend, target_label, quantisation,
     coalesce(published_pair.contributor, source.author, source.publisher)

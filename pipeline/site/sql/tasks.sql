@@ -12,7 +12,7 @@ with figure as (
       depth, draft_label),
     device_label, target_label, method_label, depth, task, median(speedup)
   from published_pair
-  where task is not null and len(coalesce(also_differs, [])) = 0
+  where task is not null and len(also_differs) = 0 and len(doubts) = 0 and offload is null
   group by all
 ),
 compared as (

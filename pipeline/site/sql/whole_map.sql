@@ -17,7 +17,7 @@ figure as (
     tier, device, device_label, size_class, size_order, backend, coalesce(task, 'all'), method,
     method_label, speedup, coalesce(contributor, source)
   from published_pair
-  where size_class is not null and len(coalesce(also_differs, [])) = 0
+  where size_class is not null and len(also_differs) = 0 and len(doubts) = 0 and offload is null
 ),
 own as (
   select
