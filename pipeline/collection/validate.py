@@ -9,9 +9,10 @@ import orjson
 
 from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
+from pipeline.collection.published_rules import published_findings
 from schemas import contract, strict
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
-from schemas.finding import ROOT, Finding, shown
+from schemas.finding import ROOT, Finding, bounded, in_file, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission
 from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA
@@ -106,6 +107,8 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
             message = f"{named}, expected lower-case <{stem}>.json; rename it"
             findings = (*findings, _finding(source, "canonical-name", message))
         findings = findings or _status_findings(source, data)
+        if source.kind == "published" and not findings:
+            findings = in_file(bounded(published_findings(orjson.loads(data))), file)
         return findings or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
