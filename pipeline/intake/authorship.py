@@ -28,11 +28,13 @@ class Sending:
     """Who sends results, which labels the pull request has, and what time it is.
 
     `None` is unknown: what depends on it is then not checked, as before a pull request exists.
+    `of_form`: our own workflow has made the branch of an issue form.
     """
 
     author: str | None = None
     labels: frozenset[str] = frozenset()
     now: datetime | None = None
+    of_form: bool = False
 
     @property
     def contributor(self) -> str | None:

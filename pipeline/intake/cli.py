@@ -54,7 +54,12 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         given = _labels(labels) if action == "labeled" else frozenset()
         own = bool(own_repository) and head_repository == own_repository
         sender = form.sender(repository, head, author or None, own_branch=own)
-        sent = Sending(author=sender, labels=given, now=datetime.now(UTC))
+        sent = Sending(
+            author=sender,
+            labels=given,
+            now=datetime.now(UTC),
+            of_form=own and author == host.ROBOT,
+        )
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = reply.reply(judgement, neighbours.understood(repository, judgement))
     _print(judgement, answer, as_json=as_json, annotate=annotate)

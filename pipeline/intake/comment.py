@@ -99,6 +99,8 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
 
 def _where(reply: Reply) -> str:
     """Where the site will show the results, with the contributor's name."""
+    if reply.results[0].file.startswith("results/published/"):
+        return "With the next build of the site, it is on the page of its card."
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
     shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
     return (

@@ -15,7 +15,7 @@ import msgspec
 
 from estimates.identity import canonical_name
 from pipeline.errors import PipelineError
-from pipeline.intake import gate, git
+from pipeline.intake import figure_form, gate, git
 from pipeline.intake.authorship import Sending
 from pipeline.intake.host import ROBOT
 from pipeline.intake.reference import Judged, compared
@@ -39,6 +39,10 @@ class _User(msgspec.Struct, frozen=True):
     id: int
 
 
+class _Label(msgspec.Struct, frozen=True):
+    name: str
+
+
 class Form(msgspec.Struct, frozen=True):
     """A filled-in form: its issue, its author, and the text at the time of the event."""
 
@@ -46,6 +50,7 @@ class Form(msgspec.Struct, frozen=True):
     user: _User
     updated_at: str
     body: str | None = None
+    labels: tuple[_Label, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -54,6 +59,9 @@ class Form(msgspec.Struct, frozen=True):
     @property
     def branch(self) -> str:
         return f"form/{self.number}"
+
+
+FIGURE = _Label(name="figure")  # the form of a published figure
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -84,6 +92,8 @@ def read_event(path: Path) -> Form:
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     """Judge a form's result as a commit of its own on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
+    if FIGURE in form.labels:
+        return _propose_figure(repository, base, form, sent)
     try:
         data = posted(form.body or "")
     except UnreadableTextError as error:
@@ -105,6 +115,22 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     folder = folder_of(name, len(there))
     path = "/".join(filter(None, (FOLDER, folder, name)))
     head = commit(repository, base, form, path, data)
+    return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
+
+
+def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
+    """Judge a published figure as a commit that adds its file."""
+    try:
+        answers = figure_form.answers_of(form.body or "")
+        name, data = figure_form.published(answers, form.updated_at[:10])
+    except UnreadableTextError as error:
+        wrong = _finding(str(error), "form-text")
+        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
+    if name in git.files(repository, base, gate.PUBLISHED):
+        wrong = _finding(SAME, "path-duplicate")
+        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
+    head = commit(repository, base, form, f"{gate.PUBLISHED}/{name}", data)
+    sent = replace(sent, of_form=True)
     return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
 
 

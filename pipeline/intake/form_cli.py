@@ -16,13 +16,14 @@ from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
 from pipeline.intake import comment, form, host, neighbours, reply
 from pipeline.intake.authorship import Sending
+from pipeline.intake.gate import PUBLISHED
 from pipeline.intake.withdrawals import FOLDER
 from schemas.codec import FILE_NAME
 from schemas.strict import MAX_BYTES
 
 MARKER = "<!-- draftmap: form -->"
 VERDICT, SUMMARY, RESULT = "verdict.json", "summary.md", "result.json"
-_FOLDER = re.compile(re.escape(FOLDER) + r"(/[0-9]{4}/[0-9]{2})?")
+_FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(PUBLISHED)}")
 Event = Annotated[
     Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event, as GitHub wrote it.")
 ]

@@ -22,8 +22,9 @@ from schemas.finding import ROOT, Finding, shown
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
+PUBLISHED = "results/published"
 # Folders that maintainers curate, with the kind of their files.
-CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", "results/published": "published"}
+CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}
 CURATION = "curation"  # the label of a maintainer that lets a pull request change them
 MAX_RESULTS = 100
 MAX_OUTSIDE = 20
@@ -70,6 +71,21 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
         f"a maintainer for the label {CURATION}"
     )
     return tuple(_finding(path, "path-curated", message) for path in touched[:MAX_OUTSIDE])
+
+
+def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
+    """What a form's branch does beyond adding one file of published figures."""
+    if len(changes) != 1:
+        message = f"{len(changes)} files in the branch of a form, which adds one figure; send one"
+        yield _finding(PUBLISHED, "path-count", message)
+    for change in changes:
+        path, (folder, _, name) = change.path, change.path.rpartition("/")
+        if folder != PUBLISHED or not FILE_NAME.fullmatch(name):
+            message = f"a form adds a file to {PUBLISHED}/ and changes nothing else"
+            yield _finding(path, "path-outside", message)
+        elif change.status != "A" or change.mode != REGULAR_FILE:
+            message = "a form adds figures and changes none that are there; ask in an issue"
+            yield _finding(path, "path-not-added", message)
 
 
 def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
@@ -173,9 +189,15 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
     base, head = git.commit(repository, base), git.commit(repository, head)
     changes = git.changes(repository, base, head)
     results = tuple(change for change in changes if is_result(change.path))
+    is_new_author = bool(results) and is_new(repository, base, sent.author)
     read = _Contents()
     if results:
         findings, read = _examined(repository, base, changes, sent)
+    elif sent.of_form:
+        results, findings = tuple(changes), tuple(posted_findings(changes))
+        if not findings:
+            read = _contents(repository, changes, "published")
+            findings = read.findings
     elif CURATION in sent.labels:
         findings, read = _curated(repository, head, changes)
     else:
@@ -189,7 +211,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         findings=tuple(sorted(findings, key=attrgetter("file"))),
         submissions=read.submissions,
         author=sent.author,
-        is_new=bool(results) and is_new(repository, base, sent.author),
+        is_new=is_new_author,
         late=read.late,
     )
 

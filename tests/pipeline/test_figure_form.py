@@ -1,0 +1,199 @@
+"""A published figure that anybody reports becomes one new file, by the form or by the command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline.collection.published_rules import published_findings
+from pipeline.intake import comment, form, neighbours, reply
+from pipeline.intake.authorship import Sending
+from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
+from pipeline.intake.gate import PUBLISHED
+from schemas.posted import UnreadableTextError
+from tests.pipeline.repositories import SMALL, Repository, name_of
+from tests.samples import sample_bytes
+from tools import reported
+
+ROOT = Path(__file__).parents[2]
+ANSWERS = {
+    "url": "https://example.org/t/1",
+    "who": "ada",
+    "date": "2026-07",
+    "card": "2x RTX 3060 12 GB",
+    "model": "Qwen3.8-27B",
+    "method": "mtp",
+    "depth": "2",
+    "before": "10.0",
+    "after": "8.9",
+}
+BY_FORM = Sending(author="ada", of_form=True)
+
+
+def body(answers: dict[str, str]) -> str:
+    return "\r\n\r\n".join(
+        f"### {question}\r\n\r\n{answers.get(name, '_No response_')}"
+        for name, question in QUESTIONS.items()
+    )
+
+
+def proposed(repository: Repository, answers: dict[str, str]) -> form.Proposal:
+    issue = {
+        "number": 7,
+        "user": {"login": "ada", "id": 5},
+        "updated_at": "2026-11-26T10:00:00Z",
+        "labels": [{"name": "figure"}],
+        "body": body(answers),
+    }
+    event = repository.path.parent / "event.json"
+    event.write_text(json.dumps({"issue": issue}), "utf-8")
+    return form.propose(repository.path, "main", form.read_event(event), Sending(author="ada"))
+
+
+def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
+    repository: Repository,
+) -> None:
+    proposal = proposed(repository, ANSWERS)
+
+    judgement = proposal.judgement
+    changed = repository.git("diff", "--name-status", "main", judgement.head)
+    document = json.loads(proposal.data)
+    assert judgement.decision == "accepted"
+    assert changed == f"A\t{PUBLISHED}/{document['source']['id']}.json"
+    assert document["rigs"][0]["gpu"] == "2 \N{MULTIPLICATION SIGN} RTX 3060"
+    assert document["rigs"][0]["gpu_vram_mib"] == 24576
+    base, figure = document["rows"]
+    assert (base["method"], figure["method"], figure["n_max"]) == ("none", "mtp", 2)
+    assert [row["figures"][0]["value"] for row in (base, figure)] == [10, 8.9]
+    assert figure["contributor"] == "ada"
+    assert figure["date"] == "2026-07"
+    said = comment.body(reply.reply(judgement, neighbours.understood(repository.path, judgement)))
+    assert "on the page of its card" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"card": "RTX 4090 (likely)"}, "Which card: is a guess (RTX 4090 (likely))"),
+        ({"model": ""}, "Which model: is empty"),
+        ({"after": ""}, "Tokens/s with speculation: is missing"),
+        ({"depth": "two"}, "How many tokens a draft: is no number (two)"),
+        ({"speedup": "1.5"}, "the ratio is 1.5, its rates give 0.89"),
+        ({"method": "draft-model"}, 'the field "draft" is missing'),
+        ({"method": "magic"}, '"magic"'),
+        ({"url": "javascript:alert(1)"}, "has the wrong form"),
+        ({"note": "<script>"}, "has the wrong form"),
+        ({"before": "nan"}, "Tokens/s without speculation: is no number (nan)"),
+    ],
+)
+def test_what_is_no_figure_is_answered_with_the_reason(
+    repository: Repository, changes: dict[str, str], reason: str
+) -> None:
+    judgement = proposed(repository, ANSWERS | changes).judgement
+
+    assert judgement.decision == "rejected"
+    assert reason in " ".join(finding.message for finding in judgement.findings)
+
+
+def committed(repository: Repository, *names: str) -> None:
+    name, data = published(ANSWERS, "2026-11-26")
+    (repository.path / PUBLISHED).mkdir(exist_ok=True)
+    for each in names or (name,):
+        (repository.path / PUBLISHED / each).write_bytes(data)
+    repository.commit()
+
+
+def test_only_the_branch_of_a_form_adds_a_figure_without_a_maintainer(
+    repository: Repository,
+) -> None:
+    committed(repository)
+
+    assert repository.judge(BY_FORM).decision == "accepted"
+    assert {each.rule for each in repository.judge().findings} == {"path-curated"}
+
+
+def test_the_branch_of_a_form_changes_nothing_that_is_there(repository: Repository) -> None:
+    committed(repository)
+    repository.git("branch", "--force", "main", "pull-request")
+    (path,) = (repository.path / PUBLISHED).iterdir()
+    path.write_bytes(path.read_bytes().replace(b"8.9", b"9.9"))
+    repository.commit()
+
+    (finding,) = repository.judge(BY_FORM).findings
+
+    assert (finding.rule, finding.file) == ("path-not-added", f"{PUBLISHED}/{path.name}")
+
+
+def test_the_branch_of_a_form_adds_one_file_below_the_published_ones(
+    repository: Repository,
+) -> None:
+    committed(repository, "one.json", "two.json")
+    assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-count"}
+
+    repository.git("reset", "--quiet", "--hard", "main")
+    (repository.path / "README.md").write_text("Other words.\n", "utf-8")
+    repository.commit()
+    assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
+
+    repository.git("reset", "--quiet", "--hard", "main")
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    committed(repository)
+    assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
+
+
+def spoiled(**changes: Any) -> set[str]:  # noqa: ANN401 - JSON
+    document = json.loads(published(ANSWERS, "2026-11-26")[1])
+    document["rows"][1] |= changes
+    return {each.rule for each in published_findings(document)}
+
+
+def test_rows_name_their_rig_their_baseline_and_a_ratio_of_their_rates() -> None:
+    rates = {"decode_tps": 8.9, "speedup": 0.8}
+    figures = [{"quantity": name, "value": value} for name, value in rates.items()]
+
+    assert spoiled() == set()
+    assert spoiled(rig="other") == {"published-rig", "published-baseline"}
+    assert spoiled(baseline_row="other") == {"published-baseline"}
+    assert spoiled(target={"name": "Other"}) == {"published-baseline"}
+    assert spoiled(id="baseline") == {"published-id"}
+    assert spoiled(figures=figures) == {"published-ratio"}
+    assert spoiled(figures=figures, note="The page prints both.") == set()
+
+
+def test_the_form_asks_every_question_of_the_command() -> None:
+    asked = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/figure.yml").read_text("utf-8"))
+    fields = [each for each in asked["body"] if "id" in each]
+    row = json.loads((ROOT / "schemas/published.v1.schema.json").read_bytes())["$defs"]["row"]
+    methods = {each for each in row["properties"]["method"]["enum"] if each != "none"}
+    options = {each["id"]: set(each["attributes"].get("options", ())) for each in fields}
+
+    assert {each["id"]: each["attributes"]["label"] for each in fields} == QUESTIONS
+    assert {each["id"] for each in fields if "validations" in each} == set(REQUIRED)
+    assert asked["labels"] == [form.FIGURE.name]
+    assert options["method"] == methods
+    assert options["doubt"] == set(row["properties"]["doubts"]["items"]["enum"])
+    assert options["task"] == set(row["properties"]["task"]["enum"])
+
+
+def test_the_command_asks_checks_and_writes_one_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = {QUESTIONS[name]: text for name, text in ANSWERS.items()}
+
+    def ask(prompt: str) -> str:
+        return answers.get(prompt.removesuffix(" ").removesuffix(" (or nothing)"), "")
+
+    assert reported.main(["add", "--today", "2026-11-26"], ask, tmp_path) == 0
+    (path,) = tmp_path.iterdir()
+    assert (path.name, path.read_bytes()) == published(ANSWERS, "2026-11-26")
+    assert reported.main(["add", "--today", "2026-11-26"], ask, tmp_path) == 1
+    assert reported.main(["add", "--url", "https://example.org"], ask, tmp_path) == 1
+    assert "Who measured it: is empty" in capsys.readouterr().err
+
+
+def test_an_empty_form_has_no_answers() -> None:
+    assert answers_of("Hello") == {}
+    with pytest.raises(UnreadableTextError, match="Where was it published"):
+        published(answers_of(body({})), "2026-11-26")
