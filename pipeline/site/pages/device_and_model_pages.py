@@ -29,7 +29,7 @@ def _pages(
     """Every device, or every model, that somebody has measured or printed figures of."""
     parts = _parts(connection, kind)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
-    for name in sorted(measured.keys() | parts["strips"].keys()):
+    for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
         of = {"device": "all"} | {kind: name}
         charts = (figure(connection, site, chart, **of) for chart in CHARTS[kind])
         yield render(
@@ -61,7 +61,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     """What the template of a device and that of a target both need."""
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
-    labelled = next(iter((*rows, *shown["cells"], *shown["newest"])))
+    labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
     return {
         "title": plain_text(getattr(labelled, f"{kind}_label")),
         "label": getattr(labelled, f"{kind}_label"),
