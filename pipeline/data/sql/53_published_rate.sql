@@ -96,7 +96,8 @@ select
     [
       spec.offload,
       if(spec.temperature > 0, 'temperature ' || spec.temperature, null),
-      if(spec.thinking, 'thinking', null)
+      if(spec.thinking, 'thinking', null),
+      if(spec.prompt_tokens >= 2000, 'prompt of ' || spec.prompt_tokens || ' tokens', null)
     ],
     lambda each: each is not null
   ) as kinds,

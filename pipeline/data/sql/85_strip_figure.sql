@@ -29,7 +29,7 @@ printed as (
     coalesce(rate.task, 'all') as task,
     null as candidate, rate.source, row_id, null as suite_label,
     len(rate.also_differs) > 0 as confounded,
-    len(rate.doubts) > 0 or rate.offload is not null as lesser,
+    coalesce(len(rate.doubts), 0) > 0 or rate.offload is not null as lesser,
     case
       when rate.concurrency > 1 then 'streams'
       when rate.prompt_tokens >= 2000 then 'context'

@@ -1,6 +1,7 @@
 -- One row is one plain speed of a model on one device: of a submission, or the middle of what one
 -- person published about it. Of llama.cpp, its forks and MLX only: other engines read the same card
--- at another rate.
+-- at another rate. Single figures of a source without a licence are left out: engine, build and
+-- context are rarely stated, and plain speeds of one device differ by 12 % and more.
 with own as (
   select
     tier, device_label, vram_gib, backend, target_label, quantisation, submission as source,
@@ -18,7 +19,7 @@ printed as (
   from published_pair
   join source using (source)
   where regexp_matches(engine_name, '^(llama\.cpp|ik_llama\.cpp|mlx)', 'i')
-    and len(doubts) = 0 and offload is null
+    and source.licence is not null and len(doubts) = 0 and offload is null
   group by
     device_label, vram_gib, backend, target_label, quantisation,
     coalesce(published_pair.contributor, source.author, source.publisher)
