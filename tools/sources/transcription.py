@@ -127,7 +127,7 @@ def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
 
 def stated(**facts: object) -> Json:
     """The facts that are known."""
-    return {name: value for name, value in facts.items() if value not in (None, [], {})}
+    return {name: value for name, value in facts.items() if value not in (None, "", [], {})}
 
 
 def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: str) -> Json:
@@ -145,7 +145,11 @@ def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: s
 
 def main(transcribe: Callable[[Path], Json]) -> None:
     """Write the file of a source and say how many rows it has."""
-    made = transcribe(Path(sys.argv[1]))
+    write(transcribe(Path(sys.argv[1])))
+
+
+def write(made: Json) -> None:
+    """Write a document as the file of its source, and say how many rows it has."""
     schema = json.loads(SCHEMA.read_bytes())
     path = PUBLISHED / f"{made['source']['id']}.json"
     text = json.dumps(_ordered(made, schema, schema), indent=2, ensure_ascii=False)
