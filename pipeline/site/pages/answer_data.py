@@ -111,8 +111,13 @@ def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
 
 
 def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
-    """The cards of the table of bandwidths that have no figure under the same name, nor a page."""
-    known = {normalised(MEMORY.sub("", row.device_label)) for row in rows}
+    """The cards of the table of bandwidths that have no figure under the same name, nor a page.
+
+    A card with another memory than it is sold with is another one.
+    """
+    sold = devices().memory_gib
+    bare = ((normalised(MEMORY.sub("", row.device_label)), row.vram_gib) for row in rows)
+    known = {name for name, gib in bare if gib is None or sold.get(name, gib) == gib}
     for name, bandwidth in sorted(devices().bandwidth_gb_per_s.items()):
         if name not in known:
             yield {
