@@ -221,7 +221,8 @@ def _draft(row: Reported) -> str | None:
     """The draft by its name, or what the method says of it."""
     method = row.entry["method"]
     inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
-    return row.draft_name or inline or row.method[1]
+    name = row.draft_name or inline or row.method[1]
+    return name and WORDS["drafts"].get(name, name)
 
 
 def _engine(row: Reported) -> Json | None:

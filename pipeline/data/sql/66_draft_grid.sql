@@ -31,6 +31,7 @@ with listed as (
   join published_row as printed using (source, row_id)
   join source using (source)
   where pair.method = 'draft-model' and pair.speedup is not null and len(pair.also_differs) = 0
+    and len(pair.doubts) = 0 and pair.offload is null
     and printed.draft_quantisation is not null
   window draft as (partition by pair.source, pair.target, pair.device, pair.draft_label,
     printed.draft_quantisation)

@@ -116,6 +116,7 @@ facts as (
       []
     ) as drafts,
     bool_and(confounded) as confounded,
+    bool_and(lesser) as lesser,
     arg_min(
       {'source': source, 'row_id': row_id}, (abs(ln(drawn.speedup / summed.speedup)), figure)
     ) as nearest,
