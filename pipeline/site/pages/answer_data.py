@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import duckdb
 import orjson
 
-from answers.names import card_label
+from answers.names import card_key, card_label
 from answers.placement import SHARING
 from answers.shapes import quantisation_of, shape_of
 from estimates.model import ESTIMATOR
@@ -46,6 +46,7 @@ STRIP_COLUMNS = (
 )
 Numbers: TypeAlias = Mapping[Any, int]  # the places of what is stored once, by name
 
+SEVERAL = re.compile(r" [+\N{MULTIPLICATION SIGN}] ")
 MEMORY = re.compile(r" \d+ GB$")
 CARD = re.compile(r"(?:(?P<count>\d+) \N{MULTIPLICATION SIGN} )?(?P<name>.+)")
 # The usual memory of cards that are sold with several sizes; a Mac's is the buyer's choice.
@@ -113,11 +114,14 @@ def known_devices(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
 def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
     """The cards of the table of bandwidths that have no figure under the same name, nor a page.
 
-    A card with another memory than it is sold with is another one.
+    A card with another memory than it is sold with is another one, and several are no single one.
     """
     sold = devices().memory_gib
-    bare = ((normalised(MEMORY.sub("", row.device_label)), row.vram_gib) for row in rows)
-    known = {name for name, gib in bare if gib is None or sold.get(name, gib) == gib}
+    single = {
+        (row.device_label, row.vram_gib) for row in rows if not SEVERAL.search(row.device_label)
+    }
+    named = ((card_key(label), gib) for label, gib in single)
+    known = {key for key, gib in named if key and (gib is None or sold.get(key, gib) == gib)}
     for name, bandwidth in sorted(devices().bandwidth_gb_per_s.items()):
         if name not in known:
             yield {
@@ -125,7 +129,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
                 "label": card_label(name),
                 "kind": "gpu",
                 "shared": SHARING.fullmatch(name) is not None,
-                "memory": devices().memory_gib.get(name) or COMMON_GIB.get(name),
+                "memory": sold.get(name) or COMMON_GIB.get(name) or devices().usual_gib.get(name),
                 "backends": (),
                 "address": None,
                 "bandwidth": round(bandwidth, 1),

@@ -166,6 +166,7 @@ export const parse = (rules, text) => {
   const words = state.text
     .replace(pattern.after, " $1 x ")
     .replace(pattern.count, "$1 x ")
+    .replace(/(?<![\w.])1 x /g, " ")
     .split(/[^a-z0-9.]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean)
@@ -270,15 +271,16 @@ const coresOf = (devices) => {
 export const devicesFor = (rules, devices, text) => {
   const { parsed, words: known } = index(rules, devices);
   const typed = typeof text === "string" ? parse(rules, text) : text;
-  if (typed.processor) {
-    const cores = devicesFor(rules, coresOf(devices), { ...typed, processor: false });
-    if (
-      cores.length ||
-      !asNamed(known, typed).some((word) => known.has(word) && hasDigit(word) && word.length > 1)
-    )
-      return cores;
-  }
-  const named = telling(rules, asNamed(known, typed));
+  const chips = asNamed(known, typed).filter((word) => hasDigit(word) && word.length > 1);
+  const card = parsed.some(
+    ({ device, words }) => device.kind === "gpu" && chips.some((word) => words.has(word)),
+  );
+  if (typed.processor && !card)
+    return devicesFor(rules, coresOf(devices), { ...typed, processor: false });
+  // Next to a card the processor says nothing.
+  const words = typed.words.filter((word) => !rules.processor_words.includes(word));
+  const said = card ? { ...typed, words } : typed;
+  const named = telling(rules, asNamed(known, said));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
   // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone
   // they are another card.
