@@ -193,7 +193,13 @@ def with_details(found: Answer) -> Answer:
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, speed, ways=ways)
     warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
-    return replace(found, alternatives=listed, warnings=(*warned, *found.question.notes))
+    return replace(found, alternatives=listed, warnings=(*warned, *notes_of(found)))
+
+
+def notes_of(found: Answer) -> tuple[str, ...]:
+    """What the answer rests on that nobody stated: of the machine, the model and what drafts."""
+    drafts = found.asked.draft.notes if found.asked.draft else ()
+    return tuple(dict.fromkeys((*found.question.notes, *drafts)))
 
 
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:

@@ -248,13 +248,15 @@ def _measured(
         entry = METHODS[each.method]
         if not entry.runners or not entry.drafts or entry.instrument:
             continue  # nothing here could switch it on
-        if entry.draft == "none":
+        if entry.draft == "none" or (
+            entry.draft == "built-in" and target.facts.draft_layers and not each.draft
+        ):
             yield way_by(each.method, name, target)
-        elif entry.draft == "built-in" and not each.draft:
-            if target.facts.draft_layers:
-                yield way_by(each.method, name, target)
         elif (preset := preset_named(each.draft or "")) and (model := find(preset.name)):
             yield way_by(each.method, name, target, model, preset.name)
+        elif source_of(each.method) != "model" and not listed_drafter(each.method, name, target):
+            # Whose file nobody lists: the figure stands, without a command.
+            yield way_by(each.method, name, target, assumed_drafter(each.method, target))
 
 
 @cache

@@ -201,4 +201,6 @@ def shapes() -> tuple[ShapeRow, ...]:
 
 
 def _found(name: str) -> ShapeRow | None:
-    return next((shape for shape in shapes() if re.search(shape.match, name)), None)
+    return next(
+        (shape for shape in shapes() if re.search(rf"(?:{shape.match})(?![a-z0-9])", name)), None
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from answers.answer import Answer
+from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.evidence import Found
 from answers.kin import Kin
@@ -214,7 +214,7 @@ def _assumed(found: Answer) -> str | None:
     read = " ".join((*found.alone.tps.assumes, *found.asked.tps.assumes))
     notes = [
         note[:1].upper() + note[1:]
-        for note in found.question.notes
+        for note in notes_of(found)
         if not note.startswith(RATE_ASSUMED) or ("main memory" in note) <= ("main memory" in read)
     ]
     return f"Assumed: {'. '.join(notes)}." if notes else None

@@ -11,7 +11,7 @@ from tests.test_workflows import GITHUB, read
 from tools import live
 
 KINDS = ("DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS")
-LABELS = ("bug", "result", "correction", "on-behalf", "curation", "dependencies")
+LABELS = ("bug", "result", "figure", "correction", "on-behalf", "curation", "dependencies")
 
 
 def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] = ("Gate",)) -> Any:  # noqa: ANN401 - JSON

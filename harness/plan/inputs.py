@@ -60,9 +60,7 @@ def question_of(
     )
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
-    drafts = [way.draft for way in ([named] if named else ways)]
-    noted = (note for draft in drafts if draft for note in draft.notes)
-    notes = (*target.notes, *noted, *asked.computer.notes)
+    notes = (*target.notes, *asked.computer.notes)
     return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
 
 

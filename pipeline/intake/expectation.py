@@ -93,7 +93,9 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:
         return None
     draft, name = None, _draft_name(submission, arm, question)
-    if name is not None:
+    if name == "":
+        draft = catalog.assumed_drafter(method.id, question.target)
+    elif name is not None:
         draft = catalog.model_named(name)
         if draft is None:
             return None

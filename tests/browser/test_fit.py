@@ -69,7 +69,7 @@ def test_a_card_that_is_sold_with_one_memory_needs_none(page: Page, base: str) -
 
 
 def test_my_machine_measures_the_model_that_was_named_and_no_other(page: Page, base: str) -> None:
-    page.goto(base + "?card=RTX+4060&model=Qwen3+8B")
+    page.goto(base + "?card=RTX+3070&model=Qwen3+8B")
 
     answer = page.locator(".dm-machine__answer .dm-advice")
     expect(answer).to_contain_text("Fits: Qwen3 8B in Q4_K_M")

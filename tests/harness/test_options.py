@@ -182,7 +182,7 @@ def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str)
             "extra argument(s) (c); `draftmap run --help` lists what there is",
         ),
         (["run", "qwen3-8b", "nonsense"], "'nonsense' is not a file"),  # and nothing is fetched
-        (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "names no size"),
+        (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "no card is called"),
         (["run", "~nobody/x.gguf"], "~nobody/x.gguf does not exist; check the path"),
         (["doctor", "--model", "/nope"], "'/nope' is not a file, a known name or"),
         (

@@ -311,7 +311,8 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
             assert offered == set()
             continue
         compared += 1
-        own = found[row["method"]]
+        # With its draft it may leave the card where it is whole alone.
+        own = found.get(row["method"]) or read_by_hand(key, machine, None)[row["method"]]
         assert (row["basis"], row["people"]) == (own["tier"], own["people"]), (key, machine)
         assert row["depth"] == own["depth"] or own["depth"] is None
         assert row["speedup"] == pytest.approx(own["speedup"], rel=5e-4), (key, machine)

@@ -129,7 +129,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[Mapping[str, object]]:
                 "label": card_label(name),
                 "kind": "gpu",
                 "shared": SHARING.fullmatch(name) is not None,
-                "memory": sold.get(name) or COMMON_GIB.get(name) or devices().usual_gib.get(name),
+                "memory": sold.get(name) or COMMON_GIB.get(name),
                 "backends": (),
                 "address": None,
                 "bandwidth": round(bandwidth, 1),
