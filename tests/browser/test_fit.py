@@ -72,7 +72,7 @@ def test_my_machine_measures_the_model_that_was_named_and_no_other(page: Page, b
     page.goto(base + "?card=RTX+3070&model=Qwen3+8B")
 
     answer = page.locator(".dm-machine__answer .dm-advice")
-    expect(answer).to_contain_text("Fits: Qwen3 8B in Q4_K_M")
+    expect(answer).to_contain_text("Fits: Qwen3-8B in Q4_K_M")
     expect(answer.locator("code").last).to_have_text("python -m harness run --target Qwen3-8B.gguf")
 
 

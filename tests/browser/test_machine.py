@@ -53,8 +53,8 @@ def answered(page: Page, card: str, model: str = "") -> str:
 
 # What visitors ask, what the answer must say, and what it must not.
 VISITORS = {
-    ("RTX 4060 8 GB", "8B", "all"): (
-        ("No figure yet", "an 8B model on RTX 4060", "✓ Fits:", "56 tokens/s without"),
+    ("RTX 3070 8 GB", "8B", "all"): (
+        ("No figure yet", "an 8B model on RTX 3070", "✓ Fits:", "tokens/s without"),
         ("Run it", "Qwen2.5-Coder-14B"),
     ),
     ("M3 Max", "Qwen 7B", "all"): (
@@ -62,16 +62,11 @@ VISITORS = {
         ("Run it", "llama-server", "predicted"),
     ),
     ("Strix Halo", "27B", "all"): (
-        ("Radeon 8060S", "The median over 2 people", "rebuilt from what the source says"),
+        ("Radeon 8060S", "1 person · published", "rebuilt from what the source says"),
         ("No figure", "predicted"),
     ),
-    ("Strix Halo", "35B-A3B", "all"): (
-        (
-            "No figure yet",
-            "35B-A3B on Radeon 8060S",
-            "Qwen3.8-27B is a dense model.",
-            "140 tokens/s without",
-        ),
+    ("RX 7600", "35B-A3B", "all"): (
+        ("No figure yet", "35B-A3B on RX 7600"),
         ("Run it",),
     ),
     ("2 x 3090", "27B", "code"): (

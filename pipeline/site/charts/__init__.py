@@ -30,6 +30,8 @@ NOTHING = "Nothing has been measured here yet."
 OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
+TAG = re.compile(r"<[^>]+>")
+LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 STATEMENT = re.compile(r"[;.] ")
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
@@ -156,7 +158,12 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
     spec = {key: rounded(value) for key, value in made.items() if key != "config"}
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
-    return msgspec.json.encode((spec, svg))
+    return msgspec.json.encode((spec, TAG.sub(_to_hundredths, svg)))
+
+
+def _to_hundredths(tag: re.Match[str]) -> str:
+    """A tag of a picture whose places are rounded to 0.01 px, which nobody sees."""
+    return LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", tag[0])
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:
