@@ -14,14 +14,12 @@ import vl_convert
 
 from estimates.summary import summarize
 from pipeline.site import rows
-from pipeline.site.charts import SPOKEN, Chart, definitions, draw
+from pipeline.site.charts import Chart, definitions, draw, picture_of
 from pipeline.site.charts.captions import CAPTIONS
 from pipeline.site.charts.pictures import PICTURES
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
-    CONFIGS,
     METHOD_COLOURS,
-    STATIC_WIDTH_PX,
     darkened,
 )
 from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
@@ -50,9 +48,9 @@ def drawn(full: duckdb.DuckDBPyConnection, busy: duckdb.DuckDBPyConnection) -> d
 
 
 def test_a_picture_for_dark_pages_is_what_the_dark_theme_draws(drawn: dict[str, Chart]) -> None:
-    spec = {**drawn["tasks"].spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["dark"]}
+    tasks = drawn["tasks"]
 
-    assert SPOKEN.sub("", vl_convert.vegalite_to_svg(spec)) == drawn["tasks"].svg_dark
+    assert picture_of(tasks.spec, "dark") == tasks.svg_dark
 
 
 def test_no_mark_has_a_colour_that_dark_pages_exchange() -> None:

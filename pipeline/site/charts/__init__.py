@@ -31,7 +31,8 @@ OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 TAG = re.compile(r"<[^>]+>")
-LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
+WORD = re.compile(r"\w+")
+LONG_NUMBER = re.compile(r"\d+\.\d{2,}")
 STATEMENT = re.compile(r"[;.] ")
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
@@ -85,9 +86,8 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    `unseen` are columns for the caption alone; without `caption`, a function of the chart's name in
-    `captions` says what the figures say. `query` is the SQL file, where charts share one, and
-    `interval` the kind of the intervals.
+    Without `caption`, a function of the chart's name in `captions` says what the figures say.
+    `query` is the SQL file, where charts share one, and `interval` the kind of the intervals.
     """
 
     title: str
@@ -97,7 +97,6 @@ class Definition:
     alt: str
     counts: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
-    unseen: tuple[str, ...] = ()
     query: str | None = None
     caption: str | None = None
     interval: str = OF_CELLS
@@ -149,21 +148,35 @@ def draw(
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
     """Vega-Lite as wide as its place, and its picture; a page adds its scheme's `config`."""
-    seen = [{key: row[key] for key in row if key not in definition.unseen} for row in rows]
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart, which takes as long as to draw it
-        picture = draws(seen, definition.columns, **definition.options).properties(**width)
+        picture = draws(rows, definition.columns, **definition.options).properties(**width)
         made: dict[str, Any] = picture.to_dict(validate=False)
-    spec = {key: rounded(value) for key, value in made.items() if key != "config"}
-    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
+    del made["config"]
+    spec = rounded(made | {"datasets": _used(made)})
+    return msgspec.json.encode((spec, picture_of(spec, "light")))
+
+
+def picture_of(spec: Mapping[str, Any], scheme: str) -> str:
+    """The SVG of a specification, places rounded to 0.1 px, without words for a screen reader."""
+    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
-    return msgspec.json.encode((spec, TAG.sub(_to_hundredths, svg)))
+    return TAG.sub(_to_tenths, svg)
 
 
-def _to_hundredths(tag: re.Match[str]) -> str:
-    """A tag of a picture whose places are rounded to 0.01 px, which nobody sees."""
-    return LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", tag[0])
+def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
+    """The data of a picture with the columns that it names; captions and tables have the others."""
+    marks = str({key: value for key, value in spec.items() if key != "datasets"})
+    named = set(WORD.findall(marks))
+    return {
+        name: [{key: row[key] for key in row if key in named} for row in rows]
+        for name, rows in spec["datasets"].items()
+    }
+
+
+def _to_tenths(tag: re.Match[str]) -> str:
+    return LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", tag[0])
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:

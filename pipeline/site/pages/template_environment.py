@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cache
 
 import duckdb
+import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -91,8 +92,8 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
     for each in figures:
         if each.chart.empty:
             continue
-        spec = json.dumps(each.chart.spec, ensure_ascii=False, sort_keys=True)
-        yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec.encode())
+        spec = orjson.dumps(each.chart.spec, option=orjson.OPT_SORT_KEYS)
+        yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec)
         yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.csv", data=figures_as_csv(each.chart.table))

@@ -24,4 +24,4 @@ select
 from break_even
 where task = 'all' or tier <> 'measured'
 qualify row_number() over (order by md5(cell)) <= 600
-order by cell;
+order by device_label, target_label, method, quantisation, depth, cell;

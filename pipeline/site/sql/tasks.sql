@@ -28,4 +28,5 @@ select
 from compared
 window line as (partition by task, tier)
 qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 50
-order by list_position(['measured', 'imported', 'published'], tier), typical desc, task, setting;
+order by list_position(['measured', 'imported', 'published'], tier), typical desc, task,
+  device_label, target_label, method_label, depth, setting;
