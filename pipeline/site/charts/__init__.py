@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import duckdb
 import msgspec
@@ -158,7 +158,7 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
     return msgspec.json.encode((spec, picture_of(spec, "light")))
 
 
-def picture_of(spec: Mapping[str, Any], scheme: str) -> str:
+def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str:
     """The SVG of a specification, places rounded to 0.1 px, without words for a screen reader."""
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))

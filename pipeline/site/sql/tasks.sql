@@ -27,6 +27,6 @@ select
   median(relative) over line as typical, count(*) over line as dots
 from compared
 window line as (partition by task, tier)
-qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 50
+qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 40
 order by list_position(['measured', 'imported', 'published'], tier), typical desc, task,
   device_label, target_label, method_label, depth, setting;
