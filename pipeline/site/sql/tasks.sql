@@ -1,6 +1,6 @@
 -- One row is one setting on one task, of the settings with three tasks or more: its speedup there
 -- divided by the mean over its tasks (of logarithms), so that machines and models do not matter. Of
--- more than 40 on a line an even sample by digest, so that the chart stays readable and light.
+-- more than 30 on a line an even sample by digest, so that the chart stays readable and light.
 with figure as (
   select tier, setup as setting, device_label, target_label, method_label, depth, task, speedup
   from explore
@@ -27,6 +27,6 @@ select
   median(relative) over line as typical, count(*) over line as dots
 from compared
 window line as (partition by task, tier)
-qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 40
+qualify dots >= 3 and row_number() over (partition by task, tier order by md5(setting)) <= 30
 order by list_position(['measured', 'imported', 'published'], tier), typical desc, task,
   device_label, target_label, method_label, depth, setting;
