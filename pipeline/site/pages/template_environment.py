@@ -35,7 +35,7 @@ HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
 UNKNOWN_CELL = re.compile(rf"(<td\b[^>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
-TABLE_ROWS = 20  # of a chart's figures; the files have all of them
+TABLE_ROWS = 8  # of a chart's figures; the files have all of them
 MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
 

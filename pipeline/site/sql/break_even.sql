@@ -1,5 +1,5 @@
 -- One row is one cell in the break-even plane, over all tasks, or imported, task by task. Of more
--- than 140 `cells` an even part by digest, so that the chart stays readable and light.
+-- than 200 `cells` an even part by digest, so that the chart stays readable and light.
 select
   cell,
   device_label,
@@ -23,5 +23,5 @@ select
   count(*) over () as cells
 from break_even
 where task = 'all' or tier <> 'measured'
-qualify row_number() over (order by md5(cell)) <= 140
+qualify row_number() over (order by md5(cell)) <= 200
 order by device_label, target_label, method, quantisation, depth, cell;
