@@ -113,7 +113,7 @@ def write_source(
     raw = raw_files(results, extra, site)
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
-    _write(docs, how_it_works(site, PROSE, FIGURES))
+    _write(docs, how_it_works(connection, site, PROSE, FIGURES))
     kept.prune()
     return site, newest_moment(connection)
 

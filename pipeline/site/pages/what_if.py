@@ -11,13 +11,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 from markupsafe import Markup
 
 from answers.rounds import tokens_per_round
 from pipeline.site.pages.flag_table import with_flags
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.proofs import proofs
-from pipeline.site.pages.template_environment import render
+from pipeline.site.pages.template_environment import figure, render
 
 DEEPEST = 16
 TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)
@@ -49,8 +50,11 @@ def speedup(settings: WhatIfInputs, depth: int) -> float:
     return tokens_per_round(settings.acceptance, depth) / cost
 
 
-def how_it_works(site: Site, prose: Path, figures: Path) -> Page:
-    """The explainer with its drawing, and below it what `prose` and the benches' `figures` say."""
+def how_it_works(
+    connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
+) -> Page:
+    """The explainer with its drawing, and below it what `prose` and the `benches` say."""
+    predictions = figure(connection, site, "predictions")
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
     ceiling = [
@@ -61,6 +65,8 @@ def how_it_works(site: Site, prose: Path, figures: Path) -> Page:
         "how-it-works.md.jinja",
         path="how-it-works.md",
         site=site,
+        figures=() if predictions.chart.empty else (predictions,),
+        predictions=predictions,
         settings=OPENING,
         expected=tokens_per_round(OPENING.acceptance, OPENING.depth),
         cost=round_cost(OPENING.depth, OPENING.draft_cost, OPENING.verify_cost),
@@ -80,7 +86,7 @@ def how_it_works(site: Site, prose: Path, figures: Path) -> Page:
         methodology=folded(with_flags(_text(prose / "methodology.md"))),
         questions=folded(_text(prose / "faq.md")),
         glossary=Markup(_text(prose / "glossary.md")),  # noqa: S704 - our own prose
-        proofs=tuple(proofs(figures)),
+        proofs=tuple(proofs(benches)),
     )
 
 
