@@ -168,8 +168,9 @@ def sorted_out(
 
 
 def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """At most 25 rows, a setting once, all kinds in turns, with as large a share of losses."""
-    if len(rows) <= MOST or rows[0].source == SPEC_BENCH:
+    """At most 25 rows without a licence, a setting once, all kinds in turns, with as large a share of losses."""
+    source = rows[0].source
+    if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)
     first = list({row.setting: row for row in reversed(rows)}.values())[::-1]
     losses = [row for row in first if row.speedup < 1]
@@ -350,6 +351,7 @@ def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
         title=name,
         url=usual if len(addresses) == 1 or not repository else repository,
         author=author,
+        **WORDS["licences"].get(name, {}),
         left_out=left_out,
         note="Single figures, cited as facts from a collection that was read in November 2026.",
     )
