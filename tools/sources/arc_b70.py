@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.sources.transcription import (
     Json,
     compared,
-    document,
+    described,
     documents,
     figure,
     main,
@@ -44,43 +44,7 @@ ONCE = "One request at this length; five at the others."
 def transcribe(folder: Path) -> Json:
     """Every coordinate that was measured without and with MTP."""
     found = documents(folder, "results/**/*matrix-20260809*summary.json", DIGEST)
-    return document(
-        source={
-            "id": "arc-b70",
-            "title": "Intel Arc Pro B70 inference cookbook, prefill and decode matrices",
-            "publisher": "SergiioB",
-            "published_on": "2026-08-22",
-            "url": "https://github.com/SergiioB/intel-arc-pro-b70-inference-cookbook",
-            "author": "SergiioB",
-            "licence": "MIT",
-            "commit": "4ea5e596b3a01428b1416211cf3ecbde15b5bcda",
-            "taken": "22 coordinates of two targets without MTP and with 1, 2 and 4 tokens of it: "
-            "medians of the requests, acceptance, power limits.",
-            "left_out": [
-                "Prefill; agent sessions, whose rates are defined otherwise; cached prefixes.",
-                "Grids of llama.cpp without an arm with speculation, and of vLLM with no other.",
-                "The engine comparison: two engines with files of two kinds.",
-            ],
-            "note": "Self-reported. Each mode ran as a server of its own, one after the other, not "
-            "in turns. Fine-tuned targets, patched vLLM; the mixture at 165 W, the dense model at "
-            "230 W. Prompts are synthetic; temperature is not stated.",
-        },
-        rigs=[_rig(found[path]) for path in TARGETS],
-        rows=[row for path in TARGETS for row in _rows(path, found[path])],
-        day="2026-11-26",
-    )
-
-
-def _rig(report: Json) -> Json:
-    return {
-        "id": _rig_id(report),
-        "device": "gpu",
-        "gpu": "Arc Pro B70",
-        "gpu_vram_mib": 32768,
-        "gpu_power_limit_w": report["configured_power_cap_W"],
-        "cpu": "Ryzen 7 5700X3D",
-        "os": "linux",
-    }
+    return described(__file__, [row for path in TARGETS for row in _rows(path, found[path])])
 
 
 def _rig_id(report: Json) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.sources.transcription import (
     Json,
     compared,
-    document,
+    described,
     documents,
     figure,
     lines,
@@ -33,54 +33,11 @@ TASKS = {"short-chat": "chat", "code-generate": "code", "agent-tool": "tools"}
 # Lines of the table with the same build, context and length of the answer.
 SAME = {"context_tokens": "8192", "runtime_version": "9190-b64739ea3"}
 _ACCEPTED = re.compile(r"acceptance ([0-9.]+)")
-TIMES = "\N{MULTIPLICATION SIGN}"
-CARD = {"name": "RTX 5060 Ti", "vram_mib": 16384}
 
 
 def transcribe(folder: Path) -> Json:
     """The pairs of one card and of two."""
-    return document(
-        source={
-            "id": "club-5060ti",
-            "title": "club-5060ti, seed results",
-            "publisher": "aicatalyst-team",
-            "published_on": "2026-05-21",
-            "url": "https://github.com/aicatalyst-team/club-5060ti",
-            "author": "aicatalyst-team",
-            "licence": "MIT",
-            "commit": "90ce13438a328a8e50c8ad1db231acfed5c9dbec",
-            "taken": "Four prompts on one card and three depths on two, without and with MTP.",
-            "left_out": [
-                "Rows without a counterpart of the same build, context and weights.",
-                "An archive of earlier runs without a build.",
-            ],
-            "note": "Two runs a prompt on one card, one run a line on two. Plain and speculative "
-            "servers ran one after the other.",
-        },
-        rigs=[
-            {
-                "id": "rtx-5060-ti",
-                "device": "gpu",
-                "gpu": "RTX 5060 Ti",
-                "gpu_vram_mib": 16384,
-                "gpu_driver": "595.58.03",
-                "cpu": f"2 {TIMES} Xeon E5-2680 v4",
-                "ram_gib": 60,
-            },
-            {
-                "id": "2x-rtx-5060-ti",
-                "device": "gpu",
-                "gpu": f"2 {TIMES} RTX 5060 Ti",
-                "gpu_vram_mib": 32768,
-                "gpus": [CARD, CARD],
-                "gpu_driver": "595.58.03",
-                "cpu": f"2 {TIMES} Xeon E5-2680 v4",
-                "ram_gib": 60,
-            },
-        ],
-        rows=[*_one_card(folder), *_two_cards(folder)],
-        day="2026-11-26",
-    )
+    return described(__file__, [*_one_card(folder), *_two_cards(folder)])
 
 
 def _one_card(folder: Path) -> Iterator[Json]:

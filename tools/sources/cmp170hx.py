@@ -8,7 +8,7 @@ differ: each is a device of its own. A rate is 1000 over the mean time of a toke
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main, stated
+from tools.sources.transcription import Json, Line, compared, described, figure, lines, main, stated
 
 RECORDS, RECORDS_DIGEST = (
     "results/serving-expanded-250w.csv",
@@ -19,17 +19,6 @@ PAGE, PAGE_DIGEST = (
     "5ff3a43e0411273fbc3c776382368a6c3f00fa403f48bd648c1864367297f286",
 )
 MODEL = {"name": "Qwen3.6-27B", "architecture": "dense", "parameters_b": 27}
-MODIFIED = "A mining card whose memory was changed by its owner."
-RIGS: dict[str, Json] = {
-    "10g": {
-        "gpu": "CMP 170HX",
-        "gpu_vram_mib": 40960,
-        "gpu_driver": "610.43.02",
-        "gpu_power_limit_w": 250,
-        "os": "linux",
-    },
-    "8g": {"gpu": "CMP 170HX", "gpu_vram_mib": 65536},
-}
 # The page of the second card states neither the version of the engine nor the file of weights.
 ENGINES = {"10g": {"version": "0.5.16"}, "8g": {}}
 TARGETS = {"10g": MODEL | {"quantisation": "INT8"}, "8g": MODEL}
@@ -45,36 +34,12 @@ OFF, ON = "MTP-disabled", "MTP-enabled"
 
 def transcribe(folder: Path) -> Json:
     """Every cell that ran without and with MTP."""
-    return document(
-        source={
-            "id": "cmp170hx",
-            "title": "CMP 170HX, SGLang and Qwen3.6 benchmarks",
-            "publisher": "Ciender",
-            "published_on": "2026-08-02",
-            "url": "https://github.com/Ciender/CMP-170HX-SGLang-Qwen3.6-Benchmarks",
-            "author": "Ciender",
-            "licence": "Apache-2.0",
-            "commit": "735feb152eaafd6b10242d1b2dae9801bc734c81",
-            "taken": "19 cells of the 10G card and 15 of the 8G card without and with MTP: mean "
-            "rates of one stream, tokens of a round.",
-            "left_out": [
-                "Prefill, power, throughput with the reading of the prompt.",
-                "An earlier short run at 250 W and figures at 120 W.",
-                "Real prompts on the 8G card, of which only that throughput is stated.",
-            ],
-            "note": "Mining cards with changed memory and unlocked power, PCIe 1.1 x4. Servers one "
-            "after the other, 3 requests a cell alone and 20 at four streams; random prompts where "
-            "no set is named.",
-        },
-        rigs=[
-            {"id": _rig(card), "device": "gpu", **facts, "note": MODIFIED}
-            for card, facts in RIGS.items()
-        ],
-        rows=[
+    return described(
+        __file__,
+        [
             *_of_records(list(lines(folder, RECORDS, RECORDS_DIGEST))),
             *_of_page(lines(folder, PAGE, PAGE_DIGEST)),
         ],
-        day="2026-11-26",
     )
 
 

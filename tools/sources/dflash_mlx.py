@@ -8,7 +8,7 @@ divide to the speedup that the source prints.
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, document, documents, figure, main, stated
+from tools.sources.transcription import Json, described, documents, figure, main, stated
 
 DIGEST = "b320d354eeb2405fe77015b0c3a669766da44c0c4a31ea9bed6887186e1937f2"
 RIG = "apple-m5-max-64gb"
@@ -23,40 +23,8 @@ ONE_PROMPT = "One prompt, a problem of mathematics."
 def transcribe(folder: Path) -> Json:
     """The median run of every file, with the tokens per round."""
     found = documents(folder, "results/*.json", DIGEST)
-    return document(
-        source={
-            "id": "dflash-mlx",
-            "title": "dflash-mlx, benchmark results",
-            "publisher": "bstnxbt",
-            "published_on": "2026-04-18",
-            "url": "https://github.com/bstnxbt/dflash-mlx",
-            "author": "bstnxbt",
-            "licence": "MIT",
-            "commit": "f825ffb268e50d531e8b6524413b0847334a14dd",
-            "taken": "All 20 files of three paired runs: of each the run with the median ratio, "
-            "with both rates and the tokens of a round.",
-            "left_out": [
-                "acceptance_ratio, which is accepted over generated tokens, not over drafted ones.",
-                "The other two runs of each file; times to the first token, peak memory.",
-                "The prompt.",
-            ],
-            "note": "One prompt, a problem of mathematics, so no suite. The baseline is mlx-lm's "
-            "own loop, the other arm that of dflash-mlx, with kernels of its own to check a block. "
-            "Qwen3.5-4B and 9B are unquantised.",
-        },
-        rigs=[
-            {
-                "id": RIG,
-                "device": "gpu",
-                "gpu": "Apple M5 Max",
-                "unified_memory": True,
-                "cpu": "Apple M5 Max",
-                "ram_gib": 64,
-                "os": "macos",
-            }
-        ],
-        rows=[row for path, report in found.items() for row in _rows(path, report)],
-        day="2026-11-24",
+    return described(
+        __file__, [row for path, report in found.items() for row in _rows(path, report)]
     )
 
 

@@ -8,7 +8,7 @@ of its own target in the same file.
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, document, documents, figure, main, stated
+from tools.sources.transcription import Json, described, documents, figure, main, stated
 
 DIGEST = "30ec132fe7411e0c65ea22ba13a5f752ffc65c14f977e3e339b20410cb944f66"
 RIG = "apple-m4-max-128gb"
@@ -19,37 +19,7 @@ DEFAULTS = {"n_max": 16, "p_min": 0.75}
 def transcribe(folder: Path) -> Json:
     """Every baseline and every pair of the four sweeps."""
     found = documents(folder, "results/*.json", DIGEST)
-    return document(
-        source={
-            "id": "draftbench",
-            "title": "draftbench, sweeps of Qwen2.5 on an M4 Max",
-            "publisher": "Alex Ziskind",
-            "published_on": "2026-02-17",
-            "url": "https://github.com/alexziskind1/draftbench",
-            "author": "Alex Ziskind",
-            "licence": "MIT",
-            "commit": "991497a9440ec9253c60de33cbae2e8d8813e068",
-            "taken": "All 459 records: 18 baselines and 441 pairs of target and draft, with their "
-            "mean rates and the acceptance that the server printed last.",
-            "left_out": ["Medians over three prompts, and times, which repeat the rates."],
-            "note": "Means over three prompts (code, JSON, a list) in one pass, target by target, "
-            "not interleaved. Depth 16 and least probability 0.75 are llama-server's defaults of "
-            "February 2026; the acceptance is that of the third prompt alone.",
-        },
-        rigs=[
-            {
-                "id": RIG,
-                "device": "gpu",
-                "gpu": "Apple M4 Max",
-                "unified_memory": True,
-                "cpu": "Apple M4 Max",
-                "ram_gib": 128,
-                "os": "macos",
-            }
-        ],
-        rows=[row for path, sweep in found.items() for row in _rows(path, sweep)],
-        day="2026-11-24",
-    )
+    return described(__file__, [row for path, sweep in found.items() for row in _rows(path, sweep)])
 
 
 def _rows(path: str, sweep: Json) -> Iterator[Json]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
 
 DIGEST = "7a9848fe74c7c99fe7b0657de9ebb448a3d9ccccbd94da4172c8bf9a1bfde501"
 PLAIN, DFLASH = "bf16", "bf16-spec"
@@ -28,30 +28,7 @@ _TEST = re.compile(r"(?P<kind>pp|tg)(?P<tokens>\d+)(?: @ d4)? \(c(?P<streams>\d+
 def transcribe(folder: Path) -> Json:
     """Every cell of the six tests with fixed streams."""
     found = list(lines(folder, "results/muse-glimmer/*/bf16*/0[1-6]-*.md", DIGEST))
-    return document(
-        source={
-            "id": "gb10-muse",
-            "title": "DGX Spark benchmarks, Muse-Glimmer-30B",
-            "publisher": "djangodevreng",
-            "published_on": "2026-08-20",
-            "url": "https://github.com/djangodevreng/dgx-spark-benchmarks",
-            "author": "djangodevreng",
-            "licence": "CC-BY-4.0",
-            "commit": "5636536703fb6fe6a4992f68162b93fa03e7f15e",
-            "taken": "25 cells of six tests without and with DFlash of 15 tokens, 1 to 20 streams: "
-            "rates of one stream.",
-            "left_out": [
-                "Tests that send requests at a rate: how many run at once is not fixed.",
-                "Nemotron-3 and all models without an arm of each kind.",
-                "Sums over all streams, peaks, times to the first token, prefill.",
-            ],
-            "note": "Means of three runs on synthetic text; with DFlash they vary by up to 72 %. "
-            "The two arms are servers of one day, the plain one eleven hours earlier.",
-        },
-        rigs=[GB10 | {"gpu_driver": "580.173.02"}],
-        rows=list(_rows(found)),
-        day="2026-11-26",
-    )
+    return described(__file__, list(_rows(found)))
 
 
 def _rows(found: list[Line]) -> Iterator[Json]:

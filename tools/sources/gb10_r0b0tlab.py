@@ -6,8 +6,7 @@ speculation and with both; more requests at once have no counterpart.
 
 from pathlib import Path
 
-from tools.sources.gb10_muse import GB10
-from tools.sources.transcription import Json, compared, document, documents, figure, main
+from tools.sources.transcription import Json, compared, described, documents, figure, main
 
 DIGEST = "67be8df0e8bff40cc1014f69ae345b313a1a48c1e11db7bcaf809e7c3a22ae9a"
 FILE = "dspark-perf.json"
@@ -38,27 +37,9 @@ def transcribe(folder: Path) -> Json:
             "note": "DSpark with a configuration adapted to vLLM.",
         },
     ]
-    return document(
-        source={
-            "id": "gb10-r0b0tlab",
-            "title": "Qwen3.8-27B NVFP4 on NVIDIA DGX Spark",
-            "publisher": "r0b0tlab",
-            "published_on": "2026-08-20",
-            "url": "https://github.com/r0b0tlab/qwen38-27b-nvfp4-sm121-vllm",
-            "author": "r0b0tlab",
-            "licence": "MIT",
-            "commit": "a96186f8973023365bddb34b6b34fa889d4c40ae",
-            "taken": "The median of a request alone: plain, MTP of 3 and DSpark of 7 tokens.",
-            "left_out": [
-                "2 to 8 requests at once and thinking, which have no counterpart without.",
-                "DFlash2, which ran in another image; quality; a server of others.",
-            ],
-            "note": "Medians without records, servers one after the other, on the author's own "
-            "build of vLLM and weights. Others saw servers of this machine differ by up to 15 % "
-            "from one start to the next.",
-        },
-        rigs=[GB10],
-        rows=compared(
+    return described(
+        __file__,
+        compared(
             "dedicated",
             f"{FILE}, ar_baseline_c1",
             figure("decode_tps", report["ar_baseline_c1"]),
@@ -73,7 +54,6 @@ def transcribe(folder: Path) -> Json:
             },
             settings={"max_output_tokens": 2048, "concurrency": 1, "kv_type": "fp8"},
         ),
-        day="2026-11-26",
     )
 
 

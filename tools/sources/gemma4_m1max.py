@@ -8,7 +8,7 @@ comparisons.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
 
 DIGEST = "8bda411dc8603917f8ceae8f59bd8894123e0d4a8e3792ea22a0bbb3a1b10c25"
 RIG = "apple-m1-max-64gb"
@@ -46,48 +46,7 @@ MATRIX_FILE = "2026-05-06-task-matrix-m1-max.md"
 def transcribe(folder: Path) -> Json:
     """Every pair of the tables, those with estimated tokens marked."""
     found = list(lines(folder, "benchmarks/*.md", DIGEST))
-    return document(
-        source={
-            "id": "gemma4-m1max",
-            "title": "gemma4-mtp-benchmark, local runs on an M1 Max",
-            "publisher": "Sunwood-ai-labs",
-            "published_on": "2026-05-07",
-            "url": "https://github.com/Sunwood-ai-labs/gemma4-mtp-benchmark",
-            "author": "Sunwood-ai-labs",
-            "licence": "Apache-2.0",
-            "commit": "cdc548843bdddd7e6ac34d1491004d40abaffd44",
-            "taken": "14 pairs of DFlash with MLX, with the tokens of a round, and 15 pairs of "
-            "MTP with LiteRT-LM, marked as approximate.",
-            "left_out": [
-                "First runs of DFlash with one or two prompts.",
-                "The quick runs of LiteRT-LM, which the task matrix repeats.",
-                "A run of three rounds, which measured the same prompts again.",
-            ],
-            "note": "Not in turns, and the machine grew hot or was at work: three prompts of one "
-            "day were slower by 37 to 49 % on the next, and gained less. The tokens of LiteRT-LM "
-            "are estimated from the length of the text, each run once.",
-        },
-        rigs=[
-            {
-                "id": RIG,
-                "device": "gpu",
-                "gpu": "Apple M1 Max",
-                "unified_memory": True,
-                "cpu": "Apple M1 Max",
-                "ram_gib": 64,
-                "os": "macos",
-            },
-            {
-                "id": f"{RIG}-cpu",
-                "device": "cpu-only",
-                "cpu": "Apple M1 Max",
-                "ram_gib": 64,
-                "os": "macos",
-            },
-        ],
-        rows=[*_cases(found), *_smokes(found), *_matrix(found)],
-        day="2026-11-26",
-    )
+    return described(__file__, [*_cases(found), *_smokes(found), *_matrix(found)])
 
 
 def _cases(found: Iterable[Line]) -> Iterator[Json]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, checked, compared, document, figure, main
+from tools.sources.transcription import Json, checked, compared, described, figure, main
 
 DIGEST = "da52a93223432aa8e63e99fe1d978f2845f6e465a4fac4e410edc96ff41178cb"
 DENSE, MIXTURE = "results/config-27b-2026-08-21/", "results/ornith-35b-2026-08-21/"
@@ -57,38 +57,7 @@ def transcribe(folder: Path) -> Json:
     """The requests of both targets, without and with each way of drafting."""
     found = checked(folder, "results/*-2026-08-21/*-server-*.log", DIGEST)
     logs = {path: held.decode().splitlines() for path, held in found.items()}
-    return document(
-        source={
-            "id": "kyanite-strix-halo",
-            "title": "Qwen3.8-27B on Strix Halo, logs of 2026-08-21",
-            "publisher": "KyaniteLabs",
-            "published_on": "2026-08-21",
-            "url": "https://github.com/KyaniteLabs/qwen38-27b-strix-halo",
-            "author": "KyaniteLabs",
-            "licence": "MIT",
-            "commit": "7fa3ca810c82c38e7d5a8ef4018d1d1853cec576",
-            "taken": "Four requests of two targets, plain and with MTP, n-grams or both: rates and "
-            "acceptance as the server prints them.",
-            "left_out": [
-                "Warm-ups, prompts that count, and runs with a long context, once each.",
-                "Texts, tables of times on the wall, an earlier sweep without logs.",
-            ],
-            "note": "One run an arm, servers one after the other, power mode balanced, up to 12 "
-            "tokens drafted everywhere, which is far for prose. The temperature is not stated.",
-        },
-        rigs=[
-            {
-                "id": "radeon-8060s-64gb",
-                "device": "gpu",
-                "gpu": "Radeon 8060S",
-                "unified_memory": True,
-                "ram_gib": 64,
-                "os": "linux",
-            }
-        ],
-        rows=[row for run in RUNS for row in _rows(logs, *run)],
-        day="2026-11-26",
-    )
+    return described(__file__, [row for run in RUNS for row in _rows(logs, *run)])
 
 
 def _rows(

@@ -6,7 +6,7 @@ lines are taken: MTP on a stock build, like the plain rate, and DFlash2 on a pat
 
 from pathlib import Path
 
-from tools.sources.transcription import Json, compared, document, figure, lines, main
+from tools.sources.transcription import Json, compared, described, figure, lines, main
 
 DIGEST = "71b42b30226164bbf6d4d79761e9ebcc5b47a45cd66b413b6bbfb73c050b70eb"
 PATCHED = "Another branch of llama.cpp, whose verification uses another kernel; own sampling."
@@ -36,35 +36,9 @@ def transcribe(folder: Path) -> Json:
             "figures": [figure("decode_tps", block.cells[rate])],
         },
     ]
-    return document(
-        source={
-            "id": "l4-hanxiao",
-            "title": "Qwen3.8-27B UD-Q4_K_XL on an NVIDIA L4",
-            "publisher": "hanxiao",
-            "published_on": "2026-08-19",
-            "url": "https://github.com/hanxiao/Qwen3.8-27B-UD-Q4_K_XL-L4",
-            "author": "hanxiao",
-            "licence": "Apache-2.0",
-            "commit": "e6c3dec78d587181df2b16e3d78104c70ebc5ca9",
-            "taken": "The plain rate, MTP of 2 on a stock build, DFlash2 of 7 on a patched one.",
-            "left_out": [
-                "Lines that change the kernel, the draft head, the sampling or the weights.",
-                "The time of a pass by its width, for which this format has no quantity.",
-            ],
-            "note": "Means over seven workloads but for the plain rate, of which the workload is "
-            "not stated. Not in turns. A card limited to 72 W.",
-        },
-        rigs=[
-            {
-                "id": "l4",
-                "device": "gpu",
-                "gpu": "L4",
-                "gpu_vram_mib": 24576,
-                "gpu_power_limit_w": 72,
-                "os": "linux",
-            }
-        ],
-        rows=compared(
+    return described(
+        __file__,
+        compared(
             "ladder",
             plain.place(column),
             figure("decode_tps", plain.cells[column].split()[-2]),
@@ -78,7 +52,6 @@ def transcribe(folder: Path) -> Json:
                 "parameters_b": 27,
             },
         ),
-        day="2026-11-26",
     )
 
 

@@ -8,7 +8,7 @@ a round. A tree of 22 to 40 tokens is checked at once, which says nothing of its
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
 
 DIGEST = "34540eb8f297eeaca5d8432c0188c9607bbc30053a5247583cdc058fdc2cbfff"
 TASKS = {"HumanEval": "code", "GSM8K": "math", "Math500": "math"}
@@ -48,54 +48,20 @@ SECTIONS: dict[str, Json] = {
         "budget": 22,
     },
 }
-RIGS: dict[str, Json] = {
-    "rtx-3090": {"gpu": "RTX 3090", "gpu_vram_mib": 24576, "gpu_driver": "535"},
-    "rtx-2080-ti-22gb": {"gpu": "RTX 2080 Ti", "gpu_vram_mib": 22528},
-    "rtx-5090": {"gpu": "RTX 5090", "gpu_vram_mib": 32768, "gpu_driver": "595.58.03"},
-    "rtx-5090-windows": {"gpu": "RTX 5090", "gpu_vram_mib": 32768, "os": "windows"},
-    "rtx-4090-wsl": {
-        "gpu": "RTX 4090",
-        "gpu_vram_mib": 24576,
-        "gpu_driver": "596.21",
-        "note": "Linux inside Windows 11.",
-    },
-}
 # Its mean counts two empty answers as no speed.
 SPOILED = "Qwen3.6-27B Q4_K_M"
 
 
 def transcribe(folder: Path) -> Json:
     """The lines of the tables with both rates and their ratio."""
-    return document(
-        source={
-            "id": "lucebox",
-            "title": "lucebox, Luce DFlash benchmark results",
-            "publisher": "Luce-Org",
-            "published_on": "2026-05-31",
-            "url": "https://github.com/Luce-Org/lucebox-hub",
-            "author": "Luce-Org and contributors",
-            "licence": "Apache-2.0",
-            "commit": "8305b6c2b10b303e71383bd9777a9664370976c0",
-            "taken": "Means over ten prompts of up to three sets in five configurations, without "
-            "and with the draft, and the tokens of a round.",
-            "left_out": [
-                "The 120 single prompts of which twelve of these are the means.",
-                "Sweeps of the size of the tree, Laguna.",
-                "Qwen3.6-27B on the RTX 4090: its mean counts two empty answers as 0 tokens/s.",
-                "The context of 128K tokens, where the longest row is an estimate.",
-            ],
-            "note": "By the engine's authors, two sections by contributors. One greedy run a "
-            "prompt; the target alone is a program of its own, run before. Sections have dates, "
-            "weights and drivers of their own.",
-        },
-        rigs=[{"id": name, "device": "gpu", **facts} for name, facts in RIGS.items()],
-        rows=[
+    return described(
+        __file__,
+        [
             row
             for line in lines(folder, "server/RESULTS.md", DIGEST)
             if {"Task", "AR tok/s", "Speedup"} <= line.cells.keys() and SPOILED not in line.heading
             for row in _rows(line)
         ],
-        day="2026-11-26",
     )
 
 

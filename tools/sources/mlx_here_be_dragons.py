@@ -7,7 +7,7 @@ draft and with both. Another holds estimates for a smaller machine, which are no
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, document, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
 
 DIGEST = "dda81b993b5ff1fe841a6bb25d57c53729afe28bd2d62e344d19abb53002ec74"
 TASKS = {"JSON": "json", "Code": "code", "Tool-Call": "tools", "Prosa": "chat"}
@@ -18,37 +18,8 @@ BLOCKS = "Blocks of {} tokens."
 def transcribe(folder: Path) -> Json:
     """The five lines of one table."""
     found = lines(folder, "README.upstream.md", DIGEST)
-    return document(
-        source={
-            "id": "mlx-here-be-dragons",
-            "title": "Qwen3.8-27B (MLX 4bit) on Apple Silicon",
-            "publisher": "here-be-dragons-ai",
-            "published_on": "2026-08-21",
-            "url": "https://github.com/here-be-dragons-ai/mlx-qwen38-apple-silicon",
-            "author": "here-be-dragons-ai",
-            "licence": "MIT-0",
-            "commit": "366f366a9fb1bbf5b8b7000e8f203bea9f9ab5a9",
-            "taken": "Five tasks without a draft, with MTP and with DFlash2.",
-            "left_out": [
-                "The column of an M5 with 32 GB, which is estimated.",
-                "Memory, prefill, caches of prefixes, blocks of other sizes.",
-            ],
-            "note": "Medians of three runs at temperature 0, patched mlx-vlm. The table does not "
-            "say whether the arms ran in turns.",
-        },
-        rigs=[
-            {
-                "id": "apple-m5-pro-48gb",
-                "device": "gpu",
-                "gpu": "Apple M5 Pro",
-                "unified_memory": True,
-                "cpu": "Apple M5 Pro",
-                "ram_gib": 48,
-                "os": "macos",
-            }
-        ],
-        rows=[row for line in found if "ohne Drafter" in line.cells for row in _rows(line)],
-        day="2026-11-26",
+    return described(
+        __file__, [row for line in found if "ohne Drafter" in line.cells for row in _rows(line)]
     )
 
 

@@ -6,7 +6,7 @@ are not in it.
 
 from pathlib import Path
 
-from tools.sources.transcription import Json, compared, document, documents, figure, main
+from tools.sources.transcription import Json, compared, described, documents, figure, main
 
 DIGEST = "27f8c269ff82d67c537bf36430cbdcd89bf00afe7dc2a7c815d78459554ff1d0"
 PLAIN, MTP = "bench/results/armA.json", "bench/results/armC.json"
@@ -48,33 +48,7 @@ def transcribe(folder: Path) -> Json:
                 "protocol": "median of 3",
             },
         )
-    return document(
-        source={
-            "id": "murai-5090",
-            "title": "Qwen3.8-27B on a single RTX 5090",
-            "publisher": "Murai Labs",
-            "published_on": "2026-08-15",
-            "url": "https://github.com/Murai-Labs/qwen3.8-27b-rtx5090",
-            "author": "Murai Labs",
-            "licence": "MIT",
-            "commit": "bb63b7921a413ec47c651633c02a2139d88c323a",
-            "taken": "Six cells without and with MTP: rates of one stream.",
-            "left_out": ["Sums over the streams, times to the first token, prefill, a third arm."],
-            "note": "Linux inside Windows, synthetic prompts, 200 tokens. The arms are servers one "
-            "after the other.",
-        },
-        rigs=[
-            {
-                "id": "rtx-5090-wsl",
-                "device": "gpu",
-                "gpu": "RTX 5090",
-                "gpu_vram_mib": 32768,
-                "note": "Linux inside Windows.",
-            }
-        ],
-        rows=rows,
-        day="2026-11-26",
-    )
+    return described(__file__, rows)
 
 
 if __name__ == "__main__":

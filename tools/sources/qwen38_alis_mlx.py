@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.sources.transcription import Json, document, documents, main, median_figure, stated
+from tools.sources.transcription import Json, described, documents, main, median_figure, stated
 
 DIGEST = "0d1220c9f28b4327530dc57f43739af7af8c4002c61d90b6d405e7456c860f1e"
 RIG = "apple-m3-ultra-512gb"
@@ -22,10 +22,6 @@ FILES = (
     "spec_restate/greedy_regress",
 )
 TASKS = {"chat": "chat", "code": "code", "math": "math", "ko": "chat"}
-RETRACTED = (
-    "4 cells of calib_regress.json, which ran on past the end of the answer like all that the "
-    "author retracted on 2026-08-16."
-)
 KOREAN = "The prompt is in Korean."
 
 
@@ -81,39 +77,7 @@ def transcribe(folder: Path) -> Json:
     found = documents(folder, "*/*.json", DIGEST)
     seen: set[object] = set()
     rows = [row for name in FILES for row in _rows(name, found[f"{name}.json"], seen)]
-    return document(
-        source={
-            "id": "qwen38-alis-mlx",
-            "title": "qwen38_alis_mlx, spec_restate and exp6_rollback",
-            "publisher": "avlp12",
-            "published_on": "2026-08-23",
-            "url": "https://github.com/avlp12/qwen38_alis_mlx",
-            "author": "avlp12",
-            "licence": "MIT",
-            "commit": "349de8cf30b24ed58731a445bd785827160a4324",
-            "taken": "166 of 193 cells: 118 with speculation and 48 without, with their repeats.",
-            "left_out": [
-                RETRACTED,
-                "23 cells of settings that another file holds with as many or more repeats.",
-                "Prompts, texts and lists of tokens; counters of rounds and of reruns.",
-            ],
-            "note": "One prompt a cell, four in all, one of them in Korean. The first eight tokens "
-            "are not timed. DSpark is a drafter of its own, 4-bit. MLX 0.32 with a fork of mlx-lm.",
-        },
-        rigs=[
-            {
-                "id": RIG,
-                "device": "gpu",
-                "gpu": "Apple M3 Ultra",
-                "unified_memory": True,
-                "cpu": "Apple M3 Ultra",
-                "ram_gib": 512,
-                "os": "macos",
-            }
-        ],
-        rows=rows,
-        day="2026-11-24",
-    )
+    return described(__file__, rows)
 
 
 def _rows(name: str, report: Json, seen: set[object]) -> Iterator[Json]:

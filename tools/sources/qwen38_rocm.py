@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.sources.transcription import Json, document, documents, main, stated
+from tools.sources.transcription import Json, described, documents, main, stated
 
 DIGEST = "b847c0ca3a47ed49df010ba6653bd3651b393522041494509985501005de69d1"
 HALO, W7900D = "radeon-8060s", "radeon-pro-w7900d"
@@ -20,11 +20,6 @@ LLAMA_CPP = {"matrix-714": "4df29be4f", "dflash2": "5ecbe1ac1"}
 LEAST_TOKENS = 128
 IMPLICIT = (
     "The command names no depth; by an erratum of the author it ran at llama.cpp's default of 3."
-)
-LOCAL_HARNESS = (
-    "19 cells of w7900d: their author files them as context and not as evidence. Their rates hold "
-    "the reading of the prompt, the arms wrote 128 and 512 tokens, and files of 17, 23 and 29 GB "
-    "are equally fast."
 )
 CONTEXT = "The baseline had room for 262144 tokens, this row for 131072."
 
@@ -73,50 +68,7 @@ def transcribe(folder: Path) -> Json:
         for path, report in found.items()
         if not path.startswith("w7900d/") and "unified" not in path
     ]
-    return document(
-        source={
-            "id": "qwen38-rocm",
-            "title": "Qwen3.8-27B-ROCm, matrix-714 and dflash2",
-            "publisher": "AIwork4me",
-            "published_on": "2026-08-22",
-            "url": "https://github.com/AIwork4me/Qwen3.8-27B-ROCm",
-            "author": "AIwork4me",
-            "licence": "Apache-2.0",
-            "commit": "6a34143af10ae6cbd38104cc77163e0e66a9a5f5",
-            "taken": "25 of 56 cells: 16 with speculation and 9 without, on two machines.",
-            "left_out": [
-                LOCAL_HARNESS,
-                "5 cells that the author marks as degraded: the server wrote garbage afterwards.",
-                "4 cells in which an answer ended before half of its length.",
-                "3 cells without a counterpart: the context or the streams of no other arm.",
-                "Sums over all streams, times to the first token, memory.",
-            ],
-            "note": "One round a cell at temperature 0.7, without thinking, on prompts of 1298 to "
-            "1516 tokens. Rates are medians over the streams of 1000 / tpot_ms, as the author's "
-            "tables have them; reading the prompt is left out.",
-        },
-        rigs=[
-            {
-                "id": HALO,
-                "device": "gpu",
-                "gpu": "Radeon 8060S",
-                "unified_memory": True,
-                "cpu": "Ryzen AI Max+ PRO 395",
-                "os": "linux",
-            },
-            {
-                "id": W7900D,
-                "device": "gpu",
-                "gpu": "Radeon Pro W7900D",
-                "gpu_vram_mib": 49152,
-                "cpu": "EPYC 9334",
-                "os": "linux",
-                "note": "The source says W7900-class, 48 GiB, the class of its W7900D report.",
-            },
-        ],
-        rows=_rows([cell for cell in cells if not cell.doubtful]),
-        day="2026-11-24",
-    )
+    return described(__file__, _rows([cell for cell in cells if not cell.doubtful]))
 
 
 def _rows(cells: list[Cell]) -> Iterator[Json]:

@@ -168,7 +168,7 @@ def sorted_out(
 
 
 def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """At most 25 rows without a licence, a setting once, all kinds in turns, with as large a share of losses."""
+    """All rows under a licence, else 25: a setting once, all kinds in turns, losses by their share."""
     source = rows[0].source
     if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)

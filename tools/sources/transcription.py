@@ -11,6 +11,7 @@ import hashlib
 import json
 import statistics
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +142,14 @@ def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: s
         "rigs": list(rigs),
         "rows": list(rows),
     }
+
+
+def described(script: str, rows: Iterable[Json]) -> Json:
+    """The document of a script: its rows, with the source and the rigs of the `.toml` beside it."""
+    facts = tomllib.loads(Path(script).with_suffix(".toml").read_text("utf-8"))
+    return document(
+        source=facts["source"], rigs=facts["rigs"], rows=rows, day=facts["transcribed_on"]
+    )
 
 
 def main(transcribe: Callable[[Path], Json]) -> None:
