@@ -168,7 +168,7 @@ def sorted_out(
 
 
 def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """All rows under a licence, else 25: a setting once, all kinds in turns, losses by their share."""
+    """All rows under a licence, else 25: each setting once, all kinds in turns, losses by share."""
     source = rows[0].source
     if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)
