@@ -136,7 +136,7 @@ def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
     for own in grouped(
         strips.default_rows(read(connection, "strip")), lambda row: row.target
     ).values():
-        yield from strips.by_model(own)[0]
+        yield from strips.by_method(own)[0]
 
 
 def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
@@ -145,7 +145,10 @@ def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    return ("gain" in group.finding for group in _drawn(connection) if group.finding)
+    """Whether each says of most of its rows that they gain."""
+    for group in _drawn(connection):
+        tones = [each.tone for each in (*group.strips, *group.folded)]
+        yield 2 * tones.count("gain") > len(tones)
 
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:

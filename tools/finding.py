@@ -12,10 +12,11 @@ class NoPlaceError(ValueError):
 
 
 def sentence(group: Group) -> str:
-    """What the rows of a group show: the site's own words, and on how many it got slower."""
+    """What the rows of a group show, in the site's own words."""
     rows = [each.row for each in (*group.strips, *group.folded)]
-    slower = sum(row.speedup < 1 for row in rows)
-    own = f"**{group.label}: {group.finding} ({group.spread}; slower on {slower} of them).**"
+    own = (
+        f"**{group.label}: {group.finding} ({group.spread}).** A pair is one device with one model."
+    )
     if {row.tier for row in rows} == {"published"}:
         own += " Published by others, without intervals."
     return own

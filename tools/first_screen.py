@@ -19,7 +19,7 @@ README = "README.md"
 def files(results: Path, readme: str) -> dict[str, str]:
     """The text of each file, by its path in the repository. Raises what `open_database` raises."""
     with open_database(results) as connection:
-        groups, _ = strips.by_model(strips.default_rows(read(connection, "strip")))
+        groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
         drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}
     maps = {f"map-{scheme}": picture.of_group(groups[0], scheme) for scheme in picture.SCHEMES}
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}

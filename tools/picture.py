@@ -1,19 +1,19 @@
 """Draw the head of the strips as the picture of the README, for light or for dark pages.
 
-Colour means what it means on the site: blue is faster, orange is slower. A mark has one where its
-verdict is clear; the ground behind all of them has both.
+Colour means what it means on the site: blue is faster, orange is slower. The ground behind
+all marks has both.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages import strips
 
-ROWS = 12
-WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 260, 480, 775
+NAME = 34  # characters
+WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 285, 480, 800
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "site_src" / "assets"
 STYLE = ASSETS / "stylesheets" / "draftmap.css"
@@ -22,24 +22,16 @@ COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
 
 def of_group(group: strips.Group, scheme: Scheme) -> str:
-    """Some rows of a group, with its heading and the axis."""
+    """The rows of a group that the home page has in sight, with its heading and the axis."""
     ink = _colours(scheme)
-    shown = _spaced(group.strips)
-    height = TOP + LINE * len(shown) + 10
-    rows = (_row(each, TOP + LINE * place, ink) for place, each in enumerate(shown))
+    height = TOP + LINE * len(group.strips) + 10
+    rows = (_row(each, TOP + LINE * place, ink) for place, each in enumerate(group.strips))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
         f' font-family="{escape(FONT)}" font-size="15">'
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="{ink["paper"]}"/>'
         f"{''.join(_headings(group, height, ink))}{''.join(rows)}</svg>\n"
     )
-
-
-def _spaced(rows: Sequence[strips.Strip]) -> list[strips.Strip]:
-    """So many rows that they fit, from the first to the last."""
-    if len(rows) <= ROWS:
-        return list(rows)
-    return [rows[round(step * (len(rows) - 1) / (ROWS - 1))] for step in range(ROWS)]
 
 
 def _headings(group: strips.Group, height: int, ink: dict[str, str]) -> Iterator[str]:
@@ -82,9 +74,20 @@ def _row(each: strips.Strip, top: float, ink: dict[str, str]) -> str:
     tick = f'<rect x="{x(each.tick) - 1.5}" y="{top + 5}" width="3" height="{LINE - 10}"/>'
     return (
         f'<g fill="{ink[tone]}">{"".join(dots)}{tick}</g>'
-        f"{_text(20, middle + 5, each.row.device_label, ink['ink'], BOLD)}"
+        f"{_name(each, middle + 5, ink)}"
         f"{_text(END, middle + 5, each.figure, ink[tone], BOLD)}"
         f"{_text(END + 70, middle + 5, each.setting, ink['ink-soft'], SMALL)}"
+    )
+
+
+def _name(each: strips.Strip, y: float, ink: dict[str, str]) -> str:
+    """Device and model, as far as there is room before the axis."""
+    device, model = each.row.device_label, each.row.target_label
+    name = escape(device[:NAME])
+    more = escape(model[: NAME - len(device)].strip()) if len(device) < NAME - 3 else ""
+    return (
+        f'<text x="20" y="{y:g}" font-size="13" fill="{ink["ink"]}"><tspan font-weight="600">'
+        f'{name}</tspan><tspan dx="6" fill="{ink["ink-soft"]}">{more}</tspan></text>'
     )
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from pipeline.data.build_changes import build_changes
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
-from pipeline.data.usual_depths import Tried, default_depths
+from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -113,8 +113,7 @@ def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
         " where tier = 'published' and condition is null and view = 'all' and not confounded"
         " and depth is not null order by figure"
     )
-    table = default_depths(map(Tried._make, figures.fetchall()))
-    connection.register("input_usual_depth", table)
+    connection.register("input_depth", depth_factors(map(Tried._make, figures.fetchall())))
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {

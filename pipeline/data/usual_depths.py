@@ -1,7 +1,8 @@
-"""The depth at which a model is shown with a method, chosen once over all devices."""
+"""The depth at which a model is shown with a method, and how far other depths are from it."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,16 @@ from schemas.vocabulary import HELPS_ABOVE
 
 # A depth must have been tried by this share of as many people as the most tried one.
 ENOUGH = 0.2
-COLUMNS = pa.schema({"target": pa.string(), "method": pa.string(), "usual_depth": pa.int64()})
+DIGITS = 6
+COLUMNS = pa.schema(
+    {
+        "target": pa.string(),
+        "method": pa.string(),
+        "depth": pa.int64(),
+        "usual_depth": pa.int64(),
+        "factor": pa.float64(),
+    }
+)
 
 
 class Tried(NamedTuple):
@@ -25,16 +35,23 @@ class Tried(NamedTuple):
     speedup: float
 
 
-def default_depths(figures: Iterable[Tried]) -> pa.Table:
-    """The best depth of each model with each method."""
+def depth_factors(figures: Iterable[Tried]) -> pa.Table:
+    """The usual depth of each model with each method, and what moves other depths to it.
+
+    `factor` is the usual depth's gain over that at `depth`, estimated over all who tried several;
+    unknown where no chain of comparisons joins the two.
+    """
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
         groups[each.target, each.method].append(each)
-    rows = [
-        {"target": target, "method": method, "usual_depth": default_depth(tried)}
-        for (target, method), tried in sorted(groups.items())
-    ]
-    return pa.Table.from_pylist(rows, COLUMNS)
+    return pa.Table.from_pylist(
+        [
+            {"target": target, "method": method, **row}
+            for (target, method), tried in sorted(groups.items())
+            for row in _factors(tried)
+        ],
+        COLUMNS,
+    )
 
 
 def default_depth(tried: Sequence[Tried]) -> int:
@@ -43,10 +60,14 @@ def default_depth(tried: Sequence[Tried]) -> int:
     Among depths whose gains differ by less than anyone would notice, the one that most people
     tried. A row's own maximum would favour lucky figures; this choice uses the figures of all rows.
     """
+    return _usual(tried, depth_effects(tried))
+
+
+def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
+    """The logarithm of each depth's gain but for a constant, where it can be compared."""
     tried = _compared(tried)
     depths = sorted({figure.depth for figure in tried})
     units = sorted({figure.unit for figure in tried})
-    people = [_people(tried, depth) for depth in depths]
     design = np.zeros((len(tried), len(units) + len(depths)))
     for row, figure in enumerate(tried):
         design[row, units.index(figure.unit)] = 1
@@ -54,10 +75,25 @@ def default_depth(tried: Sequence[Tried]) -> int:
     logs = np.log([figure.speedup for figure in tried])
     # The effects are known up to a constant, of which lstsq takes the smallest.
     effects = np.linalg.lstsq(design, logs, rcond=None)[0][len(units) :]
-    enough = [place for place, count in enumerate(people) if count >= ENOUGH * max(people)]
-    least = max(effects[enough]) - np.log(HELPS_ABOVE)
-    good = [place for place in enough if effects[place] >= least]
-    return depths[max(good, key=lambda place: (people[place], -place))]
+    return dict(zip(depths, effects.tolist(), strict=True))
+
+
+def _factors(tried: Sequence[Tried]) -> Iterator[Mapping[str, object]]:
+    effects = depth_effects(tried)
+    usual = _usual(tried, effects)
+    for depth in sorted({each.depth for each in tried}):
+        # Rounded: the last digits of a least-squares solution are the machine's.
+        known = depth in effects
+        factor = round(math.exp(effects[usual] - effects[depth]), DIGITS) if known else None
+        yield {"depth": depth, "usual_depth": usual, "factor": factor}
+
+
+def _usual(tried: Sequence[Tried], effects: Mapping[int, float]) -> int:
+    people = {depth: _people(tried, depth) for depth in effects}
+    enough = [depth for depth in effects if people[depth] >= ENOUGH * max(people.values())]
+    least = max(effects[depth] for depth in enough) - math.log(HELPS_ABOVE)
+    good = [depth for depth in enough if effects[depth] >= least]
+    return max(good, key=lambda depth: (people[depth], -depth))
 
 
 def _compared(tried: Sequence[Tried]) -> list[Tried]:

@@ -38,6 +38,13 @@ class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return f"{self.sign} {self.word}"
 
 
+class GradeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A grade of evidence by its letter."""
+
+    id: str
+    word: str
+
+
 class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A class of models with fewer than `below` parameters; `id` is fit for an address."""
 
@@ -164,6 +171,7 @@ _BOUNDS = ("helps_above", "hurts_below", "clear_of_one", "fewest_prompts")
 TASKS = entries(TaskEntry, "tasks", _tasks, constants=("all_label", "own_label"))
 FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = entries(VerdictEntry, "verdicts", _verdicts, constants=(*_BOUNDS, "doubts"))
+GRADES = entries(GradeEntry, "grades", document("grades"))
 SIZES = entries(SizeClass, "sizes", document("sizes"))
 RUNNERS = entries(RunnerEntry, "runners", _runners, constants=("default",))
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))

@@ -25,10 +25,17 @@ RATE = """
       $device as device_label, 'gpu' as device_kind, 'cuda' as backend, 'llama.cpp' as engine_name,
       'm-8b' as target, 'M-8B' as target_label, 'Q4_K_M' as quantisation, 8e9 as parameters,
       $method as method, upper($method) as method_label, $depth as depth, $task as task,
-      $speedup as speedup, $person as contributor, $concurrency as concurrency,
-      [] as also_differs
+      $speedup as speedup, $plain as baseline_tps, $person as contributor,
+      $concurrency as concurrency, [] as also_differs
 """
-DEFAULTS = {"device": "card", "method": "mtp", "depth": 2, "task": None, "concurrency": None}
+DEFAULTS = {
+    "device": "card",
+    "method": "mtp",
+    "depth": 2,
+    "task": None,
+    "concurrency": None,
+    "plain": None,
+}
 
 
 def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
@@ -166,8 +173,8 @@ def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
 
 # ---- as they are drawn --------------------------------------------------------------------------
 def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    groups, _ = strips.by_model(strips.default_rows(read(connection, "strip")))
-    return [f"{group.label}: {group.finding}, {group.spread}" for group in groups]
+    groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
+    return [f"{group.label}: {group.finding}; {group.spread}" for group in groups]
 
 
 def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConnection:
@@ -185,39 +192,98 @@ def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConne
     )
 
 
-def test_a_heading_is_the_finding_of_most_rows() -> None:
+def test_a_heading_counts_what_is_faster_and_slower_and_says_what_is_usual() -> None:
     published = printed(
-        *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21))
+        *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21)),
+        {"person": "ada", "device": "card 0", "speedup": 1.04},
+    )
+    # Of two rows none is usual.
+    two = printed(
+        *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (17, 21))
     )
 
-    assert headings(published) == ["M-8B: MTP usually 1.7×, 3 devices, 0.90× to 2.10×"]  # noqa: RUF001 - as printed
-    assert [line.partition(", ")[0] for line in headings(on_cards(1.6, 1.5, 0.6))] == [
-        "Sample-7B: a clear gain on 2 of 3 devices"
+    assert headings(published) == [
+        # 1.04 is neither, and the median of 0.9, 1.04, 1.7 and 2.1 is 1.37.
+        "MTP: faster on 2 of 4 pairs, slower on 1, usually 1.4×; 0.90× to 2.10×"  # noqa: RUF001 - as printed
     ]
-    assert "no clear difference" in headings(on_cards(1.3, 1.2, half_width=0.6))[0]
-    # One gain of three is no finding about all of them, as chance makes one in many.
-    assert "it depends on the device" in headings(on_cards(1.6, 1.0, 1.0))[0]
-
-
-def test_a_row_prints_what_a_clear_gain_is_at_least_and_has_colour_only_then() -> None:
-    clear, unclear = (
-        strips.strip(strips.default_rows(read(connection, "strip"))[0])
-        for connection in (on_cards(1.6), on_cards(1.6, half_width=0.9))
+    assert headings(two) == ["MTP: faster on 2 of 2 pairs; 1.70× to 2.10×"]  # noqa: RUF001 - as printed
+    assert headings(on_cards(1.6, 1.5, 0.6))[0].startswith(
+        "Draft model: faster on 2 of 3 pairs, slower on 1"
     )
-    alone = strips.strip(read(printed({"person": "ada", "speedup": 2.0}), "strip")[0])
+    # Intervals that hold 1 are no direction.
+    assert headings(on_cards(1.3, 1.2, half_width=0.6))[0].startswith(
+        "Draft model: faster on 0 of 2 pairs;"
+    )
+
+
+def test_a_row_has_the_colour_of_its_direction_and_the_grade_of_its_evidence() -> None:
+    def drawn(connection: duckdb.DuckDBPyConnection) -> strips.Strip:
+        return strips.strip(strips.default_rows(read(connection, "strip"))[0])
+
+    clear, unclear = (drawn(on_cards(1.6, half_width=width)) for width in (0.02, 0.9))
+    alone, even = (drawn(printed({"person": "ada", "speedup": each})) for each in (0.5, 1.04))
+    several = drawn(printed(*({"person": each, "speedup": 2.0} for each in ("ada", "bob"))))
 
     assert clear.figure == f"≥ {clear.words.partition('[')[2][:4]}×"  # noqa: RUF001 - as printed
-    assert (clear.tone, unclear.tone, alone.tone) == ("gain", "flat", "bare")
     assert unclear.figure == "1.60×"  # noqa: RUF001 - as printed
-    assert "dm-strip--one" in alone.style
+    assert [each.style for each in (clear, unclear, alone, even, several)] == [
+        "measured dm-strip--gain dm-strip--A",
+        "measured dm-strip--flat dm-strip--A",
+        "published dm-strip--loss dm-strip--C",
+        "published dm-strip--flat dm-strip--C",
+        "published dm-strip--gain dm-strip--B",
+    ]
 
 
-def test_a_large_collection_folds_and_a_page_stays_light() -> None:
+def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
+    def rates(*figures: dict[str, object]) -> tuple[str, str]:
+        connection = printed(*figures)
+        return strips.rates(strips.default_rows(read(connection, "strip"))[0])
+
+    ada = {"person": "ada", "speedup": 1.5, "plain": 40.0}
+
+    assert rates(ada) == ("40.0", "60.0")
+    # Medians over people, on a log scale: 40 and 90 are 60, 1.5 and 1.5 are 1.5.
+    assert rates(ada, ada | {"person": "bob", "plain": 90.0}) == ("≈ 60.0", "90.0")
+    assert rates(ada | {"plain": None}) == ("", "")
+
+
+def test_people_at_other_depths_are_moved_to_the_usual_one_and_nobody_is_left_out() -> None:
+    # Ada and Bob find depth 4 twice as good as depth 2; Cyd has 2 alone, and Dan 16, which nobody
+    # compares with another.
+    both = [
+        {"person": person, "depth": depth, "speedup": speedup}
+        for person in ("ada", "bob")
+        for depth, speedup in ((2, 1.0), (4, 2.0))
+    ]
+    cyd = {"person": "cyd", "depth": 2, "speedup": 0.9, "plain": 10.0}
+    dan = {"person": "dan", "depth": 16, "speedup": 9.0}
+    connection = printed(*both, cyd, dan)
+
+    found = strips.default_rows(read(connection, "strip"))[0]
+
+    assert (found.people, found.dots) == (3, [1.8, 2.0])
+    assert (found.moved, strips.setting(found)) == (True, "MTP 2–4")  # noqa: RUF001 - as printed
+
+
+def test_common_devices_are_in_sight_and_the_rest_is_folded() -> None:
+    cards = ("RTX 3060 12 GB", "RTX 4090 24 GB", *(f"card {number}" for number in range(150)))
+    many = printed(*({"person": "ada", "device": each, "speedup": 1.5} for each in cards))
+
+    ((group,), left_out) = strips.by_method(strips.default_rows(read(many, "strip")))
+
+    assert (len(group.strips), len(group.folded), left_out) == (10, 142, 0)
+    assert {"RTX 3060 12 GB", "RTX 4090 24 GB"} <= {each.row.device for each in group.strips}
+
+
+def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -> None:
     many = printed(
         *(
-            {"person": "ada", "device": f"card {number}", "speedup": 1 + number / 1000}
-            for number in range(150)
-        )
+            {"person": "ada", "device": f"card {number}", "method": method, "speedup": 1.5}
+            for method, count in (("mtp", 400), ("dflash", 20))
+            for number in range(count)
+        ),
+        {"person": "bob", "device": "card 7", "method": "mtp", "speedup": 1.5},
     )
     rows(many, "from strip")  # makes it
     many.execute(
@@ -225,28 +291,48 @@ def test_a_large_collection_folds_and_a_page_stays_light() -> None:
         " {'tier': 'published', 'speedup': 0.5 + hash(device, other) % 300 / 100.0})"
     )
 
-    ((group,), left_out) = strips.by_model(strips.default_rows(read(many, "strip")))
+    ((group,), left_out) = strips.by_method(strips.default_rows(read(many, "strip")))
     page = home(many, Site(bundle="x")).text
 
-    assert (len(group.strips), len(group.folded), left_out) == (40, 60, 50)
-    assert "50 more rows" in page
-    assert len(gzip.compress(page.encode())) < 12_000
+    # A device has one row, with the method that most people tried with the model.
+    assert (len(group.strips), len(group.folded), left_out) == (10, 290, 100)
+    assert "card 7" in {each.row.device for each in group.strips}
+    assert "100 more pairs" in page
+    assert len(gzip.compress(page.encode())) < 40_000
 
 
-def test_a_group_is_listed_whole_or_left_out() -> None:
-    many = printed(*({"person": "ada", "device": f"card {n}", "speedup": 2} for n in range(60)))
-    cards = strips.default_rows(read(many, "strip"))
-    others = [
-        row._replace(target=model, target_label=model)
-        for model, count in (("b", 50), ("c", 30))
-        for row in cards[:count]
-    ]
+def test_small_groups_are_whole_where_large_ones_are_cut() -> None:
+    many = printed(
+        *(
+            {"person": "ada", "device": f"card {method} {n}", "method": method, "speedup": 2}
+            for method, count in (("mtp", 200), ("dflash", 150), ("eagle3", 30))
+            for n in range(count)
+        )
+    )
 
-    groups, left_out = strips.by_model([*cards, *others])
+    groups, left_out = strips.by_method(strips.default_rows(read(many, "strip")))
 
-    # 60 + 50 rows would be more than 100, and 60 + 30 are not.
-    assert [len(each.strips) + len(each.folded) for each in groups] == [60, 30]
-    assert left_out == 50
+    # 30 of 300 are the small group's; the others share 270.
+    assert [len(each.strips) + len(each.folded) for each in groups] == [135, 135, 30]
+    assert left_out == 80
+
+
+def test_measured_groups_lead_once_five_people_have_one_model() -> None:
+    base = strips.default_rows(read(printed({"person": "ada", "speedup": 1.5}), "strip"))[0]
+    published = [base._replace(device=f"card {each}") for each in range(9)]
+
+    def first(people: int, parameters: float) -> str:
+        own = base._replace(
+            method="dflash",
+            method_label="DFlash",
+            tier="measured",
+            people=people,
+            parameters=parameters,
+        )
+        return strips.by_method([*published, own])[0][0].label
+
+    assert first(5, 8e9) == "DFlash"
+    assert (first(4, 8e9), first(9, 1e9)) == ("MTP", "MTP")
 
 
 def test_home_is_whole_without_a_result_and_with_two() -> None:

@@ -10,7 +10,8 @@ with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
-    false as lesser, null as condition, coalesce(contributor, submission) as person, speedup
+    false as lesser, null as condition, coalesce(contributor, submission) as person, speedup,
+    baseline_tps
   from pool_member
   where concurrency = 1
     and conditions is null
@@ -19,7 +20,7 @@ with own as (
   union all
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    candidate, null, null, suite_label, false, false, null, submission, speedup
+    candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -36,7 +37,7 @@ printed as (
       when max_output_tokens < 32 then 'limited'
     end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
-    speedup
+    speedup, rate.baseline_tps
   from published_rate as rate
   join published_row using (source, row_id)
   join source on source.source = rate.source

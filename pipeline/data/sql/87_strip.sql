@@ -3,7 +3,9 @@
 -- among the methods of one backend; 2 among the backends of one method; 3 with both given. Measured
 -- and imported strips are as the table `best` has them. A published one is the median over people
 -- of each person's median, for the method that most people have tried with the model (or, where the
--- device lacks it, with the device), at the depth of `input_usual_depth` or the nearest one to it.
+-- device lacks it, with the device). Each person counts with the depth nearest to the usual one,
+-- and that figure is `moved` to it by the factor of `input_depth`: nobody is left out for a depth
+-- that can be compared. `baseline_tps` is the median over the same people of what they had without.
 -- Runs that differ in more than speculation (`confounded`) count only where there are no others; of
 -- the rest, so do `lesser` ones.
 -- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what
@@ -64,18 +66,28 @@ comparable as (
   qualify not lesser or bool_and(lesser) over (partition by strip_key, condition, selection)
 ),
 at_depth as (
-  select comparable.*
+  select
+    comparable.* replace (speedup * coalesce(factor, 1) as speedup),
+    depth <> usual_depth and factor is not null as moved
   from comparable
-  left join input_usual_depth using (target, method)
+  left join input_depth using (target, method, depth)
   qualify depth is not distinct from first_value(depth) over (
-    partition by strip_key, condition, selection
-    order by abs(depth - usual_depth) nulls last, depth nulls last
-  )
+      partition by strip_key, condition, selection, person
+      order by factor is null, abs(depth - usual_depth) nulls last, depth nulls last
+    )
+    and (
+      factor is not null
+      or depth is null
+      or depth is not distinct from first_value(depth) over (
+        partition by strip_key, condition, selection
+        order by factor is null, abs(depth - usual_depth) nulls last, depth nulls last
+      )
+    )
 ),
 drawn as (
   select * from at_depth
-  union all
-  select placed.*
+  union all by name
+  select placed.*, false as moved
   from placed
   join best
     on best.place = 'strip' and best.scope = placed.strip_key and best.tier = placed.tier
@@ -83,7 +95,10 @@ drawn as (
   where placed.newest
 ),
 people as (
-  select strip_key, condition, selection, tier, person, exp(median(ln(speedup))) as speedup
+  select
+    strip_key, condition, selection, tier, person,
+    exp(median(ln(speedup))) as speedup,
+    exp(median(ln(baseline_tps))) as baseline_tps
   from drawn
   group by all
 ),
@@ -91,6 +106,7 @@ summed as (
   select
     strip_key, condition, selection, tier,
     exp(median(ln(speedup))) as speedup,
+    exp(median(ln(baseline_tps))) as baseline_tps,
     min(speedup) as least,
     max(speedup) as most,
     count(*) as people
@@ -117,6 +133,10 @@ facts as (
     ) as drafts,
     bool_and(confounded) as confounded,
     bool_and(lesser) as lesser,
+    bool_or(moved) as moved,
+    coalesce(
+      list(distinct drawn.depth order by drawn.depth) filter (drawn.depth is not null), []
+    ) as depths,
     arg_min(
       {'source': source, 'row_id': row_id}, (abs(ln(drawn.speedup / summed.speedup)), figure)
     ) as nearest,
@@ -178,7 +198,7 @@ described as (
     summed.strip_key, summed.condition, summed.selection, summed.tier,
     own.* exclude (strip_key, tier),
     credited.source, null::varchar as row_id, null::varchar as contributor,
-    least, most, people
+    baseline_tps, least, most, people
   from summed
   join own on own.strip_key = summed.strip_key and own.tier = summed.tier
   left join credited using (submission)

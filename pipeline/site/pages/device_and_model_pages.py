@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 
-from pipeline.site.pages import answer_data, model, strips, switch_off
+from pipeline.site.pages import model, strips, switch_off
 from pipeline.site.pages.template_environment import figure, plain_text, render
 from pipeline.site.rows import Row, grouped, read
 
@@ -65,14 +65,13 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     return {
         "title": plain_text(getattr(labelled, f"{kind}_label")),
         "label": getattr(labelled, f"{kind}_label"),
-        "finding": strips.finding(rows) if rows and kind == "target" else "",
-        "spread": strips.spread(rows, "model" if kind == "device" else "device") if rows else "",
+        "finding": strips.finding(rows, "model" if kind == "device" else "device") if rows else "",
+        "spread": strips.spread(rows) if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
         "advice": switch_off.advice(shown.pop("clear")),
         "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
-        "machine_path": answer_data.PATH,
         **shown,
     }
 

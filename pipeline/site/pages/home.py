@@ -10,13 +10,15 @@ from schemas.vocabulary import TASKS
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    groups, left_out = strips.by_model(strips.default_rows(read(connection, "strip")))
+    rows = strips.default_rows(read(connection, "strip"))
+    groups, left_out = strips.by_method(rows)
     return render(
         "home.md.jinja",
         path="index.md",
         site=site,
         groups=groups,
         left_out=left_out,
+        choices=tuple(strips.choices(rows)),
         axis=strips.axis(),
         sources=read(connection, "sources"),
         machine_path=answer_data.PATH,

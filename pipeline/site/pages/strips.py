@@ -2,21 +2,27 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import median
+from typing import NamedTuple
 
 from pipeline.site.pages import model
 from pipeline.site.rows import Row, grouped
-from schemas.vocabulary import VERDICTS, say
+from schemas.vocabulary import COMMON_DEVICES, GRADES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
+CLEAR_SHARE = 0.05  # a figure without an interval has a direction from so far off 1 on
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 16  # of one kind in one row
-# Of a group so many rows are in sight, and so many of all groups; a page has no more than the last.
-OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS = 40, 80, 100
+# So many rows of the first group are in sight, of the second, and of all others.
+OPEN_ROWS = (10, 7, 4)
+MOST_ROWS = 300  # of a page
+# Measured groups lead from so many people on, with one model that people use.
+ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, 3e9
+USUAL_ROWS = 3  # fewer have no usual figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +31,27 @@ class Strip:
 
     row: Row
     tone: str
+    grade: str
     style: str
+    before: str
+    after: str
     figure: str
     setting: str
     words: str
     evidence: str
     tick: float
+    bar: tuple[float, float]
     line: tuple[float, float] | None
     dots: tuple[float, ...]
     others: tuple[float, ...]
+
+
+class Choice(NamedTuple):
+    """A filter of the map: its options are values of the rows with their labels."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str | int, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +59,8 @@ class Group:
     """Rows under a heading that says what they show; `folded` ones wait for a click."""
 
     label: str
-    address: str | None
     finding: str
     spread: str
-    open: bool
     strips: tuple[Strip, ...]
     folded: tuple[Strip, ...]
 
@@ -70,61 +86,99 @@ def rank(row: Row) -> float:
     return float({"gain": row.interval_low, "loss": row.speedup}.get(tone, 1.0))
 
 
-def by_model(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups of the home page, of most devices first, and how many rows it leaves out."""
-    models = grouped(rows, lambda row: row.target)
-    several = sorted(
-        (group for group in models.values() if len(group) > 1),
-        key=lambda group: (-len(group), group[0].target_label),
+def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
+    """The groups of the home page, and how many rows it leaves out: the least known of each."""
+    methods = grouped(rows, lambda row: row.method_label)
+    ordered = sorted(
+        methods.values(), key=lambda own: (not _well_measured(own), -len(own), own[0].method_label)
     )
-    alone = [group[0] for group in models.values() if len(group) == 1]
-    groups: list[Group] = []
-    shown = 0
-    for group in (*several, *([alone] if alone else ())):
-        if groups and shown + len(group) > MOST_ROWS:
-            continue  # its fastest rows alone would flatter
-        groups.append(_group(group, is_open=shown < OPEN_IN_ALL))
-        shown += min(len(group), MOST_ROWS)
-    return groups, sum(map(len, models.values())) - shown
+    room = _room([len(own) for own in ordered])
+    groups = [
+        _group(own, OPEN_ROWS[min(place, len(OPEN_ROWS) - 1)], most)
+        for place, (own, most) in enumerate(zip(ordered, room, strict=True))
+    ]
+    return groups, sum(map(len, ordered)) - sum(room)
 
 
-def _group(rows: Sequence[Row], *, is_open: bool) -> Group:
-    drawn = tuple(strip(row) for row in ranked(rows)[:MOST_ROWS])
-    first, is_model = rows[0], len({row.target for row in rows}) == 1 < len(rows)
+def _room(sizes: Sequence[int]) -> list[int]:
+    """How many rows each group may list: small ones all, large ones an equal share of the rest."""
+    room, left, waiting = [0] * len(sizes), MOST_ROWS, len(sizes)
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__):
+        room[place] = min(sizes[place], left // waiting)
+        left, waiting = left - room[place], waiting - 1
+    return room
+
+
+def _well_measured(rows: Iterable[Row]) -> bool:
+    people = Counter[str]()
+    for row in rows:
+        if row.tier == "measured" and (row.parameters or 0) >= LEAST_PARAMETERS:
+            people[row.target] += row.people
+    return max(people.values(), default=0) >= ENOUGH_PEOPLE
+
+
+def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
+    known = best_known(rows)[:most]
+    shown = known[:in_sight] if len(known) > in_sight + 1 else known
     return Group(
-        label=first.target_label if is_model else "Models with one device",
-        address=model.target_address(first.target) if is_model else None,
-        finding=finding(rows) if is_model else "",
-        spread=spread(rows, "device" if is_model else "model"),
-        open=is_open,
-        strips=drawn[:OPEN_ROWS],
-        folded=drawn[OPEN_ROWS:],
+        label=rows[0].method_label,
+        finding=finding(rows, "pair"),
+        spread=spread(rows),
+        strips=tuple(map(strip, ranked(shown))),
+        folded=tuple(map(strip, ranked(known[len(shown) :]))),
     )
 
 
-def finding(rows: Sequence[Row]) -> str:
-    """What a group shows, in a few words; only most of its rows together claim a gain."""
-    judged = [row for row in rows if row.verdict is not None]
-    bare = [row for row in rows if row.verdict is None]
-    if len(bare) >= len(judged):
-        label, count = Counter(row.method_label for row in bare).most_common(1)[0]
-        name = f"{label} " if 2 * count > len(bare) else ""
-        return f"{name}usually {median(row.speedup for row in bare):.1f}{say.TIMES}"
-    tones = Counter(VERDICTS[row.verdict].tile for row in judged)
-    if tones.keys() == {"flat"}:
-        return VERDICTS["no-clear-difference"].word
-    for tone in ("gain", "loss"):
-        if 2 * tones[tone] > len(judged):
-            return f"a clear {tone} on {tones[tone]} of {say.count(len(judged), 'device')}"
-    return "it depends on the device"
+def best_known(rows: Iterable[Row]) -> list[Row]:
+    """Common devices first, each with the model that most people tried on it, then their others."""
+
+    def tried(row: Row) -> tuple[int, int, int, str]:
+        return -row.people, -row.figures, -(row.parameters or 0), row.target_label
+
+    ordered = [
+        (nth, -_common(row.device_label), tried(row), row.device_label, row)
+        for own in grouped(rows, lambda row: row.device).values()
+        for nth, row in enumerate(sorted(own, key=tried))
+    ]
+    return [row for *_, row in sorted(ordered, key=lambda each: each[:-1])]
 
 
-def spread(rows: Sequence[Row], noun: str) -> str:
-    """How many rows there are, and from where to where their figures run."""
+def _common(device_label: str) -> int:
+    found = COMMON_DEVICES.get(device_label)
+    return found.common if found else 0
+
+
+def finding(rows: Sequence[Row], noun: str) -> str:
+    """On how many rows it is faster and slower, and what is usual where they have one method."""
+    tones = Counter(map(direction, rows))
+    counted = say.count(len(rows), noun)
+    parts = [f"faster on {tones['gain']} of {counted}"]
+    if tones["loss"]:
+        parts.append(f"slower on {tones['loss']}")
+    if len(rows) >= USUAL_ROWS and len({row.method for row in rows}) == 1:
+        parts.append(f"usually {median(row.speedup for row in rows):.1f}{say.TIMES}")
+    return ", ".join(parts)
+
+
+def spread(rows: Iterable[Row]) -> str:
+    """From where to where the figures of rows run."""
     figures = [row.speedup for row in rows]
-    if len(rows) == 1:
-        return say.count(1, noun)
-    return f"{say.count(len(rows), noun)}, {say.times(min(figures))} to {say.times(max(figures))}"
+    if len(figures) == 1:
+        return say.times(figures[0])
+    return f"{say.times(min(figures))} to {say.times(max(figures))}"
+
+
+def choices(rows: Sequence[Row]) -> Iterator[Choice]:
+    """What a reader can filter the map by, each with the options that its rows have."""
+    sizes = sorted({(row.size_order, row.size_class) for row in rows if row.size_class})
+    letters = {grade(row) for row in rows}
+    memories = sorted({row.vram_gib for row in rows if row.vram_gib})
+    backends = sorted({row.backend for row in rows})
+    yield Choice("memory", "Memory", tuple((gib, f"{gib} GB") for gib in memories))
+    yield Choice("size", "Model size", tuple((label, label) for _, label in sizes))
+    yield Choice("backend", "Backend", tuple((each, each) for each in backends))
+    known = tuple((each.id, each.word) for each in GRADES.values() if each.id in letters)
+    yield Choice("grade", "Evidence", known)
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
@@ -132,7 +186,8 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
-    return median(row.speedup for row in bare), spread(bare, "device")
+    over = f"{say.count(len(bare), 'device')}, {spread(bare)}"
+    return median(row.speedup for row in bare), over
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
@@ -146,24 +201,68 @@ def typical(rows: Iterable[Row]) -> Row | None:
 
 
 def strip(row: Row) -> Strip:
-    """One row of the table `strip` as it is drawn."""
-    tone = VERDICTS[row.verdict].tile if row.verdict else "bare"
-    one = row.verdict is None and row.people == 1
+    """One row of the table `strip` as it is drawn; its bar lies between 1 and the figure."""
+    tone, letter = direction(row), grade(row)
+    tick, even = position(row.speedup), position(1)
     has_interval = row.interval_low is not None
     ends = (row.interval_low, row.interval_high) if has_interval else (row.least, row.most)
+    before, after = rates(row)
     return Strip(
         row=row,
         tone=tone,
-        style=f"{row.tier} dm-strip--{tone}{' dm-strip--one' if one else ''}",
+        grade=letter,
+        style=f"{row.tier} dm-strip--{tone} dm-strip--{letter}",
+        before=before,
+        after=after,
         figure=figure(row),
-        setting=", ".join(filter(None, (row.method_label, row.depth and f"depth {row.depth}"))),
+        setting=setting(row),
         words=" \N{MIDDLE DOT} ".join(filter(None, words(row))),
         evidence=evidence_address(row),
-        tick=position(row.speedup),
+        tick=tick,
+        bar=(min(tick, even), round(abs(tick - even), 1)),
         line=(position(ends[0]), position(ends[1])) if ends[0] < ends[1] else None,
         dots=tuple(map(position, thinned(row.dots))),
         others=tuple(map(position, sorted({*chain(*other_dots(row))}))),
     )
+
+
+def rates(row: Row) -> tuple[str, str]:
+    """Tokens/s without and with speculation, nothing where only a ratio is known.
+
+    The second is the first times the figure of the row, which nobody may have seen as it stands:
+    then it has a sign.
+    """
+    if row.baseline_tps is None:
+        return "", ""
+    joined = row.moved or row.people > 1 or row.confounded
+    sign = "\N{ALMOST EQUAL TO} " if joined else ""
+    least = row.verdict == "helps"
+    after = row.baseline_tps * (row.interval_low if least else row.speedup)
+    bound = "\N{GREATER-THAN OR EQUAL TO} " if least else ""
+    return f"{sign}{say.rate(row.baseline_tps)}", f"{bound}{say.rate(after)}"
+
+
+def setting(row: Row) -> str:
+    """The method with its depth, or with the depths that were moved to the usual one."""
+    ends = sorted({row.depths[0], row.depths[-1]}) if row.depths else [row.depth]
+    depth = "\N{EN DASH}".join(map(str, filter(None, ends)))
+    return f"{row.method_label} {depth}".strip()
+
+
+def direction(row: Row) -> str:
+    """Faster, slower or neither: by the verdict, else by how far the figure is off 1."""
+    if row.verdict:
+        return VERDICTS[row.verdict].tile
+    if abs(row.speedup - 1) < CLEAR_SHARE:
+        return "flat"
+    return "gain" if row.speedup > 1 else "loss"
+
+
+def grade(row: Row) -> str:
+    """How good the evidence is, by `schemas/vocabulary/grades.toml`."""
+    if row.tier != "published":
+        return "A"
+    return "B" if row.people > 1 else "C"
 
 
 def figure(row: Row) -> str:
@@ -184,8 +283,8 @@ def words(row: Row) -> tuple[str | None, ...]:
         return between, VERDICTS[row.mark].word, named, row.tier
     several = row.people > 1
     return (
-        f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if several else None,
         say.count(row.people, "person"),
+        f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if several else None,
         named,
         weights,
         row.tier,

@@ -133,6 +133,7 @@ def environment() -> Environment:
         "interval": say.interval,
         "sentence": vocabulary.sentence,
         "verdicts": vocabulary.VERDICTS,
+        "grades": tuple(vocabulary.GRADES.values()),
         "no_verdict": vocabulary.no_verdict,
         "methods": tuple(vocabulary.METHODS.values()),
         "own_tasks": vocabulary.OWN_TASKS,

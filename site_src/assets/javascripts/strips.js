@@ -6,6 +6,7 @@ import { view } from "./reply.js";
 import { count, interval, listed, number, times } from "./say.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis
+const CLEAR_SHARE = 0.05; // a figure without an interval has a direction from so far off 1 on
 // Of a group so many rows are in sight, and so many of all groups; a page has no more than the
 // last.
 const [OPEN_ROWS, OPEN_IN_ALL, MOST_ROWS] = [40, 80, 100];
@@ -28,7 +29,12 @@ const position = (ratio) =>
   (
     Math.min(Math.max(Math.log(Math.max(ratio, 1e-9) / LOW) / Math.log(HIGH / LOW), 0), 1) * 100
   ).toFixed(1);
-const tone = ({ verdicts }, { verdict }) => (verdict ? verdicts[verdict].tile : "bare");
+const tone = ({ verdicts }, { verdict, speedup }) => {
+  if (verdict) return verdicts[verdict].tile;
+  if (Math.abs(speedup - 1) < CLEAR_SHARE) return "flat";
+  return speedup > 1 ? "gain" : "loss";
+};
+const grade = ({ tier, people }) => (tier !== "published" ? "A" : people > 1 ? "B" : "C");
 
 // Of a clear gain the lower bound, which allows for the choice.
 export const figure = (row) =>
@@ -42,6 +48,9 @@ export const plot = (row) => {
   const drawn = mark("svg", { class: "dm-strip__plot", "aria-hidden": "true", focusable: "false" });
   const dot = (name, r) => (value) =>
     mark("circle", { class: name, cx: `${position(value)}%`, cy: "50%", r });
+  const [tick, even] = [position(row.speedup), position(1)].map(Number);
+  const bar = { x: `${Math.min(tick, even)}%`, width: `${Math.abs(tick - even).toFixed(1)}%` };
+  drawn.append(mark("rect", { class: "b", ...bar, y: "30%", height: "40%" }));
   const others = [...new Set(row.other_dots.flat())].sort((a, b) => a - b);
   drawn.append(...others.map(dot("o", 2)));
   if (low < high)
@@ -54,10 +63,10 @@ export const plot = (row) => {
         y2: "50%",
       }),
     );
-  const tick = `${position(row.speedup)}%`;
+  const at = `${position(row.speedup)}%`;
   drawn.append(
     ...row.dots.map(dot("d", 4)),
-    mark("line", { class: "t", x1: tick, x2: tick, y1: "15%", y2: "85%" }),
+    mark("line", { class: "t", x1: at, x2: at, y1: "15%", y2: "85%" }),
   );
   return drawn;
 };
@@ -76,8 +85,8 @@ const words = ({ verdicts }, row) => {
     ];
   const between = row.people > 1 ? `${number(row.least, 2)}–${number(row.most, 2)}` : null;
   return [
-    between,
     count(row.people, "person", "people"),
+    between,
     only,
     row.quantisations.length > 1 ? `${row.quantisations.length} quantisations` : null,
     row.tier,
@@ -86,7 +95,6 @@ const words = ({ verdicts }, row) => {
 
 const strip = (data, row, name) => {
   const { device, model } = row;
-  const one = row.verdict === null && row.people === 1 ? " dm-strip--one" : "";
   // The pages of a row open with the chips that the row was chosen by.
   const page = ({ address, label }, look) =>
     link(data.root + address + (data.carried ?? ""), label, look);
@@ -99,15 +107,14 @@ const strip = (data, row, name) => {
   const setting = [data.words.methods[row.method].label, row.depth && `depth ${row.depth}`]
     .filter(Boolean)
     .join(", ");
-  const said = el(
-    "span",
-    "dm-strip__words",
-    setting,
-    el("small", "", words(data.words, row).filter(Boolean).join(" · ")),
-  );
+  const letter = grade(row);
+  const evidence = words(data.words, row).filter(Boolean).join(" · ");
+  const small = el("small", "", el("b", "dm-grade", letter), evidence);
+  small.title = evidence;
+  const said = el("span", "dm-strip__words", setting, small);
   const made = el(
     "li",
-    `dm-strip dm-strip--${row.tier} dm-strip--${tone(data.words, row)}${one}`,
+    `dm-strip dm-strip--${row.tier} dm-strip--${tone(data.words, row)} dm-strip--${letter}`,
     names,
     plot(row),
     link(data.root + row.evidence, figure(row), "dm-strip__figure"),

@@ -1,0 +1,44 @@
+// Hides the rows of the map that do not match the filters above it; what is chosen stays in the
+// address. The rows are the page's own: nothing is loaded, nothing drawn.
+"use strict";
+
+import { count } from "./say.js";
+
+const form = document.getElementById("dm-filter");
+const map = document.getElementById("dm-map");
+
+const apply = () => {
+  const chosen = [...new FormData(form)].filter(([, value]) => value);
+  const address = new URL(location);
+  for (const { name } of form.querySelectorAll("select")) address.searchParams.delete(name);
+  for (const [name, value] of chosen) address.searchParams.set(name, value);
+  history.replaceState(history.state, "", address);
+  let shown = 0;
+  for (const group of map.querySelectorAll(".dm-group")) {
+    let own = 0;
+    for (const row of group.querySelectorAll("li")) {
+      row.hidden = chosen.some(([name, value]) => row.dataset[name] !== value);
+      own += !row.hidden;
+    }
+    group.hidden = own === 0;
+    // A reader who filters wants to see what is left, not to open it.
+    for (const fold of group.querySelectorAll("details")) fold.open = chosen.length > 0;
+    shown += own;
+  }
+  // What headings and folds count is all rows.
+  map.toggleAttribute("data-filtered", chosen.length > 0);
+  form.querySelector("output").textContent = chosen.length ? count(shown, "pair") : "";
+};
+
+if (form && map) {
+  const asked = new URLSearchParams(location.search);
+  for (const field of form.querySelectorAll("select")) {
+    const value = asked.get(field.name);
+    if ([...field.options].some((option) => option.value === value)) field.value = value;
+  }
+  form.addEventListener("change", apply);
+  if ([...new FormData(form).values()].some(Boolean)) {
+    form.closest("details").open = true;
+    apply();
+  }
+}
