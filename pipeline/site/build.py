@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain
@@ -25,6 +26,7 @@ from pipeline.site.pages.summary_pages import outside, raw_files
 from pipeline.site.pages.template_environment import chart_files
 from pipeline.site.pages.what_if import how_it_works
 from pipeline.site.policy import write_policy
+from schemas.vocabulary.documents import document
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
@@ -34,6 +36,7 @@ MARK = ".draftmap-build"  # in a folder that builds may empty; MkDocs leaves hid
 ICON_PIXELS, LOGO_PIXELS = (32, 180), 32
 INDEX = "search/search_index.json"
 INDEXED_LETTERS = 200  # of a section: the index is loaded whole by whoever searches
+SEARCHED: Mapping[str, Sequence[str]] = document("search", "pipeline.site")
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
 UNLISTED = re.compile(r"submissions/[^/#]+/")
 LAST_LINES = 20
@@ -148,10 +151,10 @@ def compact(style: str) -> str:
 
 
 def shorten_index(path: Path) -> None:
-    """Reduce the search index to the name of each page and the beginning of each section."""
+    """Reduce the search index to names and beginnings, with other words that people search for."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
-        {**entry, "text": beginning(entry["text"])}
+        {**entry, "text": beginning(entry["text"]), "tags": SEARCHED.get(entry["location"], ())}
         for entry in index["docs"]
         if not UNLISTED.match(entry["location"])
         and (not ONE_LINE.match(entry["location"]) or ONE_LINE.fullmatch(entry["location"]))

@@ -108,3 +108,25 @@ def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> N
 
     expect(page.locator("h1")).to_contain_text("RTX 3060 12 GB")
     expect(page).to_have_url(re.compile("devices/rtx-3060-12-gb/"))
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("strix halo", "devices/radeon-8060s/"),
+        ("lm studio", "how-it-works/"),
+        ("vram", "will-it-fit/"),
+        ("license", "data/"),
+        ("eagle", "what-moves-it/"),
+        ("rtx 3090", "devices/rtx-3090-24-gb/"),
+    ],
+)
+def test_the_search_knows_what_people_call_things(
+    page: Page, base: str, words: str, address: str
+) -> None:
+    page.goto(base)
+    page.keyboard.press("/")
+    page.keyboard.type(words)
+    found = page.locator(".md-search-result__link").first
+
+    expect(found).to_have_attribute("href", re.compile(f"^{re.escape(base + address)}"))

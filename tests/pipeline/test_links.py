@@ -1,5 +1,6 @@
 """Everything that the site refers to exists, at addresses that last."""
 
+import json
 import re
 import struct
 from datetime import UTC, datetime
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.site.build import build
+from pipeline.site.build import SEARCHED, build
 from tests.sites import addresses, built_site, known
 from tools import evidence, private
 from tools.links import broken_links, main, sitemap, unnamed
@@ -160,6 +161,15 @@ def test_addresses_never_change(site: Path) -> None:
 
     assert stored - found == set(), "these addresses are gone"
     assert {each for each in found - stored if each.startswith(MADE)} == set(), "add these to it"
+
+
+def test_what_people_search_for_leads_to_pages_and_sections_that_there_are(site: Path) -> None:
+    index = json.loads((site / "search/search_index.json").read_text("utf-8"))
+    listed = {entry["location"]: entry["tags"] for entry in index["docs"]}
+
+    assert SEARCHED.keys() - listed.keys() == set()
+    assert "Strix Halo" in listed["devices/radeon-8060s/"]
+    assert listed["contribute/#2-look-at-it"] == []
 
 
 def _addresses(site: Path) -> list[str]:
