@@ -10,7 +10,7 @@ with cells as (
   select 'cell' as kind, cell as candidate, false as own_tasks, * exclude (cell)
   from cell
   where concurrency = 1
-    and conditions is null
+    and usual(conditions)
     and speedup is not null
     and verdict <> 'never-drafted'
 ),
@@ -25,7 +25,7 @@ arms as (
     whole_request_high as stated_request_high,
     verdict = 'slower-in-all' as slower_request,
     false as confirmed,
-    counted and tier = 'imported' and concurrency = 1 and conditions is null as shown,
+    counted and tier = 'imported' and concurrency = 1 and usual(conditions) as shown,
     * exclude (
       contributor, task, stated_request, stated_request_low, stated_request_high,
       whole_request, whole_request_low, whole_request_high

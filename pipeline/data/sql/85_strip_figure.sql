@@ -11,16 +11,17 @@ with own as (
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
     false as lesser, null as condition, coalesce(contributor, submission) as person, speedup,
-    baseline_tps
+    baseline_tps, conditions as cache
   from pool_member
   where concurrency = 1
-    and conditions is null
+    and usual(conditions)
     and speedup is not null
     and verdict <> 'never-drafted'
   union all
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps
+    candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps,
+    conditions
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -37,7 +38,7 @@ printed as (
       when max_output_tokens < 32 then 'limited'
     end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
-    speedup, rate.baseline_tps
+    speedup, rate.baseline_tps, null as cache
   from published_rate as rate
   join published_row using (source, row_id)
   join source on source.source = rate.source

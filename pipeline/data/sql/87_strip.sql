@@ -131,6 +131,8 @@ facts as (
       ),
       []
     ) as drafts,
+    coalesce(list(distinct drawn.cache order by drawn.cache) filter (drawn.cache is not null), [])
+      as caches,
     bool_and(confounded) as confounded,
     bool_and(lesser) as lesser,
     bool_or(moved) as moved,

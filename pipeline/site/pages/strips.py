@@ -280,7 +280,7 @@ def words(row: Row) -> tuple[str | None, ...]:
     weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None
     if row.verdict is not None:
         between = say.speedup(row.speedup, row.interval_low, row.interval_high)
-        return between, VERDICTS[row.mark].word, named, row.tier
+        return between, VERDICTS[row.mark].word, named, *row.caches, row.tier
     several = row.people > 1
     return (
         say.count(row.people, "person"),
