@@ -141,8 +141,11 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
 
 
 def bandwidth_of(name: str) -> float | None:
-    """Bandwidth of a card in GB/s by what it is called; `None` for one that is not known."""
-    return devices().bandwidth_gb_per_s.get(card_key(name) or "")
+    """Bandwidth of a card in GB/s by its name, with its size; `None` for one that is not known."""
+    key = card_key(name) or ""
+    gib = size_in(name)
+    slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
+    return slower or devices().bandwidth_gb_per_s.get(key)
 
 
 def without_size(name: str) -> str:

@@ -120,12 +120,14 @@ class Devices:
     A bandwidth is computed from the width of the memory bus and its data rate; graphics that only
     read main memory have none. `memory_gib` has the cards that are sold with one size of memory
     only, `usual_gib` the most common size of others, and `sharing` those that use main memory.
+    Of a card whose sizes differ in speed, `gb_per_s_by_gib` has the slower ones.
     """
 
     names: tuple[str, ...]
     bandwidth_gb_per_s: Mapping[str, float]
     memory_gib: Mapping[str, int]
     usual_gib: Mapping[str, int]
+    gb_per_s_by_gib: Mapping[str, Mapping[str, float]]
     sharing: frozenset[str]
     unknown_device_gb_per_s: float
     cache_mib: int
@@ -142,7 +144,7 @@ def devices() -> Devices:
         for name, each in listed
         if "bus_bits" in each
     }
-    for key in ("memory_gib", "usual_gib"):
+    for key in ("memory_gib", "usual_gib", "gb_per_s_by_gib"):
         table[key] = {name: each[key] for name, each in listed if key in each}
     table["sharing"] = [name for name, each in listed if each.get("shares_memory")]
     return decode(Devices, table)

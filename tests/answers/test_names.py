@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from answers.errors import QuestionError
-from answers.machines import MachineWords, described_computer
+from answers.machines import MachineWords, bandwidth_of, described_computer
 from answers.model_names import model_key
 from answers.names import (
     NamedMachine,
@@ -79,6 +79,12 @@ def test_the_key_of_a_label_is_that_of_its_one_card() -> None:
     assert card_key("RTX 3060 12GB + Ryzen 7950X") == "rtx 3060"
     assert card_key("RTX 5090 + RTX 3090") is None
     assert [card.key for card in cards_of("RTX 5090 + RTX 3090")] == ["rtx 5090", "rtx 3090"]
+
+
+def test_a_card_with_less_memory_can_be_slower_than_its_name_says() -> None:
+    # 320 bits instead of 384.
+    assert bandwidth_of("RTX 3080") == bandwidth_of("RTX 3080 12 GB") == pytest.approx(912)
+    assert bandwidth_of("RTX 3080 10 GB") == pytest.approx(760.3)
 
 
 def test_two_models_of_one_shape_keep_two_names() -> None:
