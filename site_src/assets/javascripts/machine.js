@@ -68,11 +68,13 @@
     }
   };
 
-  const modules = {};
-  const load = async (place) => {
-    modules.all ??= Promise.all([import("./answer.js"), import("./strips.js")]);
-    const [answer, strips] = await modules.all;
-    return { answer, strips, data: await answer.load(place.dataset) };
+  const answers = async (place) => {
+    const answer = await import("./answer.js");
+    return { answer, data: await answer.load(place.dataset) };
+  };
+  const figures = async (place) => {
+    const [rows, strips] = await Promise.all([import("./rows.js"), import("./strips.js")]);
+    return { strips, data: await rows.load(place.dataset) };
   };
 
   // ---- the answer -----------------------------------------------------------------------------
@@ -81,7 +83,7 @@
   const lead = (card) => {
     card.tabIndex = -1;
     card.focus({ preventScroll: true });
-    card.scrollIntoView({ block: "start" });
+    card.scrollIntoView({ block: "nearest" });
   };
 
   const reply = async (page, leads) => {
@@ -94,11 +96,11 @@
     const turn = ++page.turn;
     form.dataset.state = "asked"; // what is shown still answers the question before
     try {
-      const { answer, data } = await page.ready();
-      const found = await answer.answerTo(data, { card, model, task, view: viewOf(page) });
+      const { answer, data } = await page.answers();
+      const found = await answer.answerTo(data, { card, model, task });
       if (page.turn !== turn) return; // more was typed meanwhile
       out.replaceChildren(answer.draw(data, found));
-      carry(answer.onward(data, found).explore);
+      carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);
     } catch (error) {
@@ -123,7 +125,7 @@
   };
 
   // What the rows of the page can be chosen by.
-  const offer = ({ chips, form, list }, { strips, data }) => {
+  const offer = ({ chips, list }, { strips, data }) => {
     const own = strips.chosen(data, {
       by: "model",
       task: "all",
@@ -169,10 +171,6 @@
         ...(options[field.name] ?? []).map(([value, label]) => new Option(label, value)),
       );
     }
-    if (form)
-      form
-        .querySelector("datalist")
-        .append(...data.devices.map(({ label }) => new Option(label, label)));
   };
 
   const redraw = async (page) => {
@@ -201,9 +199,15 @@
     };
     place.dataset.state = "ready";
     if (list) list.dataset.state = "ready";
+    page.answers = () =>
+      (page.answering ??= answers(place).then((found) => {
+        const named = found.data.machines.map(({ label }) => new Option(label, label));
+        form.querySelector("datalist").append(...named);
+        return found;
+      }));
     page.ready = () =>
-      (page.loaded ??= load(place).then((found) => {
-        if (list) offer(page, found);
+      (page.loaded ??= figures(place).then((found) => {
+        offer(page, found);
         restore(chips);
         return found;
       }));
@@ -236,9 +240,14 @@
         timer = setTimeout(update, PAUSE_MS, false);
       });
     }
-    const acts = window.visitor.acts.then(() => page.ready());
-    acts.catch(() => {});
+    if (form)
+      form.addEventListener("focusin", () => page.answers().catch(() => {}), { once: true });
+    if (chips) {
+      const figured = () => page.ready().catch(() => {});
+      for (const kind of ["focusin", "pointerdown"])
+        chips.addEventListener(kind, figured, { once: true });
+    }
     if (form && asks(FIELDS.slice(0, 2))) reply(page, true);
-    if (list && asks(CHIPS)) acts.then(() => redraw(page));
+    if (list && asks(CHIPS)) redraw(page);
   });
 })();

@@ -317,29 +317,6 @@ export const devicesFor = (rules, devices, text) => {
 
 export const isCard = (found) => found.cost < ANOTHER_CARD;
 
-// Several of one card that nobody has measured together: "dual 3090". Memory and bandwidth add up.
-export const together = (rules, devices, typed) => {
-  const at = typed.words.indexOf("x");
-  const cards = Number(typed.words[at - 1]);
-  if (at < 1 || !(cards > 1)) return null;
-  const words = typed.words.toSpliced(at - 1, 2);
-  const singular = words.map((word) => word.replace(/(?<=\d)s$/, "")); // "two 4090s"
-  const [one] = [words, singular].flatMap((each) =>
-    devicesFor(rules, devices, { ...typed, memory: null, words: each }).filter(isCard),
-  );
-  if (!one) return null;
-  const { id, label, memory, bandwidth } = one.device;
-  const each = memory ?? typed.memory;
-  return {
-    ...one.device,
-    id: `${cards}-x-${id}`,
-    label: `${cards} × ${label}`,
-    memory: each && each * cards,
-    bandwidth: bandwidth && bandwidth * cards,
-    address: null,
-  };
-};
-
 const pairs = (text) =>
   new Set(
     [
@@ -357,10 +334,6 @@ export const alike = (named, text, most) => {
     .sort((a, b) => shared(b) - shared(a) || (a.label < b.label ? -1 : 1))
     .slice(0, most);
 };
-
-// Words of a name that say which chip it is: those with digits.
-export const chips = (rules, label) =>
-  telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
 
 // The memory that a text means: with its unit, or as a number alone where only a card is asked for.
 export const memoryOf = (rules, text) => {
@@ -408,7 +381,12 @@ export const modelsFor = (rules, models, text) => {
       continue;
     found.push({ model, extra: has.length - asked.length });
   }
-  found.sort((a, b) => a.extra - b.extra || (a.model.label < b.model.label ? -1 : 1));
+  found.sort(
+    (a, b) =>
+      a.extra - b.extra ||
+      (b.model.people ?? 0) - (a.model.people ?? 0) ||
+      (a.model.label < b.model.label ? -1 : 1),
+  );
   return { models: found.map((each) => each.model), size };
 };
 

@@ -2,7 +2,7 @@
 // the browser compares the two. Text nodes only.
 "use strict";
 
-import { view } from "./reply.js";
+import { view } from "./rows.js";
 import { count, interval, listed, number, times } from "./say.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis
@@ -116,11 +116,6 @@ const strip = (data, row, name) => {
   Object.assign(made.dataset, { device: device.id, model: model.id, tier: row.tier });
   return made;
 };
-
-// The same rows outside the list: one that is the answer, and those that are nearest to it.
-export const enlarged = (data, row) =>
-  el("div", "dm-ranked dm-ranked--one", rowsList(data, [row], "both"));
-export const some = (data, rows) => el("div", "dm-ranked", rowsList(data, rows, "both"));
 
 // ---- groups -----------------------------------------------------------------------------------
 const rank = (all, row) =>
