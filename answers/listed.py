@@ -22,6 +22,7 @@ from schemas.vocabulary.documents import document
 
 _LISTED = document("listed", "answers")
 PROCESSORS: Mapping[str, Sequence[str]] = _LISTED["processors"]
+COMMON: Sequence[Mapping[str, str]] = _LISTED["common"]
 MEMORY_CLASSES_GIB: Sequence[int] = _LISTED["memory_classes_gib"]
 _PRINTED = {
     "codellama": "CodeLlama",

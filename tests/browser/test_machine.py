@@ -126,6 +126,26 @@ def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -
             assert plain == say.rate(said["plain_tps"]["estimate"]), words
 
 
+SLOTS = """(root) => Object.fromEntries([...root.querySelectorAll('[data-slot]')]
+  .map((each) => [each.dataset.slot, each.textContent]))"""
+MARKS = """(root) => [...root.querySelectorAll('svg > *')]
+  .map((each) => [...each.attributes].map(({ value }) => Math.round(parseFloat(value)) || 0))"""
+
+
+def test_the_form_draws_what_the_page_of_the_question_has(page: Page) -> None:
+    links = page.locator("#asked a").evaluate_all("all => all.map((each) => each.href)")
+    assert len(links) == 12
+    for link in (links[0], links[-1]):
+        page.goto(link)
+        own = page.locator(".dm-answer")
+        has = [own.evaluate(SLOTS), own.evaluate(MARKS)]
+        page.get_by_text("Ask about another card").click()
+        expect(page.locator('.dm-machine[data-state="answered"]')).to_be_visible()
+        drawn = page.locator(ANSWER)
+
+        assert [drawn.evaluate(SLOTS), drawn.evaluate(MARKS)] == has
+
+
 def test_a_command_is_copied(page: Page) -> None:
     answered(page, "rtx5060ti 16gb", "qwen3 14b")
 

@@ -102,7 +102,7 @@ def asked(model: str, words: MachineWords) -> Answer:
 
 
 def short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
+    return None if value is None else float(f"{value:.6g}")
 
 
 def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:

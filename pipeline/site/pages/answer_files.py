@@ -37,7 +37,7 @@ from schemas.codec import Json
 
 FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
-DIGITS = 4
+DIGITS = 6
 WORDS = tuple(each.name for each in fields(Words))  # by their numbers in `texts`
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),

@@ -20,13 +20,12 @@ from answers.choices import Placements, PlannedModel, option, without_speculatio
 from answers.commands import method_of, speculation_by
 from answers.listed import model_label
 from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
-from answers.model_names import model_key
 from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
-from pipeline.site.pages import answer_data, answer_files, evidence_file, learned
-from pipeline.site.pages.model import Asset, Page, Site, target_address
+from pipeline.site.pages import answer_data, learned
+from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
-from pipeline.site.rows import grouped, read
+from pipeline.site.rows import grouped
 from schemas.codec import Json
 
 FORMAT, VERSION = "draftmap-plan", 1
@@ -56,12 +55,6 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     data = {**planner, "own_error": "; ".join(own_errors)}
     yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
-    reports = tuple(evidence_file.reports(connection))
-    yield evidence_file.evidence_file(reports)
-    addresses = {
-        model_key(row.target_label): target_address(row.target) for row in read(connection, "strip")
-    }
-    yield from answer_files.answer_files(site.cache, reports, rates, addresses)
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
