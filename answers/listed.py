@@ -13,11 +13,12 @@ from answers.machines import Computer, MachineWords
 from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import card_label
+from answers.placement import SHARING
 from answers.presets import preset_named, presets
 from answers.rates import Rate, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
-from estimates.roofline import devices
+from estimates.roofline import bandwidth_gb_per_s, devices
 from schemas.vocabulary.documents import document
 
 _LISTED = document("listed", "answers")
@@ -48,6 +49,8 @@ class ListedMachine:
     words: MachineWords
     gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
+    gb_per_s: float | None = None
+    shares: bool = False  # its memory with the processor
 
 
 def question_by_name(
@@ -101,20 +104,7 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
     `processors` are those that people measured.
     """
     for key in sorted(devices().names):
-        label, usual = (
-            card_label(key),
-            devices().memory_gib.get(key) or devices().usual_gib.get(key),
-        )
-        yield ListedMachine(name=label, words=MachineWords(gpus=(label,)), gib=usual)
-        for gib in _LISTED["sizes"].get(key, ()):
-            name = f"{label} {gib} GB"
-            yield ListedMachine(name=name, words=MachineWords(gpus=(name,)), gib=gib)
-        for count in _LISTED["several"].get(key, ()):
-            words = MachineWords(gpus=(label,) * count)
-            gib = usual and usual * count
-            yield ListedMachine(
-                name=f"{count} \N{MULTIPLICATION SIGN} {label}", words=words, gib=gib
-            )
+        yield from _cards(key)
     for gib in MEMORY_CLASSES_GIB:
         words = MachineWords(vram=float(gib))
         yield ListedMachine(name=f"{gib} GB card", words=words, gib=gib, kind="memory")
@@ -122,6 +112,31 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
     for text in (*PROCESSORS, *sorted(processors)):
         words = MachineWords(gpus=("none",), cpu=text, ram=ram)
         yield ListedMachine(name=text, words=words, kind="cpu")
+
+
+def _cards(key: str) -> Iterator[ListedMachine]:
+    """A card as most people have it, in its other sizes, and several of it."""
+    label, rate = card_label(key), bandwidth_gb_per_s(key)
+    usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
+    card = ListedMachine(
+        name=label,
+        words=MachineWords(gpus=(label,)),
+        gib=usual,
+        gb_per_s=rate,
+        shares=SHARING.fullmatch(key) is not None,
+    )
+    yield card
+    for gib in _LISTED["sizes"].get(key, ()):
+        name = f"{label} {gib} GB"
+        yield replace(card, name=name, words=MachineWords(gpus=(name,)), gib=gib)
+    for count in _LISTED["several"].get(key, ()):
+        yield replace(
+            card,
+            name=f"{count} \N{MULTIPLICATION SIGN} {label}",
+            words=MachineWords(gpus=(label,) * count),
+            gib=usual and usual * count,
+            gb_per_s=rate and rate * count,
+        )
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -127,7 +127,7 @@ def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -
 
 
 SLOTS = """(root) => Object.fromEntries([...root.querySelectorAll('[data-slot]')]
-  .map((each) => [each.dataset.slot, each.textContent]))"""
+  .map((each) => [each.dataset.slot, each.textContent.replaceAll('\u00a0', ' ')]))"""
 MARKS = """(root) => [...root.querySelectorAll('svg > *')]
   .map((each) => [...each.attributes].map(({ value }) => Math.round(parseFloat(value)) || 0))"""
 

@@ -6,7 +6,6 @@ import duckdb
 
 from pipeline.data.datapackage import ExportedFile
 from pipeline.site.pages import (
-    answer_data,
     answer_pages,
     data,
     device_and_model_pages,
@@ -16,6 +15,7 @@ from pipeline.site.pages import (
     home,
     overviews,
     slower,
+    strip_data,
     submissions,
     template_environment,
     what_moves_it,
@@ -35,7 +35,7 @@ def pages(
     yield from device_and_model_pages.device_pages(connection, site)
     yield from device_and_model_pages.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
-    yield answer_data.machine_file(connection)
+    yield strip_data.machine_file(connection)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
     yield from answer_pages.answers(connection, site)

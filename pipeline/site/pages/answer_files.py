@@ -63,7 +63,7 @@ def answer_files(
     index = {
         "format": FORMAT,
         "version": VERSION,
-        "machines": [(each.name, each.gib, each.kind) for each in asked],
+        "machines": [(x.name, x.gib, x.kind, x.gb_per_s, x.shares) for x in asked],
         "processors": PROCESSORS,
         "models": [
             {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
@@ -73,10 +73,10 @@ def answer_files(
         "words": WORDS,
     }
     yield Asset(path=f"{FOLDER}/index.json", data=orjson.dumps(index))
-    computers = tuple(_computers(asked))
+    computers, names = tuple(_computers(asked)), [each.name for each in asked]
     for key, name in models:
         own = {key: by_model.get(key, ())}
-        inputs = ["answers", key, name, index["machines"], msgspec.to_builtins((own, rates))]
+        inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
         make = partial(_file, key, name, computers, own, rates)
         yield Asset(path=f"{FOLDER}/{key}.json", data=cache.get_or_make(inputs, make))
 

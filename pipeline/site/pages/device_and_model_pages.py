@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 
-from pipeline.site.pages import answer_data, model, strips, switch_off
+from pipeline.site.pages import model, strip_data, strips, switch_off
 from pipeline.site.pages.template_environment import figure, plain_text, render
 from pipeline.site.rows import Row, grouped, read
 
@@ -72,7 +72,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
         "advice": switch_off.advice(shown.pop("clear")),
         "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
-        "machine_path": answer_data.PATH,
+        "machine_path": strip_data.PATH,
         **shown,
     }
 

@@ -10,8 +10,8 @@ from answers.evidence import CONFOUNDED, Figure, Report
 from answers.model_names import model_key
 from answers.names import card_key
 from estimates.roofline import normalised
-from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.pages.model import Asset
+from pipeline.site.pages.strip_data import MEMORY
 from pipeline.site.rows import Row, grouped, read
 
 PATH = "assets/evidence.json"
@@ -57,7 +57,7 @@ def _setup(row: Row) -> tuple[object, ...]:
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
         *(row.engine, row.build, row.day, person, row.people, row.source, row.confounded),
-        tuple(row.doubts),
+        tuple(row.doubts or ()),
     )
 
 
@@ -93,6 +93,6 @@ def _card(row: Row) -> tuple[str, int]:
 def _doubts(row: Row) -> Iterator[str]:
     if row.confounded:
         yield CONFOUNDED
-    yield from row.doubts
+    yield from row.doubts or ()
     if row.tier == "published" and row.day and row.day < TOO_OLD:
         yield "before 2025"

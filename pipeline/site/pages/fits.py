@@ -22,12 +22,13 @@ from answers.listed import model_label
 from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
 from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
-from pipeline.site.pages import answer_data, learned
+from pipeline.site.pages import answer_files, learned
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
 from schemas.codec import Json
 
+PATH = "assets/plan.json"
 FORMAT, VERSION = "draftmap-plan", 1
 DEFAULT_QUANTISATION, DEFAULT_CONTEXT, DEFAULT_MEMORY, DEFAULT_RAM = "Q4_K_M", 8192, 12, 32
 DEFAULT_MODEL = "qwen3-14b"
@@ -53,14 +54,14 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     own_errors = tuple(learned.own_errors(errors))
     planner = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
     data = {**planner, "own_error": "; ".join(own_errors)}
-    yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
+    yield Asset(path=PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        machine_path=answer_data.PATH,
-        plan_path=answer_data.PLAN_PATH,
+        answers_folder=answer_files.FOLDER,
+        plan_path=PATH,
         families=families(),
         quantisations=QUANTISATIONS,
         contexts=CONTEXTS,

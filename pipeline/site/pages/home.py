@@ -2,7 +2,7 @@
 
 import duckdb
 
-from pipeline.site.pages import answer_card, answer_data, answer_files, answer_pages, strips
+from pipeline.site.pages import answer_card, answer_files, answer_pages, strip_data, strips
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
@@ -19,7 +19,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         left_out=left_out,
         axis=strips.axis(),
         sources=read(connection, "sources"),
-        machine_path=answer_data.PATH,
+        machine_path=strip_data.PATH,
         answers_folder=answer_files.FOLDER,
         common=answer_pages.listed(connection),
         empty_card=answer_card.Card(),

@@ -18,7 +18,7 @@ from answers.rates import Rate, rate_of, reached
 from answers.rounds import YieldCurve
 from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import devices, normalised
-from pipeline.site.pages.answer_data import MEMORY
+from pipeline.site.pages.strip_data import MEMORY
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say
 

@@ -4,6 +4,7 @@
 
 import {
   alike,
+  cardIn,
   devicesFor,
   fitsSize,
   isCard,
@@ -33,8 +34,8 @@ const once = (url) => {
 };
 export const load = async ({ answers, vocabulary, root }) => {
   const [index, words] = await Promise.all([once(`${answers}index.json`), once(vocabulary)]);
-  const machines = index.machines.map(([label, memory, kind], number) => ({
-    ...{ label, memory, kind, number, address: null },
+  const machines = index.machines.map(([label, memory, kind, bandwidth, shared], number) => ({
+    ...{ label, memory, kind, bandwidth, shared, number, address: null },
   }));
   return {
     ...index,
@@ -62,13 +63,15 @@ const processorLike = (data, text) => {
 };
 
 // The listed machine that a text means; `instead` where it is another one than the text says.
-const machineFor = (data, text, typed) => {
+export const machineFor = (data, text, typed) => {
   const { rules, machines } = data;
   const cards = devicesFor(rules, machines, text);
   if (cards.length && isCard(cards[0])) return { machine: cards[0].device };
   const sized = devicesFor(rules, machines, { ...typed, memory: null }).filter(isCard);
   const same = sized.filter(({ cost }) => cost === sized[0].cost).map(({ device }) => device);
   if (same.length) return { machine: ofSize(same, typed.memory), instead: true };
+  const near = cardIn(rules, machines, cards, typed);
+  if (near) return { machine: near.device, instead: true };
   if (typed.processor && !cards.length)
     return { machine: processorLike(data, text.toLowerCase()), instead: true };
   const memory = cards.length ? null : memoryOf(rules, text);

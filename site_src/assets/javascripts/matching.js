@@ -315,6 +315,23 @@ export const devicesFor = (rules, devices, text) => {
     );
 };
 
+// Of these the first that has each chip and variant that was typed and no other; what else was
+// typed, a maker's name or the processor beside the card, says nothing.
+export const cardIn = (rules, devices, found, typed) => {
+  const { parsed, words: known } = index(rules, devices);
+  const cards = parsed.filter(({ device }) => device.kind === "gpu");
+  const decides = (word) => rules.variants.includes(word) || /^\d$/.test(word);
+  const chip = (word) => hasDigit(word) && cards.some(({ words }) => words.has(word));
+  const asked = asNamed(known, typed).filter((word) => decides(word) || chip(word));
+  const same = ({ words }) =>
+    asked.some(chip) &&
+    asked.every((word) => words.has(word)) &&
+    [...words].every((word) => !decides(word) || asked.includes(word));
+  return found.find(({ device }) =>
+    same(cards.find((each) => each.device === device) ?? { words: new Set() }),
+  );
+};
+
 export const isCard = (found) => found.cost < ANOTHER_CARD;
 
 const pairs = (text) =>

@@ -11,14 +11,13 @@ const read = async (url) => {
 
 export const load = async ({ machine, vocabulary, root }) => {
   const [file, words] = await Promise.all([read(machine), read(vocabulary)]);
-  const { devices, models, settings, strip_columns: columns } = file;
+  const { devices, models, strip_columns: columns } = file;
   const rows = file.strips.map((row) => {
     const found = Object.fromEntries(columns.map((name, at) => [name, row[at]]));
     return {
       ...found,
       device: devices[found.device],
       model: models[found.model],
-      setting: settings[found.setting],
     };
   });
   return { ...file, words, sizes: Object.values(words.sizes), rows, root };
