@@ -1,18 +1,56 @@
-"""Questions about models and machines by name alone, as pages and comments ask them."""
+"""Models and machines that pages answer for, and questions about them by name alone."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.evidence import Report, by_model
 from answers.learned import learned
-from answers.machines import Computer
+from answers.machines import Computer, MachineWords
 from answers.model import Setting
 from answers.model_names import model_key
+from answers.names import card_label
+from answers.placement import SHARING
 from answers.presets import preset_named, presets
 from answers.rates import Rate, with_rates
-from answers.shapes import shape_of, shapes
+from answers.shapes import shapes
+from answers.sized_shapes import is_head, shape_named
+from estimates.roofline import bandwidth_gb_per_s, devices
+from schemas.vocabulary.documents import document
+
+_LISTED = document("listed", "answers")
+PROCESSORS: Mapping[str, Sequence[str]] = _LISTED["processors"]
+COMMON: Sequence[Mapping[str, str]] = _LISTED["common"]
+MEMORY_CLASSES_GIB: Sequence[int] = _LISTED["memory_classes_gib"]
+_PRINTED = {
+    "codellama": "CodeLlama",
+    "deepseek": "DeepSeek",
+    "glm": "GLM",
+    "smollm2": "SmolLM2",
+    "smollm3": "SmolLM3",
+    "tinyllama": "TinyLlama",
+    "gpt": "gpt",
+    "oss": "oss",
+    "lm": "LM",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMachine:
+    """A machine by the name that pages print, with what describes it to the terminal.
+
+    `gib` is the memory of its cards, or the one memory that a computer has for everything.
+    """
+
+    name: str
+    words: MachineWords
+    gib: float | None = None
+    kind: Literal["gpu", "memory", "cpu"] = "gpu"
+    gb_per_s: float | None = None
+    shares: bool = False  # its memory with the processor
 
 
 def question_by_name(
@@ -49,17 +87,70 @@ def question_by_name(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model with a shape, with those `reported`: its key and the name that `plan` takes."""
+    """Every model of known size, with those `reported`: its key and the name that `plan` takes."""
     return tuple(sorted(dict(_models(reported)).items()))
+
+
+def model_label(key: str) -> str:
+    """A model as people print it: `qwen3-30b-a3b` is `Qwen3 30B-A3B`."""
+    words = [_PRINTED.get(word) or _capital(word) for word in key.split("-")]
+    text = re.sub(r"(?<=\dB) (?=A\d)", "-", " ".join(words))
+    return re.sub(r"gpt oss (.*)", lambda found: f"gpt-oss-{found[1].lower()}", text)
+
+
+def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
+    """Cards in every usual size and number, classes of memory, and processors.
+
+    `processors` are those that people measured.
+    """
+    for key in sorted(devices().names):
+        yield from _cards(key)
+    for gib in MEMORY_CLASSES_GIB:
+        words = MachineWords(vram=float(gib))
+        yield ListedMachine(name=f"{gib} GB card", words=words, gib=gib, kind="memory")
+    ram = float(_LISTED["processor_ram_gib"])
+    for text in (*PROCESSORS, *sorted(processors)):
+        words = MachineWords(gpus=("none",), cpu=text, ram=ram)
+        yield ListedMachine(name=text, words=words, kind="cpu")
+
+
+def _cards(key: str) -> Iterator[ListedMachine]:
+    """A card as most people have it, in its other sizes, and several of it."""
+    label, rate = card_label(key), bandwidth_gb_per_s(key)
+    usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
+    card = ListedMachine(
+        name=label,
+        words=MachineWords(gpus=(label,)),
+        gib=usual,
+        gb_per_s=rate,
+        shares=SHARING.fullmatch(key) is not None,
+    )
+    yield card
+    for gib in _LISTED["sizes"].get(key, ()):
+        name = f"{label} {gib} GB"
+        yield replace(card, name=name, words=MachineWords(gpus=(name,)), gib=gib)
+    for count in _LISTED["several"].get(key, ()):
+        yield replace(
+            card,
+            name=f"{count} \N{MULTIPLICATION SIGN} {label}",
+            words=MachineWords(gpus=(label,) * count),
+            gib=usual and usual * count,
+            gb_per_s=rate and rate * count,
+        )
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Keys with names; the later one of a key counts."""
-    for model in reported:
-        if shape_of(model) is not None:
+    for model in (*reported, *_LISTED["models"]):
+        if not is_head(model) and shape_named(model) is not None:
             yield model, model
     for shape in shapes():
         yield model_key(shape.name), shape.name
     for preset in reversed(presets().values()):
         if not preset.head and not preset.pruned_layers:
             yield model_key(preset.model), preset.name
+
+
+def _capital(word: str) -> str:
+    size = re.fullmatch(r"[ae]?\d[\d.x]*[bm]?", word)
+    return word.upper().replace("X", "x") if size else word.capitalize()

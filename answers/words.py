@@ -9,6 +9,7 @@ from answers.evidence import Found
 from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
 from answers.machines import RATE_ASSUMED
+from answers.names import card_label
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import say
@@ -17,6 +18,7 @@ _GIB = 1024
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 _NO_LIMIT_MIB = 1e8
 _MANY_CARDS = 3
+_MOST_LOSSES = 2  # by name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,19 @@ def verdict(found: Answer) -> str:
     return f"{found.verdict}: leave speculation off, {before}{_split(asked)}; {way}."
 
 
+def way(found: Answer) -> str:
+    """What to do, or what the verdict is about, without figures: a heading."""
+    asked, judged = found.asked, found.judged
+    if not asked.fits:
+        return f"it does not fit{_missing(asked)}"
+    if asked.gain is not None:
+        return f"{_way(asked)}{_split(asked)}"
+    if judged is None or judged.gain is None:
+        return f"nothing here can draft for it{_split(asked)}"
+    advice = "it may go either way with" if found.verdict == "Try it" else "leave it off; tried was"
+    return f"{advice} {_way(judged)}{_split(asked)}"
+
+
 def _split(choice: PlanOption) -> str:
     """Where a part of the model is, if it is not on the devices as a whole."""
     placement, whole = choice.found.placement, choice.case.target.placed_layers
@@ -81,7 +96,7 @@ def _split(choice: PlanOption) -> str:
     if placement.layers == whole:
         experts = say.count(placement.cpu_experts, "layer")
         return f", with the experts of {experts} in main memory"
-    return f", with only {placement.layers} of {whole} layers on the card"
+    return f", {placement.layers} of {whole} layers on the card"
 
 
 def _way(choice: PlanOption) -> str:
@@ -134,24 +149,31 @@ def _people(figures: Found) -> str:
 
 
 def _elsewhere(kin: Kin) -> str:
-    cards = say.listed(kin.cards) if len(kin.cards) < _MANY_CARDS else f"{len(kin.cards)} others"
+    few = len(kin.cards) < _MANY_CARDS
+    cards = say.listed([*map(card_label, kin.cards)]) if few else f"{len(kin.cards)} others"
     who = "one person" if kin.found.people == 1 else f"{kin.found.people} people"
-    spread = f", {kin.found.least:.2f} to {kin.found.most:.2f}" if kin.found.people > 1 else ""
-    return (
-        f"on {cards} {who} found {say.times(kin.found.speedup)}{spread} with "
-        f"{kin.found.method} and this model"
-    )
+    spread = f" ({kin.found.least:.2f} to {kin.found.most:.2f})" if kin.found.people > 1 else ""
+    return f"{who} with {kin.found.method} on {cards}: {say.times(kin.found.speedup)}{spread}"
 
 
 def _losses(found: Answer) -> str | None:
-    """The ways of drafting that lose, by what people found or by prediction."""
+    """The ways of drafting that lose, those that people found first, then by prediction."""
     lost = [
-        f"{_way(each)} ({say.times(each.gain.estimate)} {_known(each)})"
+        each
         for each in found.options
         if found.asked.fits and each is not found.judged and each.gain
         if (each.figures and each.figures.lost) or each.gain.estimate < _ABOUT_EVEN
     ]
-    return f"Slower: {say.listed(lost)}." if lost else None
+    lost.sort(key=lambda each: each.figures is None)
+    known = sum(each.figures is not None for each in lost)
+    named = [_loss(each) for each in lost[: min(max(known, 1), _MOST_LOSSES)]]
+    more = [f"{len(lost) - len(named)} more"] if len(lost) > len(named) else []
+    return f"Slower: {say.listed([*named, *more])}." if lost else None
+
+
+def _loss(choice: PlanOption) -> str:
+    ratio = say.times(choice.gain.estimate if choice.gain else None)
+    return f"{_way(choice)} ({ratio} {_known(choice)})"
 
 
 def _known(choice: PlanOption) -> str:
@@ -171,7 +193,7 @@ def _fits(found: Answer) -> str:
         need = sum(each.total() for each in asked.found.devices)
         free = sum(each.free_mib for each in case.devices)
         partly = " partly" if asked.found.extent == "partly" else ""
-        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB of {_memory_name(found)}"
+        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{_of_several(found)}"
     return f"{text}; {_context(found)}."
 
 
@@ -184,9 +206,9 @@ def _context(found: Answer) -> str:
     return f"the longest context is {say.count(now, 'token')}"
 
 
-def _memory_name(found: Answer) -> str:
-    names = [memory.name for memory in found.asked.case.devices]
-    return names[0] if len(set(names)) == 1 and len(names) == 1 else f"{len(names)} cards"
+def _of_several(found: Answer) -> str:
+    cards = len(found.asked.case.devices)
+    return f" of {cards} cards" if cards > 1 else ""
 
 
 def _missing(asked: PlanOption) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -32,7 +31,6 @@ from harness.runners.llama_server.argv import arguments
 from harness.runners.options import ConnectionOptions
 from harness.tune.tune_request import Stages
 from pipeline.site.pages import shown_commands as pages
-from pipeline.site.pages.answer_data import setting_words
 from schemas.method import Method
 from schemas.submission import Arm
 from tests.harness.campaigns import campaign
@@ -103,21 +101,11 @@ def on_page(text: str) -> list[str]:
     return shlex.split(line.text)
 
 
-def in_machine_file(text: str) -> list[str]:
-    method = parse(text)
-    row = SimpleNamespace(
-        method=method.type, method_label="M", depth=method.n_max, draft_label=None,
-        engine_label="llama.cpp server",
-    )  # fmt: skip
-    return shlex.split(str(setting_words(row)["use"]))
-
-
 PLACES: dict[str, Callable[[str], list[str]]] = {
     "terminal": in_terminal,
     "tune": in_tune,
     "plan": in_plan,
     "page": on_page,
-    "machine.json": in_machine_file,
 }
 
 

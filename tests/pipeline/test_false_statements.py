@@ -1,22 +1,14 @@
 """Nothing on the site that a visitor would act on and be wrong: one made-up case for each."""
 
-import json
 import re
 from dataclasses import replace
 from importlib import resources
-from pathlib import Path
-from typing import Any
 
 import duckdb
-import pytest
 
-from pipeline.site.pages import fits
-from pipeline.site.pages.answer_data import machine_file
 from pipeline.site.pages.device_and_model_pages import device_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
-from schemas.vocabulary import as_json
-from tests import scripts
 from tests.pipeline.tables import Example, campaign, database, entry, one, rows
 
 SITE = Site(bundle="x.js")
@@ -157,105 +149,6 @@ def test_a_figure_below_one_has_no_command() -> None:
     assert "leave speculation off" in page
     assert "As command lines" not in page
     assert "<pre>" not in page
-
-
-# ---- "My machine" -------------------------------------------------------------------------------
-REPLIES = """
-import { decode, reply, understand } from "./reply.js";
-const answer = ({ file, words, plans, asked }) => asked.map((typed) => {
-  const data = decode(file, words);
-  const { found, close, limits, commands } = reply(data, understand(data, typed), plans);
-  const label = (row) => row?.model.label ?? null;
-  return { found: label(found), close: close.map(label), tps: limits.tps, commands };
-});
-"""
-
-
-def replies(
-    folder: Path, connection: duckdb.DuckDBPyConnection, *asked: tuple[str, str]
-) -> list[dict[str, Any]]:
-    """What the home page answers to card and model, with these figures and the planner's shapes."""
-    given = {
-        "file": json.loads(machine_file(connection).data),
-        "words": as_json(),
-        "plans": json.loads(json.dumps(fits.document())),
-        "asked": [{"card": card, "model": model} for card, model in asked],
-    }
-    found: list[dict[str, Any]] = scripts.run(folder, REPLIES, given)
-    return found
-
-
-def test_an_upper_bound_counts_what_a_token_reads_or_there_is_none(tmp_path: Path) -> None:
-    # The usual file: 3.5 GB for 7B parameters, 4 bits each. The card reads 1008 GB/s.
-    usual = database(campaign(1.2))
-
-    typed, shape, unknown, size = replies(
-        tmp_path,
-        usual,
-        ("RTX 4090", "Any-30B-A3B"),
-        ("RTX 4090", "gpt-oss-120b"),
-        ("RTX 4090", "Foo-100B"),
-        ("RTX 4090", "70B"),
-    )
-
-    assert typed["tps"] == pytest.approx(1008 / 1.5)
-    # 5.13B of its 117B parameters, by its configuration.
-    assert shape["tps"] == pytest.approx(1008 / (5.13 / 2), rel=0.02)
-    assert unknown["tps"] is None
-    assert size["tps"] == pytest.approx(1008 / 35)
-
-
-def test_a_dense_model_does_not_answer_for_a_mixture_of_experts(tmp_path: Path) -> None:
-    connection = database(campaign(1.5, within=(1.45, 1.55), task=None, verdict="helps"))
-
-    dense, mixture = replies(
-        tmp_path, connection, ("RTX 4060 8 GB", "7B"), ("RTX 4060 8 GB", "7B-A1B")
-    )
-
-    assert dense["found"] == "Sample-7B"
-    assert mixture["found"] is None
-    assert mixture["commands"]["use"] is None
-
-
-def test_the_nearest_model_is_the_nearest_in_size_and_not_of_a_class(tmp_path: Path) -> None:
-    """7B and 8B are of two classes, 8B and 14B of one."""
-    connection = database(
-        campaign(1.5, within=(1.45, 1.55), task=None, gpu="A 1", vram_mib=24576),
-    )
-    connection.execute(
-        PRINTED.replace("'m-8b'", "'m-14b'").replace("'M-8B'", "'M-14B'").replace("8e9", "14e9"),
-        {"person": "ada", "speedup": 3.0, "engine": "llama.cpp", "differs": False},
-    )
-
-    (answer,) = replies(tmp_path, connection, ("24 GB", "8B"))
-
-    assert answer["found"] == "Sample-7B"
-
-
-def test_home_has_no_command_that_hurts_or_does_not_fit_and_says_why(tmp_path: Path) -> None:
-    card, seven = "RTX 4060 8 GB", "7B"
-    beaten = database(
-        through("llama-cpp-python", 20, contributor="ada"),
-        through("llama-server", 50, speedup=0.7, contributor="bob"),
-    )
-    slower = database(campaign(0.75, within=(0.6, 0.95), task=None))
-    unclear = database(campaign(1.3, within=(0.6, 2.4), task=None))
-    gain = database(campaign(1.5, within=(1.45, 1.55), task=None, verdict="helps"))
-
-    def why(connection: duckdb.DuckDBPyConnection, card: str, model: str) -> tuple[str, bool]:
-        (answer,) = replies(tmp_path, connection, (card, model))
-        return answer["commands"]["why"], answer["commands"]["use"] is not None
-
-    assert why(beaten, card, seven) == ("plain", False)
-    assert why(slower, card, seven) == ("slower", False)
-    assert why(unclear, card, seven) == ("slower", False)
-    assert why(gain, card, "Qwen3-14B") == ("model", False)
-    # Another machine's: 4.5 GiB of weights and one of context; nine tenths of 6 GB are 5.4.
-    printed = figures(("ada", 2.0, "llama.cpp", False))
-    assert why(printed, "12 GB", "8B") == (None, True)
-    assert why(printed, "6 GB", "8B") == ("memory", False)
-    assert why(figures(("ada", 0.9, "llama.cpp", False)), "12 GB", "8B") == ("slower", False)
-    assert why(figures(("ada", 2.0, "MLX", False)), "12 GB", "8B") == ("engine", False)
 
 
 # ---- noise is not ranked ------------------------------------------------------------------------

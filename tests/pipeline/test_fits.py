@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from answers.listed import model_label
 from answers.model import Buffers, Memory, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, free_of, largest_context
 from answers.shapes import facts_of, quantisation_of, shape_of
@@ -180,9 +181,9 @@ def test_what_drafts_would_gain_is_marked_as_assumed(tmp_path: Path, file: dict[
 def test_names_are_printed_as_people_write_them() -> None:
     names = ("qwen3-30b-a3b", "llama-3.1-8b", "gpt-oss-20b", "phi-4", "smollm2-135m")
 
-    labels = [fits.label(name) for name in names]
+    labels = [model_label(name) for name in names]
 
-    assert labels == ["Qwen3 30B-A3B", "Llama 3.1 8B", "gpt-oss 20B", "Phi 4", "SmolLM2 135M"]
+    assert labels == ["Qwen3 30B-A3B", "Llama 3.1 8B", "gpt-oss-20b", "Phi 4", "SmolLM2 135M"]
 
 
 def test_a_draft_is_a_much_smaller_model_of_the_same_family(file: dict[str, Any]) -> None:

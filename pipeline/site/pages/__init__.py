@@ -6,7 +6,7 @@ import duckdb
 
 from pipeline.data.datapackage import ExportedFile
 from pipeline.site.pages import (
-    answer_data,
+    answer_pages,
     data,
     device_and_model_pages,
     explore,
@@ -34,9 +34,9 @@ def pages(
     yield from device_and_model_pages.device_pages(connection, site)
     yield from device_and_model_pages.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
-    yield answer_data.machine_file(connection)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
+    yield from answer_pages.answers(connection, site)
     yield from slower.slower(connection, site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files)

@@ -4,10 +4,12 @@ The terminal gives the same answers to the same words (`--gpu` or `--cpu`, and t
 Sentences and commands are Python's; a page looks them up. Each is stored once in `texts`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, fields
 from functools import partial
 from operator import attrgetter
+from types import MappingProxyType
 
 import msgspec
 import orjson
@@ -16,75 +18,89 @@ from answers.answer import Answer, Question, answer
 from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import Report
-from answers.listed import listed_models, question_by_name
-from answers.machines import Computer, MachineWords, described_computer
-from answers.measure import measure_words
-from answers.names import card_label
+from answers.listed import (
+    PROCESSORS,
+    ListedMachine,
+    listed_machines,
+    listed_models,
+    model_label,
+    question_by_name,
+)
+from answers.machines import Computer, described_computer
 from answers.rates import Rate
-from answers.words import sentences
-from estimates.roofline import devices
+from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
+from pipeline.site.pages.answer_card import Words, words_of
 from pipeline.site.pages.model import Asset
-from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.rows import grouped
 from schemas.codec import Json
 
-FORMAT, VERSION = "draftmap-answers", 1
+FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
-MEMORY_CLASSES_GIB = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 80, 96)
-PROCESSORS = ("8 cores DDR4-3200", "16 cores DDR5-5600", "32 cores 8-channel DDR4-3200")
-PROCESSOR_RAM_GIB = 64.0
-DIGITS = 4
+DIGITS = 6
+WORDS = tuple(each.name for each in fields(Words))  # by their numbers in `texts`
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
     *("method", "depth", "draft", "people", "fits", "context"),
-    *("says", "why", "losses", "room", "assumed", "use", "use_note", "measure"),
+    *WORDS,
 )
 
 
-def answer_files(cache: Cache, reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator[Asset]:
-    """The files of all models, and the list of machines and models."""
+def answer_files(
+    cache: Cache,
+    reports: Iterable[Report],
+    rates: Sequence[Rate],
+    addresses: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Asset]:
+    """The files of all models, and the list of machines and models.
+
+    `addresses` are the pages of models, by their keys.
+    """
     by_model = grouped(reports, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
-    asked = tuple(machines(measured))
+    asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
     index = {
         "format": FORMAT,
         "version": VERSION,
-        "machines": [name for name, _ in asked],
-        "models": [{"id": key, "name": name} for key, name in models],
+        "machines": [(x.name, x.gib, x.kind, x.gb_per_s, x.shares) for x in asked],
+        "processors": PROCESSORS,
+        "models": [
+            {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
+            for key, name in models
+        ],
         "columns": COLUMNS,
+        "words": WORDS,
     }
     yield Asset(path=f"{FOLDER}/index.json", data=orjson.dumps(index))
-    computers = tuple(_computers(asked))
+    computers, names = tuple(_computers(asked)), [each.name for each in asked]
     for key, name in models:
         own = {key: by_model.get(key, ())}
-        inputs = ["answers", key, name, index["machines"], msgspec.to_builtins((own, rates))]
+        inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
         make = partial(_file, key, name, computers, own, rates)
         yield Asset(path=f"{FOLDER}/{key}.json", data=cache.get_or_make(inputs, make))
 
 
-def machines(measured: Collection[str]) -> Iterator[tuple[str, MachineWords]]:
-    """What a visitor can ask about: a name, and the words that describe it to the terminal.
-
-    Listed cards, classes of memory and processors, with the processors that were `measured`.
-    """
-    for name in sorted(devices().names):
-        label = card_label(name)
-        yield label, MachineWords(gpus=(label,))
-    for gib in MEMORY_CLASSES_GIB:
-        yield f"{gib} GB card", MachineWords(vram=float(gib))
-    for text in (*PROCESSORS, *sorted(measured)):
-        yield text, MachineWords(gpus=("none",), cpu=text, ram=PROCESSOR_RAM_GIB)
+def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
+    """A model in the list: `people` says which one of a size to answer with."""
+    shape = shape_named(name)
+    return {
+        "id": key,
+        "name": name,
+        "label": model_label(key),
+        "parameters": shape and float(f"{shape.parameters:.3g}"),
+        "mixture": bool(shape and shape.experts),
+        "people": len({each.person or each.source for each in own}),
+    }
 
 
 def _computers(
-    asked: Iterable[tuple[str, MachineWords]],
+    asked: Iterable[ListedMachine],
 ) -> Iterator[tuple[int, Computer]]:
     """The machines that can be described, by their numbers in the list."""
-    for number, (_, words) in enumerate(asked):
+    for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size: nobody can say what it holds
-            yield number, described_computer(words)
+            yield number, described_computer(machine.words)
 
 
 def _file(
@@ -120,14 +136,8 @@ def _memory_of(question: Question) -> tuple[object, ...]:
 
 def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
     """The columns after the machine; texts by their numbers."""
-    judged, said = found.judged, sentences(found)
+    judged = found.judged
     gain = judged.gain if judged else None
-    command = found.command
-    measured = measure_words(found) if found.best.fits else None
-
-    def stored(text: str | None) -> int | None:
-        return None if text is None else texts.setdefault(text, len(texts))
-
     yield found.verdict
     yield _short(found.chance)
     yield _short(found.alone.tps.estimate)
@@ -142,11 +152,8 @@ def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
     yield judged.figures.people if judged and judged.figures else None
     yield found.asked.found.extent
     yield found.context_max
-    for text in (said.verdict, said.why, said.losses, said.fits, said.assumed):
-        yield stored(text)
-    yield stored(command.text if command else None)
-    yield stored(command.note if command else None)
-    yield stored(line_of(measured) if measured else None)
+    for text in asdict(words_of(found)).values():
+        yield None if text is None else texts.setdefault(text, len(texts))
 
 
 def _short(value: float | None) -> float | None:

@@ -7,10 +7,10 @@ import duckdb
 import msgspec
 
 from answers.evidence import CONFOUNDED, Figure, Report
+from answers.machines import without_size
 from answers.model_names import model_key
 from answers.names import card_key
 from estimates.roofline import normalised
-from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, grouped, read
 
@@ -57,7 +57,7 @@ def _setup(row: Row) -> tuple[object, ...]:
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
         *(row.engine, row.build, row.day, person, row.people, row.source, row.confounded),
-        tuple(row.doubts),
+        tuple(row.doubts or ()),
     )
 
 
@@ -81,11 +81,11 @@ def _short(value: float) -> float:
 def _card(row: Row) -> tuple[str, int]:
     """The key of a card, and how many; of unlike ones the names of all."""
     if row.backend == "cpu":
-        return normalised(MEMORY.sub("", row.device_label)), 1
+        return normalised(without_size(row.device_label)), 1
     found, total = [], 0
     for part in row.device_label.split(" + "):
         count, name = COUNT.fullmatch(part).groups()  # type: ignore[union-attr]
-        found.append(card_key(name) or normalised(MEMORY.sub("", name)))
+        found.append(card_key(name) or normalised(without_size(name)))
         total += int(count or 1)
     return " + ".join(sorted(set(found))), total
 
@@ -93,6 +93,6 @@ def _card(row: Row) -> tuple[str, int]:
 def _doubts(row: Row) -> Iterator[str]:
     if row.confounded:
         yield CONFOUNDED
-    yield from row.doubts
+    yield from row.doubts or ()
     if row.tier == "published" and row.day and row.day < TOO_OLD:
         yield "before 2025"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import duckdb
 from polars import col
 
-from pipeline.site.pages import answer_data
+from pipeline.site.pages import answer_card, answer_files
 from pipeline.site.pages.cells import ALL_TASKS, DEFAULT_ENGINE, MOST_CELLS, axes_of, cells_files
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
@@ -39,7 +39,8 @@ def explore(
         newest=read(connection, "newest")[:TOP],
         credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
-        machine_path=answer_data.PATH,
+        answers_folder=answer_files.FOLDER,
+        empty_card=answer_card.Card(),
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         default_engine=DEFAULT_ENGINE,
         total=len(measured),

@@ -6,7 +6,6 @@ layer, compute buffers, constants. `plan.js` adds these up for a visitor's memor
 planned here, for the usual setting and sizes of memory.
 """
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -16,17 +15,20 @@ import duckdb
 import orjson
 
 from answers import alternatives, catalog, memory, placement, shapes, speed
+from answers.catalog import family_of
 from answers.choices import Placements, PlannedModel, option, without_speculation
 from answers.commands import method_of, speculation_by
+from answers.listed import model_label
 from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
 from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
-from pipeline.site.pages import answer_data, answer_files, evidence_file, learned
+from pipeline.site.pages import answer_files, learned
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
 from schemas.codec import Json
 
+PATH = "assets/plan.json"
 FORMAT, VERSION = "draftmap-plan", 1
 DEFAULT_QUANTISATION, DEFAULT_CONTEXT, DEFAULT_MEMORY, DEFAULT_RAM = "Q4_K_M", 8192, 12, 32
 DEFAULT_MODEL = "qwen3-14b"
@@ -40,10 +42,8 @@ HEAD_DEPTH = 3
 # A draft has the target's vocabulary, so it is of its family, and much smaller.
 MUCH_SMALLER = 6
 NO_CHANGE = 0.01
-FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 GIB = 1024.0
 DIGITS = 4
-LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
 ONE_BYTE = shapes.Quantisation(name="one byte", body=8, embedding=8, output=8)
 
 
@@ -54,17 +54,14 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     own_errors = tuple(learned.own_errors(errors))
     planner = orjson.loads(site.cache.get_or_make("planner", lambda: orjson.dumps(document())))
     data = {**planner, "own_error": "; ".join(own_errors)}
-    yield Asset(path=answer_data.PLAN_PATH, data=orjson.dumps(data))
+    yield Asset(path=PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
-    reports = tuple(evidence_file.reports(connection))
-    yield evidence_file.evidence_file(reports)
-    yield from answer_files.answer_files(site.cache, reports, rates)
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        machine_path=answer_data.PATH,
-        plan_path=answer_data.PLAN_PATH,
+        answers_folder=answer_files.FOLDER,
+        plan_path=PATH,
         families=families(),
         quantisations=QUANTISATIONS,
         contexts=CONTEXTS,
@@ -151,11 +148,11 @@ def model(shape: shapes.ShapeRow) -> Mapping[str, object]:
     kinds = {_kind(layer): None for layer in facts.all_layers}
     numbers = {kind: number for number, kind in enumerate(kinds)}
     setting = Setting(context=0)
-    same = [other for other in shapes.shapes() if _family(other) == _family(shape)]
+    same = [other for other in shapes.shapes() if family_of(other.name) == family_of(shape.name)]
     least = min(same, key=attrgetter("parameters"))
     return {
         "id": shape.name,
-        "label": label(shape.name),
+        "label": model_label(shape.name),
         "parameters": shape.parameters,
         "tied": facts.tied,
         "longest": shape.context_tokens or placement.LONGEST_CONTEXT,
@@ -173,20 +170,11 @@ def model(shape: shapes.ShapeRow) -> Mapping[str, object]:
     }
 
 
-def label(name: str) -> str:
-    """A name of the table as people print it: `qwen3-30b-a3b` is `Qwen3 30B-A3B`."""
-    found = FAMILY.match(name)
-    if found is None:
-        return name.replace("-", " ").capitalize()
-    family = found["family"]
-    words = LABELS.get(family) or " ".join(word.capitalize() for word in family.split("-"))
-    return f"{words} {found['size'].upper()}"
-
-
 def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    labelled = [(shape.name, label(shape.name)) for shape in shapes.shapes()]
+    labelled = [(shape.name, model_label(shape.name)) for shape in shapes.shapes()]
     return grouped(
-        labelled, lambda each: each[1].rpartition(" ")[0] if FAMILY.match(each[0]) else each[1]
+        labelled,
+        lambda each: each[1] if family_of(each[0]) == each[0] else each[1].rpartition(" ")[0],
     )
 
 
@@ -201,7 +189,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
             experts = best.placement.cpu_experts
             layers = best.placement.layers if not (facts.mixture and experts) else -experts
             row.append((layers, facts.placed_layers, best.extent))
-        found.append((shape.name, label(shape.name), tuple(row)))
+        found.append((shape.name, model_label(shape.name), tuple(row)))
     return tuple(found)
 
 
@@ -252,9 +240,3 @@ def _kind(layer: Layer) -> tuple[float, ...]:
     weights, experts = layer.weight_bytes / MIB, layer.expert_bytes / MIB
     width, window, state = layer.k_width + layer.v_width, layer.window or 0, layer.state_bytes / MIB
     return round(weights, DIGITS), round(experts, DIGITS), width, window, round(state, DIGITS)
-
-
-def _family(shape: shapes.ShapeRow) -> str:
-    """What comes before the size; all of Llama 3 have one vocabulary."""
-    found = FAMILY.match(shape.name)
-    return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else shape.name

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from pipeline.site.pages import answer_data, strips
+from pipeline.site.pages import answer_card, answer_files, answer_pages, strips
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
@@ -21,6 +21,8 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         choices=tuple(strips.choices(rows)),
         axis=strips.axis(),
         sources=read(connection, "sources"),
-        machine_path=answer_data.PATH,
+        answers_folder=answer_files.FOLDER,
+        common=answer_pages.listed(connection),
+        empty_card=answer_card.Card(),
         machine_tasks=tuple(TASKS),
     )

@@ -10,6 +10,7 @@ import orjson
 
 from answers import speed
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
+from answers.machines import without_size
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.names import card_key
@@ -18,7 +19,6 @@ from answers.rates import Rate, rate_of, reached
 from answers.rounds import YieldCurve
 from answers.shapes import facts_of, quantisation_of, shape_of
 from estimates.roofline import devices, normalised
-from pipeline.site.pages.answer_data import MEMORY
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say
 
@@ -137,7 +137,7 @@ def learned_file(
 
 
 def _device(label: str) -> str:
-    return card_key(label) or normalised(MEMORY.sub("", label))
+    return card_key(label) or normalised(without_size(label))
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:

@@ -108,6 +108,7 @@ def _at(pattern: str, name: str) -> str:
 
 device_address = partial(_at, "devices/{}/")
 target_address = partial(_at, "models/{}/")
+answer_address = partial(_at, "answers/{}/")
 submission_address = partial(_at, "submissions/{}/")
 device_file = partial(_at, "data/devices/{}.json")  # named like its page
 ADDRESSES: Mapping[str, Callable[[str], str]] = {

@@ -66,11 +66,6 @@ def measure(settings: Sequence[NamedSetting]) -> str:
     )
 
 
-def measure_default(target: str) -> str:
-    """The line that measures a target with the methods that the harness takes by itself."""
-    return _line([engine_commands.RunSetting(target=file_of(target))])
-
-
 def line_of(words: Sequence[str]) -> str:
     """The line of a shell that runs the harness with these words."""
     return f"{PROGRAM} {shlex.join(words)}"

@@ -1,6 +1,7 @@
 // The page "Will it fit?": a memory and a model become two bars, a table, a sentence and commands.
 "use strict";
 
+import { load } from "./answer.js";
 import { devicesFor, isCard, memoryOf, parse } from "./matching.js";
 import { alternatives, gib, modelOf, plan, total, verdict } from "./plan.js";
 import { number, times } from "./say.js";
@@ -25,12 +26,11 @@ const el = (tag, name, ...children) => {
 // ---- what was asked ---------------------------------------------------------------------------
 // The memory that a text means, and the card's bandwidth where it names one that is known.
 const cardOf = async (page, text) => {
-  const rules = (await page.words).spellings;
+  page.names ??= load(page.place);
+  const { rules, machines } = await page.names;
   if (MEMORY_ONLY.test(text))
     return { memory: memoryOf(rules, text), bandwidth: null, label: null, shared: null };
-  page.machine ??= read(page.place.machine);
-  const { devices } = await page.machine;
-  const found = devicesFor(rules, devices, text).filter(isCard)[0]?.device;
+  const found = devicesFor(rules, machines, text).filter(isCard)[0]?.device;
   const said = parse(rules, text).memory;
   return {
     memory: said ?? found?.memory ?? memoryOf(rules, text),
@@ -289,7 +289,6 @@ document$.subscribe(() => {
     place: place.dataset,
     turn: 0,
     file: read(place.dataset.plan),
-    words: read(place.dataset.vocabulary),
     out: place.querySelector("[data-part='answer']"),
   };
   const show = () =>
@@ -317,11 +316,11 @@ document$.subscribe(() => {
   form.elements.card.addEventListener(
     "focus",
     async () => {
-      page.machine ??= read(place.dataset.machine);
+      page.names ??= load(page.place);
       const list = form.querySelector("datalist");
-      const { devices } = await page.machine;
+      const { machines } = await page.names;
       if (!list.options.length)
-        list.append(...devices.map((device) => new Option(device.label, device.label)));
+        list.append(...machines.map(({ label }) => new Option(label, label)));
     },
     { once: true },
   );

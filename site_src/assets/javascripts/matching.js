@@ -315,30 +315,24 @@ export const devicesFor = (rules, devices, text) => {
     );
 };
 
-export const isCard = (found) => found.cost < ANOTHER_CARD;
-
-// Several of one card that nobody has measured together: "dual 3090". Memory and bandwidth add up.
-export const together = (rules, devices, typed) => {
-  const at = typed.words.indexOf("x");
-  const cards = Number(typed.words[at - 1]);
-  if (at < 1 || !(cards > 1)) return null;
-  const words = typed.words.toSpliced(at - 1, 2);
-  const singular = words.map((word) => word.replace(/(?<=\d)s$/, "")); // "two 4090s"
-  const [one] = [words, singular].flatMap((each) =>
-    devicesFor(rules, devices, { ...typed, memory: null, words: each }).filter(isCard),
+// Of these the first that has each chip and variant that was typed and no other; what else was
+// typed, a maker's name or the processor beside the card, says nothing.
+export const cardIn = (rules, devices, found, typed) => {
+  const { parsed, words: known } = index(rules, devices);
+  const cards = parsed.filter(({ device }) => device.kind === "gpu");
+  const decides = (word) => rules.variants.includes(word) || /^\d$/.test(word);
+  const chip = (word) => hasDigit(word) && cards.some(({ words }) => words.has(word));
+  const asked = asNamed(known, typed).filter((word) => decides(word) || chip(word));
+  const same = ({ words }) =>
+    asked.some(chip) &&
+    asked.every((word) => words.has(word)) &&
+    [...words].every((word) => !decides(word) || asked.includes(word));
+  return found.find(({ device }) =>
+    same(cards.find((each) => each.device === device) ?? { words: new Set() }),
   );
-  if (!one) return null;
-  const { id, label, memory, bandwidth } = one.device;
-  const each = memory ?? typed.memory;
-  return {
-    ...one.device,
-    id: `${cards}-x-${id}`,
-    label: `${cards} × ${label}`,
-    memory: each && each * cards,
-    bandwidth: bandwidth && bandwidth * cards,
-    address: null,
-  };
 };
+
+export const isCard = (found) => found.cost < ANOTHER_CARD;
 
 const pairs = (text) =>
   new Set(
@@ -357,10 +351,6 @@ export const alike = (named, text, most) => {
     .sort((a, b) => shared(b) - shared(a) || (a.label < b.label ? -1 : 1))
     .slice(0, most);
 };
-
-// Words of a name that say which chip it is: those with digits.
-export const chips = (rules, label) =>
-  telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
 
 // The memory that a text means: with its unit, or as a number alone where only a card is asked for.
 export const memoryOf = (rules, text) => {
@@ -408,7 +398,12 @@ export const modelsFor = (rules, models, text) => {
       continue;
     found.push({ model, extra: has.length - asked.length });
   }
-  found.sort((a, b) => a.extra - b.extra || (a.model.label < b.model.label ? -1 : 1));
+  found.sort(
+    (a, b) =>
+      a.extra - b.extra ||
+      (b.model.people ?? 0) - (a.model.people ?? 0) ||
+      (a.model.label < b.model.label ? -1 : 1),
+  );
   return { models: found.map((each) => each.model), size };
 };
 

@@ -8,7 +8,6 @@ const PAD = 256;
 const [F32, F16, BITS, MIB] = [4, 2, 8, 2 ** 20];
 const DEPTH_TOKENS = 512;
 const ALL = "none";
-const FAR = 0.3; // of logarithms: 20B stands for 15 to 27B
 
 const padded = (tokens) => Math.ceil(tokens / PAD) * PAD;
 const cells = (rules, context, window) =>
@@ -21,14 +20,6 @@ export const gib = (mib) => `${number(mib / 1024, Math.abs(mib) < 10240 ? 1 : 0)
 export const modelOf = (file, id) => file.models.find((model) => model.id === id) ?? null;
 const kindsOf = (model) => model.layers.map((number) => model.kinds[number]);
 const own = (model) => model.layers.length - model.head;
-
-// What a token reads: of a mixture of experts those that it uses, of the embedding one row.
-export const activeParameters = (model) =>
-  (model.matrix +
-    kindsOf(model)
-      .slice(0, own(model))
-      .reduce((sum, [weight, expert]) => sum + weight + expert * (model.used ?? 1), 0)) *
-  MIB;
 
 // What a card and main memory have free before a model is loaded; of one memory for both (`shared`
 // names the device) graphics may use a part.
@@ -259,18 +250,6 @@ export const plan = (file, model, wish) => {
   };
 };
 
-// The largest model of the file that lies on a card of this size as a whole, at the usual setting.
-export const largest = (file, wish) => {
-  const bySize = [...file.models].sort((a, b) => b.parameters - a.parameters);
-  return (
-    bySize.find(
-      (model) =>
-        project(file, model, { ...file.usual, kv: "f16", draft: ALL, ...wish }, placed(model), 0)
-          .deviceFits,
-    ) ?? null
-  );
-};
-
 // What else the same memory could hold, for the usual setting and the next smaller usual memory.
 export const alternatives = (file, model, asked) => {
   const memory = asked.shared ? asked.memory * file.rules.shared_share : asked.memory;
@@ -329,29 +308,4 @@ export const verdict = (found) => {
     words: "◐ Fits in part",
     text: `${name}: ${layers} of ${whole} layers lie ${there}, the rest in main memory; ${SLOW}.`,
   };
-};
-
-// The model of the file that a question means: by its name, else one of its kind of about its size.
-export const modelFor = (file, { models, size, mixture }, named, answered = "") => {
-  const known = models.map((model) => modelOf(file, model.plan)).find(Boolean) ?? named;
-  if (known || !size) return known ?? null;
-  const alike = file.models.filter((model) => (model.used !== null) === Boolean(mixture));
-  if (size.parameters === undefined)
-    return (
-      alike
-        .filter(
-          (model) =>
-            model.parameters >= size.from && (size.below === null || model.parameters < size.below),
-        )
-        .sort((a, b) => a.parameters - b.parameters)[0] ?? null
-    );
-  const off = (model) => Math.abs(Math.log(model.parameters / size.parameters));
-  const unnamed = (model) => !model.label.toLowerCase().split(" ").includes(size.written);
-  // That of the answer comes first.
-  const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0];
-  const strange = (model) => family(model.label) !== family(answered);
-  const [nearest] = [...alike].sort(
-    (a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b),
-  );
-  return off(nearest) < FAR ? nearest : null;
 };

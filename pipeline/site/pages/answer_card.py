@@ -1,0 +1,147 @@
+"""The words on the card of an answer, for the files that a page looks up and for whole pages."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from answers.answer import Answer
+from answers.choices import PlanOption
+from answers.measure import measure_words
+from answers.words import sentences, way
+from pipeline.site.pages.shown_commands import line_of
+from schemas.vocabulary import say
+
+LOW, HIGH = 0.4, 5.0  # ends of the axis, as of the map
+CLEAR = 1.05  # beyond so much a figure has a direction
+DIGITS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The words of an answer without its figures; each is stored once in a file of answers."""
+
+    look: str
+    way: str
+    evidence: str
+    why: str | None
+    losses: str | None
+    room: str | None
+    assumed: str | None
+    use: str | None
+    note: str | None
+    measure: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One answer as `answer.html.jinja` draws it; without anything it is the empty one."""
+
+    look: str = ""
+    asked: str = ""
+    model: str = ""
+    address: str | None = None
+    verdict: str = ""
+    before: str = ""
+    after: str = ""
+    speedup: str = ""
+    range: str = ""
+    strip: Mapping[str, float] = field(default_factory=lambda: strip(1, 1, 1))
+    words: Mapping[str, str | None] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.words.get(name) or ""
+
+
+def words_of(found: Answer) -> Words:
+    said, command = sentences(found), found.command
+    measured = measure_words(found) if found.best.fits else None
+    return Words(
+        look=_look(found),
+        way=way(found),
+        evidence=_evidence(found.judged, found.chance),
+        why=_after("predicted: ", _after("Why: ", said.why)),
+        losses=_after("Slower: ", said.losses),
+        room=said.fits[:1].lower() + said.fits[1:],
+        assumed=_after("Assumed: ", said.assumed),
+        use=command.text if command else None,
+        note=command.note if command else None,
+        measure=line_of(measured) if measured else None,
+    )
+
+
+def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
+    """The card of an answer about a machine and a model, which has a page at an address."""
+    words, judged = words_of(found), found.judged
+    gain = judged.gain if judged and found.asked.fits else None
+    card = Card(
+        look=words.look,
+        asked=machine,
+        model=model,
+        address=address,
+        verdict=found.verdict,
+        before=say.rate(found.alone.tps.estimate) if found.asked.fits else "",
+        words=asdict(words),
+    )
+    if gain is None or judged is None:
+        return card
+    return replace(
+        card,
+        after=say.rate(judged.tps.estimate),
+        speedup=say.times(gain.estimate),
+        range=f"{gain.low:.2f} to {say.times(gain.high)}",
+        strip=strip(gain.estimate, gain.low, gain.high),
+    )
+
+
+def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
+    """Where the marks are, in percent of the axis."""
+    even, at, left, right = (round(_position(each), DIGITS) for each in (1.0, speedup, low, high))
+    width = round(abs(at - even), DIGITS)
+    return {
+        "even": even,
+        "at": at,
+        "low": left,
+        "high": right,
+        "from": min(even, at),
+        "width": width,
+    }
+
+
+def _position(ratio: float) -> float:
+    return min(max(math.log(ratio / LOW) / math.log(HIGH / LOW), 0), 1) * 100
+
+
+def _look(found: Answer) -> str:
+    """Classes: the direction is a colour, its strength how well it is known."""
+    judged = found.judged
+    speedup = judged.gain.estimate if judged and judged.gain else 1.0
+    if not found.asked.fits:
+        tone = "loss"
+    else:
+        tone = "gain" if speedup > CLEAR else "loss" if speedup < 1 / CLEAR else "flat"
+    return f"dm-answer--{tone} dm-answer--{_grade(judged)}"
+
+
+def _grade(judged: PlanOption | None) -> str:
+    """How well it is known: measured, by several people, by one person, or predicted."""
+    figures = judged.figures if judged else None
+    if figures is None:
+        return "predicted"
+    if figures.tier != "published":
+        return "measured"
+    return "people" if figures.people > 1 else "person"
+
+
+def _evidence(judged: PlanOption | None, chance: float | None) -> str:
+    figures = judged.figures if judged else None
+    if figures is None:
+        return (
+            "predicted" if chance is None else f"predicted, {say.percent(chance)} chance of a gain"
+        )
+    if figures.tier != "published":
+        return f"{figures.tier}, with raw trials"
+    return f"published by {'one person' if figures.people == 1 else f'{figures.people} people'}"
+
+
+def _after(label: str, text: str | None) -> str | None:
+    return None if text is None else text.removeprefix(label)

@@ -1,0 +1,102 @@
+"""The answers: files that a page looks up, and a page for each question that is asked most."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+import duckdb
+
+from answers.answer import Answer, answer
+from answers.evidence import Report
+from answers.listed import COMMON, listed_machines, model_label, question_by_name
+from answers.machines import described_computer
+from answers.model_names import model_key
+from answers.rates import Rate
+from pipeline.site.pages import answer_card, answer_files, evidence_file, learned
+from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
+from pipeline.site.pages.template_environment import render
+from pipeline.site.rows import grouped, read
+from schemas.vocabulary import say
+
+FINDINGS = {
+    "Yes": "faster",
+    "Probably": "probably faster",
+    "Try it": "may go either way",
+    "Probably not": "probably not faster",
+    "No": "not faster",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonAnswer:
+    """A question that many people ask, with its answer."""
+
+    machine: str
+    model: str
+    found: Answer
+
+    @property
+    def asked(self) -> str:
+        return f"{self.machine} with {self.model}"
+
+    @property
+    def address(self) -> str:
+        return answer_address(f"{self.machine} {self.model}".lower().replace(" ", "-"))
+
+    @property
+    def finding(self) -> str:
+        """The verdict as a title has it, with its figure and where that is from."""
+        judged = self.found.judged
+        if not self.found.asked.fits:
+            return "does not fit"
+        if judged is None or judged.gain is None:
+            return "nothing can draft for it"
+        basis = judged.figures.tier if judged.figures else "predicted"
+        return f"{FINDINGS[self.found.verdict]}, {say.times(judged.gain.estimate)} ({basis})"
+
+
+def common_answers(
+    reports: Mapping[str, Sequence[Report]], rates: Sequence[Rate]
+) -> Iterator[CommonAnswer]:
+    """The answers to the questions of `listed.toml`, in its order."""
+    machines = {each.name: each for each in listed_machines(())}
+    for asked in COMMON:
+        machine = machines[asked["machine"]]
+        computer = described_computer(machine.words)
+        question = question_by_name(asked["model"], computer, reports=reports, rates=rates)
+        if question is not None:
+            yield CommonAnswer(
+                machine=f"{machine.name} {machine.gib:g} GB",
+                model=model_label(asked["model"]),
+                found=answer(question, details=False),
+            )
+
+
+def answers(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+    """The evidence, the files of all answers, and the pages of the common ones."""
+    reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
+    addresses = {
+        model_key(row.target_label): target_address(row.target) for row in read(connection, "strip")
+    }
+    yield evidence_file.evidence_file(reports)
+    yield from answer_files.answer_files(site.cache, reports, rates, addresses)
+    common = tuple(common_answers(grouped(reports, attrgetter("model")), rates))
+    for each in common:
+        key = each.found.question.model
+        card = answer_card.card_of(
+            each.found, machine=each.machine, model=each.model, address=addresses.get(key)
+        )
+        yield render(
+            "answer.md.jinja",
+            path=path_of(each.address),
+            site=site,
+            card=card,
+            each=each,
+            others=[other for other in common if other is not each],
+        )
+
+
+def listed(connection: duckdb.DuckDBPyConnection) -> Sequence[CommonAnswer]:
+    """The common answers, for a page that links to them."""
+    reports = grouped(evidence_file.reports(connection), attrgetter("model"))
+    return tuple(common_answers(reports, learned.learned_rates(connection)))

@@ -1,0 +1,62 @@
+"""A page of its own for each question that is asked most: the finding is its title."""
+
+import pytest
+
+from answers.answer import Answer
+from answers.evidence import by_model
+from answers.learned import learned
+from pipeline.site.pages.answer_card import card_of, strip
+from pipeline.site.pages.answer_pages import CommonAnswer, common_answers, listed
+from tests.pipeline.tables import real_database
+
+
+@pytest.fixture(scope="module")
+def common() -> tuple[CommonAnswer, ...]:
+    return tuple(common_answers(by_model(), learned().rates))
+
+
+def answer_about(common: tuple[CommonAnswer, ...], asked: str) -> Answer:
+    return next(each.found for each in common if each.asked == asked)
+
+
+def test_twelve_questions_have_a_page_that_says_finding_figure_and_evidence(
+    common: tuple[CommonAnswer, ...],
+) -> None:
+    titles = {each.asked: each.finding for each in common}
+
+    assert len({each.address for each in common}) == 12
+    assert common[0].address == "answers/rtx-3060-12-gb-qwen3-14b/"
+    assert titles["RTX 3060 12 GB with Qwen3 14B"].startswith("probably faster, 1.")
+    assert titles["RTX 3060 12 GB with Qwen3 14B"].endswith("\N{MULTIPLICATION SIGN} (predicted)")
+    assert titles["RTX 5090 32 GB with Qwen3.6 27B"].endswith("(published)")
+
+
+def test_home_lists_them_from_the_results_of_the_site() -> None:
+    assert len(listed(real_database())) == 12
+
+
+def test_the_card_has_verdict_figures_commands_and_evidence(
+    common: tuple[CommonAnswer, ...],
+) -> None:
+    found = answer_about(common, "RTX 3060 12 GB with Qwen3 14B")
+
+    card = card_of(found, machine="RTX 3060", model="Qwen3 14B", address=None)
+
+    assert card.verdict == "Probably"
+    assert card["way"] == "the draft qwen3-0.6b at depth 2, 40 of 41 layers on the card"
+    assert card["evidence"] == "predicted, 80 % chance of a gain"
+    assert card["use"].startswith("llama-server -hf Qwen/Qwen3-14B-GGUF:Q4_K_M -hfd ")
+    assert card["measure"].startswith("python -m harness qwen3-14b qwen3-0.6b --quick ")
+    assert card.look == "dm-answer--gain dm-answer--predicted"
+
+
+def test_marks_are_where_the_map_has_them() -> None:
+    # The axis has a factor of 12.5, and each part is its logarithm: 0.4 to 1 is 0.3628 of it.
+    assert strip(5, 0.4, 9) == {
+        "even": 36.28,
+        "at": 100,
+        "low": 0,
+        "high": 100,
+        "from": 36.28,
+        "width": 63.72,
+    }
