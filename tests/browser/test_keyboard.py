@@ -40,7 +40,7 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
 @pytest.mark.parametrize(
     ("address", "ready"),
     [
-        ("", ".dm-chips"),
+        ("", ".dm-filter"),
         ("explore/?words=3060&task=code", EXPLORE),
         ("explore/?words=3060&task=code&a=rtx-4060-8-gb~cuda", COMPARE),
     ],

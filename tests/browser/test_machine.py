@@ -21,7 +21,7 @@ from answers.machines import described_computer
 from pipeline.site.pages import answer_files
 from schemas.codec import decode
 from schemas.vocabulary import say
-from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, stir, watch
+from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, watch
 
 pytestmark = pytest.mark.browser
 CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
@@ -249,43 +249,23 @@ def test_the_search_of_the_site_leads_on(page: Page, base: str) -> None:
     expect(page.locator(ANSWER)).to_contain_text("M3 Max")
 
 
-# Each group as the page has it and as the script draws it, without blanks between tags.
-DRAWN = """async (root) => {
-  const { load } = await import(`${root}assets/javascripts/rows.js`);
-  const { draw } = await import(`${root}assets/javascripts/strips.js`);
-  const list = document.querySelector('[data-part="strips"]');
-  const data = await load(document.querySelector('.dm-machine').dataset);
-  const drawn = document.createElement('div');
-  drawn.append(...draw(data, { by: 'model', task: 'all', aside: null, device: '', model: '' }));
-  return [list, drawn].map((each) => [...each.querySelectorAll('.dm-group')].map((group) => {
-    for (const link of group.querySelectorAll('a')) link.setAttribute('href', link.href);
-    return group.outerHTML.replace(/\\s*\\n\\s*/g, '').replaceAll(' class=""', '');
-  }));
-}"""
-
-
-def test_the_script_draws_the_rows_as_the_page_has_them(tab: Page, base: str) -> None:
+def test_a_filter_hides_rows_and_stays_in_the_address(tab: Page, base: str) -> None:
     with lent(tab) as page:
         page.goto(base)
-        has, draws = page.evaluate(DRAWN, base)
+        rows = page.locator("li.dm-strip:visible")
+        before = rows.count()
+        page.locator(".dm-filter summary").click()
+        page.get_by_label("Evidence").select_option("A")
+        expect(page).to_have_url(f"{base}?grade=A")
+        measured = page.locator('li.dm-strip[data-grade="A"]')
 
-    assert len(has) > 1
-    assert draws == has
-
-
-def test_a_choice_is_drawn_again_and_kept_in_the_address(tab: Page, base: str) -> None:
-    with lent(tab) as page:
-        page.goto(base)
-        stir(page)
-        page.locator('select[name="by"]').focus()
-        page.locator('select[name="by"] option[value="backend"]').wait_for(state="attached")
-        page.locator('select[name="by"]').select_option("backend")
-        expect(page).to_have_url(f"{base}?by=backend")
-        heading = page.locator(".dm-group h2", has_text="cuda")
-        expect(heading).to_be_visible()
+        expect(rows).to_have_count(measured.count())
+        assert 0 < measured.count() != before
+        expect(page.locator(".dm-filter output")).to_have_text(re.compile(r"^\d+ pairs?$"))
+        # What a heading counts is all rows.
+        expect(page.locator(".dm-group h2 small:visible")).to_have_count(0)
         page.reload()
-        expect(heading).to_be_visible()
-        page.locator('select[name="tier"]').select_option("published")
-        expect(page.locator(".dm-ranked li[data-tier=measured]")).to_have_count(0)
-        device = page.locator(".dm-ranked .dm-strip__name a").first
-        expect(device).to_have_attribute("href", re.compile(r"devices/[^/]*/\?tier=published$"))
+        expect(rows).to_have_count(measured.count())
+        page.get_by_label("Evidence").select_option("any")
+        expect(page).to_have_url(base)
+        expect(rows).to_have_count(before)
