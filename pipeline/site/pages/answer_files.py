@@ -38,7 +38,7 @@ DIGITS = 4
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
     *("method", "depth", "draft", "people", "fits", "context"),
-    *("says", "why", "losses", "room", "assumed", "use", "use_note", "measure"),
+    *("says", "why", "losses", "room", "assumed", "accuracy", "use", "use_note", "measure"),
 )
 
 
@@ -142,7 +142,7 @@ def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
     yield judged.figures.people if judged and judged.figures else None
     yield found.asked.found.extent
     yield found.context_max
-    for text in (said.verdict, said.why, said.losses, said.fits, said.assumed):
+    for text in (said.verdict, said.why, said.losses, said.fits, said.assumed, said.accuracy):
         yield stored(text)
     yield stored(command.text if command else None)
     yield stored(command.note if command else None)
