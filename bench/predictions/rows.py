@@ -45,6 +45,7 @@ class Seen:
     source: str
     card: str
     target: str
+    doubts: tuple[str, ...]
 
 
 def listed(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Any, ...], ...]:
@@ -71,6 +72,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
                 source=row["source"],
                 card=row["device_label"],
                 target=row["target_label"],
+                doubts=tuple(row["doubts"]),
             )
 
 

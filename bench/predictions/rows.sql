@@ -18,7 +18,8 @@ select
   draft_label,
   task,
   speedup,
-  false as partly
+  false as partly,
+  []::varchar[] as doubts
 from cell
 where concurrency = 1 and speedup is not null and verdict <> 'never-drafted'
 union all
@@ -37,7 +38,8 @@ select
   rate.draft_label,
   coalesce(rate.task, 'all'),
   rate.speedup,
-  rate.offload is not null
+  rate.offload is not null,
+  if(len(rate.also_differs) > 0, list_append(rate.doubts, 'confounded'), rate.doubts)
 from published_rate as rate
 join published_row using (source, row_id)
 join source on source.source = rate.source

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from answers.effects import machine_kind
+from answers.effects import Case, machine_kind
 from bench.predictions.folds import Predicted, by_person, fold_of, people, share_held
 
 Line = Mapping[str, object]
@@ -176,8 +176,31 @@ def worst(rows: Rows) -> Iterator[Line]:
             "predicted": round(math.exp(one.middle), 2),
             "truth": round(math.exp(one.row.log_speedup), 2),
             "source": one.row.source,
-            "why": f"{one.row.day} {case.engine} {case.task}",
+            "why": "; ".join(_reasons(one, rows)) or "not known",
         }
+
+
+def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
+    """Why a figure may be far from its prediction: what its source says, and what nobody tried."""
+    if one.row.doubts:
+        yield f"marked: {', '.join(one.row.doubts)}"
+    others = [other.row.case for other in rows if other.row.person != one.row.person]
+    for what in (_engine, _depth, _card):
+        value = what(one.row.case)
+        if value not in map(what, others):
+            yield f"nobody else used {value}"
+
+
+def _engine(case: Case) -> str:
+    return case.engine
+
+
+def _depth(case: Case) -> str:
+    return f"depth {case.depth} with {case.method} on a {case.shape} target"
+
+
+def _card(case: Case) -> str:
+    return f"{case.method} on {case.rig.card}"
 
 
 def machine_of(one: Predicted) -> str:
