@@ -55,6 +55,7 @@ def main() -> None:
         "digest": inputs.digest,
         "goals": [*goals(results, inputs, found)],
         "kinds": [*tables.kinds(found)],
+        "folds": [*tables.folds(found)],
         "calibration": [*tables.calibration(found)],
         "worst": [*tables.worst(found)],
         "ledger": ledger[-_SHOWN:],

@@ -149,6 +149,15 @@ def kinds(rows: Rows) -> Iterator[Line]:
             }
 
 
+def folds(rows: Rows) -> Iterator[Line]:
+    """A line for each fold, so that a few of them can be recomputed."""
+    each = defaultdict(list)
+    for one in rows:
+        each[fold_of(one.row.person)].append(one)
+    for fold, own in sorted(each.items()):
+        yield {"fold": fold, "figures": len(own), "off": round(factor(own), 4)}
+
+
 def calibration(rows: Rows) -> Iterator[Line]:
     """What intervals and chances state, beside what was seen of people left out."""
     for stated, width in _SHARES.items():
