@@ -38,7 +38,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
-  picture serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
+  picture predictions serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts recording release-check release live-check zensical \
   weights synthetic lock gate comment form send-form chromium clean
 
@@ -104,6 +104,9 @@ site: setup ## Build the site from the results of the repository
 learned: site ## Renew what the answers ship of results: rates of devices, and the evidence
 	cp $(SITE)/assets/planner.json answers/learned.json
 	cp $(SITE)/assets/evidence.json answers/evidence.json
+
+predictions: setup ## Fit predictions to all results, and measure how far they are from people left out
+	$(RUN) -m bench.predictions
 
 cold: setup ## Build the site with and without the cache: the bytes must be the same
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from answers.choices import PlannedModel, PlanOption
 from answers.model import ModelFacts
 from answers.placement import LoadPlan, fit, largest_context
-from answers.rounds import Speculation, parts_of, speedup
+from answers.predict import Setup, predicted
+from answers.rounds import Speculation
 from answers.shapes import facts_of, quantisation_of, shape_of
-from answers.speed import MachineSpeed, SpeedEstimate, plain
+from answers.speed import SpeedEstimate, plain
 from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -24,7 +25,7 @@ _LEAST_GROWTH = 1.1
 def list_alternatives(
     asked: PlanOption,
     alone: PlanOption,
-    speed: MachineSpeed,
+    setup: Setup,
     *,
     ways: Iterable[PlanOption] = (),
     longer: bool = True,
@@ -41,12 +42,12 @@ def list_alternatives(
         *([without] if asked.speculation is not None else []),
         *ways,
         *(
-            _option(asked, changes, case, speculation, alone.tps, speed)
+            _option(asked, changes, case, speculation, alone.tps, setup)
             for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
         ),
-        *(_longer_context(alone, speed) if longer else ()),
-        *_other_weights(alone, speed),
-        *_mixtures(alone, speed),
+        *(_longer_context(alone, setup) if longer else ()),
+        *_other_weights(alone, setup),
+        *_mixtures(alone, setup),
     ]
     return tuple(sorted(listed, key=lambda each: (not each.fits, -each.tps.estimate)))
 
@@ -75,16 +76,16 @@ def _other_cache(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation
     yield f"{prefix}KV cache in q8_0", case, asked.speculation
 
 
-def _longer_context(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
+def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
     longest = largest_context(alone.case, alone.found.placement)
     if longest is None or longest < 2 * alone.case.setting.context:
         return
     case = replace(alone.case, setting=replace(alone.case.setting, context=longest))
     changes = f"no draft, context of {say.count(longest, 'token')}"
-    yield _option(alone, changes, case, None, alone.tps, speed)
+    yield _option(alone, changes, case, None, alone.tps, setup)
 
 
-def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
+def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
     """The largest quantisation that still has as many layers on the devices; else one that fits."""
     facts = alone.case.target
     shape = shape_of(facts.name)
@@ -96,7 +97,7 @@ def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOptio
         if larger != alone.fits:
             continue
         choice = _other_target(
-            alone, f"no draft, weights in {name}", other, f"{shape.name}-{name}", speed
+            alone, f"no draft, weights in {name}", other, f"{shape.name}-{name}", setup
         )
         least = alone.found.placement.layers if alone.fits else 0
         if choice.fits and choice.found.placement.layers >= least:
@@ -104,7 +105,7 @@ def _other_weights(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOptio
             return
 
 
-def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
+def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
     """The first mixture of experts of about the same size."""
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
@@ -117,17 +118,17 @@ def _mixtures(alone: PlanOption, speed: MachineSpeed) -> Iterator[PlanOption]:
         if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
             file = f"{name}-{_MIXTURE_QUANTISATION}"
             changes = f"a mixture of experts of that size: {file}"
-            yield _other_target(alone, changes, mixture, file, speed)
+            yield _other_target(alone, changes, mixture, file, setup)
             return
 
 
 def _other_target(
-    alone: PlanOption, changes: str, facts: ModelFacts, file: str, speed: MachineSpeed
+    alone: PlanOption, changes: str, facts: ModelFacts, file: str, setup: Setup
 ) -> PlanOption:
     """Another model in place of the target, without a draft."""
     case = replace(alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return replace(_option(alone, changes, case, None, alone.tps, speed), target=target)
+    return replace(_option(alone, changes, case, None, alone.tps, setup), target=target)
 
 
 def _option(
@@ -136,21 +137,18 @@ def _option(
     case: LoadPlan,
     speculation: Speculation | None,
     base: SpeedEstimate,
-    speed: MachineSpeed,
+    setup: Setup,
 ) -> PlanOption:
     """An option with another case and speculation, placed and estimated again."""
     found = fit(case)
-    gain = None
-    if speculation is not None:
-        parts = parts_of(case, found.placement, speed, speculation.source)
-        gain = speedup(parts, base, speed, speculation, base.assumes)
+    gain = predicted(setup, case, found, speculation, base).gain if speculation else None
     return replace(
         like,
         changes=changes,
         case=case,
         found=found,
         speculation=speculation,
-        tps=base.times(gain) if gain else plain(case, found, speed),
+        tps=base.times(gain) if gain else plain(case, found, setup.machine),
         gain=gain,
         figures=None,
         draft=like.draft if case.draft else None,

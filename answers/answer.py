@@ -26,8 +26,9 @@ from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
+from answers.predict import Setup, setup_of
 from answers.rounds import chance_of_gain
-from answers.speed import MachineSpeed, SpeedEstimate
+from answers.speed import SpeedEstimate
 from estimates.engine_commands import ServeLine
 
 Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
@@ -140,7 +141,8 @@ def answer(
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    options = _options(question, alone, speed, placed, figures)
+    setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
+    options = _options(question, alone, setup, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=_promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
@@ -174,14 +176,14 @@ def _helps(judged: PlanOption, verdict: Verdict) -> bool:
 def _options(
     question: Question,
     alone: PlanOption,
-    speed: MachineSpeed,
+    setup: Setup,
     placed: Placements,
     figures: Iterable[Found],
 ) -> Sequence[PlanOption]:
     """Every way, with the figures of its method in place of the prediction."""
     by_method = {each.method: each for each in figures}
     ways = (
-        option(way, alone, speed, placed.of(way), by_method.get(way.method))
+        option(way, alone, setup, placed.of(way), by_method.get(way.method))
         for way in question.ways
     )
     return _corrected([*ways], alone)
@@ -189,9 +191,12 @@ def _options(
 
 def with_details(found: Answer) -> Answer:
     """The answer with what else the memory could do, and with its warnings."""
-    speed = speed_of(found.question.computer, rig_of(found.question.computer))
+    question, rig = found.question, rig_of(found.question.computer)
+    speed = speed_of(question.computer, rig)
+    case, placed = found.alone.case, found.alone.found
+    setup = setup_of(rig, speed, case, placed, question.model, question.task)
     ways = [each for each in found.options if each is not found.asked]
-    listed = alternatives.list_alternatives(found.asked, found.alone, speed, ways=ways)
+    listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
     warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
     return replace(found, alternatives=listed, warnings=(*warned, *notes_of(found)))
 
@@ -232,15 +237,19 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def _promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """What ranks the ways: one that fits; a measured gain, a predicted one, a measured loss."""
-    rank = RANKS[verdict_of(choice)[0]]
+    """What ranks the ways: one that fits; a measured gain, a predicted one, a measured loss.
+
+    Of predictions the one that surely gains most counts, not the one that is least known.
+    """
+    rank, measured = RANKS[verdict_of(choice)[0]], choice.figures is not None
     gain = choice.gain.estimate if choice.gain else 0.0
-    gains, measured = gain >= 1 and rank > 1, choice.figures is not None
-    return choice.fits, gains and measured, gains, measured, rank, gain
+    sure = choice.gain.low if choice.gain and not measured else gain
+    gains = gain >= 1 and rank > 1
+    return choice.fits, gains and measured, gains, measured, rank, sure
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Predictions, as far off as the formulas are where people measured this card and model.
+    """Predictions, as far off as they are where people measured this card and model.
 
     The cost of a wider step is the card's with this model, so what one method shows of it holds for
     the others: by half with one person, by more with several. Drafts from the text hardly have it.
@@ -249,7 +258,7 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     if not known:
         return options
     off = median(
-        math.log(each.figures.speedup / each.predicted.estimate)
+        math.log(each.figures.speedup / each.predicted.gain.estimate)
         for each in known
         if each.figures and each.predicted
     )

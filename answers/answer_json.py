@@ -6,6 +6,7 @@ from answers.answer import RANKS, Answer, verdict_of
 from answers.choices import PlanOption
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
+from answers.words import coverage_of
 from estimates.engine_commands import ServeLine
 from schemas.codec import Json, encode
 
@@ -36,6 +37,7 @@ def as_json(answer: Answer) -> Json:
         "context_max": answer.context_max,
         "plain_tps": _estimate(answer.alone.tps),
         "speedup": _estimate(answer.speedup) if answer.speedup else None,
+        "accuracy": _accuracy(answer),
         "recommended": recommended,
         "alternatives": [_alternative(each) for each in answer.alternatives],
         "command": command.text if command else None,
@@ -58,10 +60,24 @@ def _estimate(value: SpeedEstimate) -> Json:
     }
 
 
+def _accuracy(answer: Answer) -> Json:
+    """How often intervals of such predictions held for people whom the fit had not seen."""
+    found, judged = coverage_of(answer.judged), answer.judged
+    if found is None or judged is None or judged.predicted is None:
+        return None
+    untried: list[Json] = [*judged.predicted.untried]
+    return {
+        "held": found.held,
+        "figures": found.figures,
+        "people": found.people,
+        "untried": untried,
+    }
+
+
 def _alternative(choice: PlanOption) -> Json:
     command = choice.command
     return {
-        "changes": choice.label,
+        "changes": choice.changes,
         "tps": round(choice.tps.estimate, 2),
         "fits": choice.fits,
         "command": command.text if command else None,

@@ -9,8 +9,9 @@ from answers.commands import default_depth, load_words, method_of
 from answers.evidence import Found
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
-from answers.rounds import DraftSource, Speculation, YieldCurve, parts_of, speedup
-from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain
+from answers.predict import Prediction, Setup, predicted
+from answers.rounds import DraftSource, Speculation, YieldCurve
+from answers.speed import MachineSpeed, SpeedEstimate, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 
 DEPTHS = range(1, 9)  # of a draft that a model or a head writes
@@ -101,7 +102,7 @@ class PlanOption:
     draft: PlannedModel | None
     way: Way | None = None
     gain: SpeedEstimate | None = None
-    predicted: SpeedEstimate | None = None
+    predicted: Prediction | None = None
     figures: Found | None = None  # what people measured with it there
 
     @property
@@ -136,16 +137,6 @@ class PlanOption:
     @property
     def fits(self) -> bool:
         return self.found.fits
-
-    @property
-    def acceptance_assumed(self) -> bool:
-        """Whether its speed rests on an acceptance that nobody measured or published."""
-        return "acceptance" in self.tps.assumes
-
-    @property
-    def label(self) -> str:
-        """What it changes, marked where its acceptance is assumed."""
-        return f"{self.changes} (acceptance assumed)" if self.acceptance_assumed else self.changes
 
 
 class Placements:
@@ -216,13 +207,13 @@ def without_speculation(
 def option(
     way: Way,
     alone: PlanOption,
-    speed: MachineSpeed,
+    setup: Setup,
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
     """A way at the depth that was measured there, else at the one that is estimated fastest.
 
-    `predicted` is the estimate of the formulas also where a figure takes its place.
+    It has its prediction also where a figure takes its place.
     """
     depths = way.depths
     if figures is not None:
@@ -231,9 +222,14 @@ def option(
             figures = None  # another depth was asked for: nobody measured it
         elif measured in depths:
             depths = (measured,)
-    estimates = {depth: _gain(way, alone, speed, placed[depth], depth) for depth in depths}
-    depth = max(estimates, key=lambda each: (placed[each].fits, estimates[each].estimate))
-    gain = predicted = estimates[depth]
+    each_depth = {
+        depth: predicted(
+            setup, way.load(alone.case, depth), placed[depth], way.speculation(depth), alone.tps
+        )
+        for depth in depths
+    }
+    depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
+    gain = each_depth[depth].gain
     if figures is not None:
         gain = SpeedEstimate(
             estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
@@ -248,7 +244,7 @@ def option(
         draft=way.draft,
         way=way,
         gain=gain,
-        predicted=predicted,
+        predicted=each_depth[depth],
         figures=figures,
     )
 
@@ -264,12 +260,3 @@ def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOpt
         high=choice.gain.high * factor,
     )
     return replace(choice, gain=gain, tps=alone.tps.times(gain))
-
-
-def _gain(
-    way: Way, alone: PlanOption, speed: MachineSpeed, found: Projection, depth: int
-) -> SpeedEstimate:
-    load = way.load(alone.case, depth)
-    parts = parts_of(load, found.placement, speed, way.source)
-    assumed = dict.fromkeys((*alone.tps.assumes, *assumed_rates(parts.step, speed)))
-    return speedup(parts, alone.tps, speed, way.speculation(depth), tuple(assumed))

@@ -63,11 +63,6 @@ class Speculation:
     acceptance: float | None = None
     curve: YieldCurve | None = None
 
-    @property
-    def assumed(self) -> bool:
-        """Whether nobody measured or published the acceptance with this target."""
-        return self.acceptance is None and self.curve is None
-
     def chances(self) -> tuple[float, float, float]:
         """The chance that a drafted token is accepted, over all positions: least, usual, most."""
         if self.acceptance is not None:
@@ -143,7 +138,7 @@ def speedup(
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
     """
-    chances = low, usual, high = speculation.chances()
+    low, usual, high = speculation.chances()
     fresh = speed.FRESH_EXPERTS
 
     def times(accepted: float, fresh: float) -> float:
@@ -163,13 +158,12 @@ def speedup(
         errors.append(max(abs(math.log(each / estimate)) for each in (fewest, most)))
     below = math.hypot(math.log(estimate / min(*ends, estimate)), *errors)
     above = math.hypot(math.log(max(*ends, estimate) / estimate), *errors)
-    assumed = ("acceptance",) if chances and speculation.assumed else ()
     return SpeedEstimate(
         estimate=estimate,
         low=estimate * math.exp(-below),
         high=estimate * math.exp(above),
         basis="physics",
-        assumes=(*assumes, *assumed),
+        assumes=assumes,
     )
 
 

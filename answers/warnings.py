@@ -78,12 +78,6 @@ def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
 
 
 def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
-    if asked.speculation is not None and asked.acceptance_assumed:
-        low, usual, high = asked.speculation.chances()
-        yield (
-            f"the speedup assumes that {usual:.2f} of the drafted tokens are accepted "
-            f"({low:.2f} to {high:.2f}); --acceptance takes a measured share"
-        )
     host_layers = asked.case.target.placed_layers - asked.found.placement.layers
     wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
     if wide and host_layers and asked.found.placement.layers:

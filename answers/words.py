@@ -10,6 +10,7 @@ from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
 from answers.machines import RATE_ASSUMED
 from answers.names import card_label
+from answers.predict import Coverage
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import say
@@ -129,11 +130,16 @@ def _why(found: Answer) -> str | None:
     chance = judged.speculation.chances()[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
     cost = yielded / judged.gain.estimate
-    rounds = (
-        f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain steps"
-    )
+    rounds = "predicted from public results of such settings"
+    if cost >= 1:  # else the usual yield does not explain it
+        rounds = (
+            f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
+            "steps"
+        )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
-    return f"Why: {rounds}{elsewhere}."
+    untried = judged.predicted.untried if judged.predicted else ()
+    wider = f"; nobody published {say.listed(untried)}, so the interval is wider" if untried else ""
+    return f"Why: {rounds}{elsewhere}{wider}."
 
 
 def _people(figures: Found) -> str:
@@ -262,8 +268,21 @@ def _instead(found: Answer) -> str | None:
     )
 
 
+def coverage_of(judged: PlanOption | None) -> Coverage | None:
+    """How often intervals like this one held; `None` where figures of people answer."""
+    if judged is None or judged.figures is not None or judged.predicted is None:
+        return None
+    return judged.predicted.coverage
+
+
 def _accuracy(found: Answer) -> str:
     """How far such answers were from what was measured."""
+    coverage = coverage_of(found.judged)
+    if coverage is not None and found.asked.fits:
+        return (
+            f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results of "
+            f"{coverage.people} people that the fit had not seen were within such intervals."
+        )
     errors = learned().errors
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
     memory = logged_memory_error()

@@ -21,6 +21,7 @@ _BASES = {
     "measured": "measured with this model",
     "imported": "imported for this model",
     "published": "published for this model",
+    "predicted": "predicted",
     "nearest": "from the nearest machines",
     "physics": "from bytes and bandwidth",
 }
@@ -123,5 +124,5 @@ def _alternatives(found: Answer) -> Table:
         fits = "yes" if each.fits else "no"
         tps = each.tps
         between = f"{tps.low:.1f} to {tps.high:.1f}"
-        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.label), style=style)
+        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.changes), style=style)
     return table

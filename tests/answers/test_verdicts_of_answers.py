@@ -118,7 +118,7 @@ def test_a_figure_takes_the_place_of_the_prediction_of_its_method() -> None:
     figures = of_method(found, "mtp")
 
     assert predicted.gain is not None
-    assert predicted.gain.basis in ("nearest", "physics")
+    assert predicted.gain.basis == "predicted"
     assert figures.gain is not None
     assert (figures.gain.basis, round(figures.gain.estimate, 4)) == ("published", 1.4)
     assert figures.speculation is not None
@@ -142,7 +142,7 @@ def test_another_depth_that_is_named_is_predicted() -> None:
 
     assert found.figures is None
     assert found.gain is not None
-    assert found.gain.basis in ("nearest", "physics")
+    assert found.gain.basis == "predicted"
     assert found.speculation is not None
     assert found.speculation.depth == 6
 

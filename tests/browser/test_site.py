@@ -41,7 +41,7 @@ def still(still_tab: Page) -> Page:
 
 
 def test_the_first_paint_of_home_holds_the_rows(still: Page, base: str) -> None:
-    still.set_viewport_size(WIDE)
+    still.set_viewport_size({"width": 1366, "height": 768})
     still.goto(base)
 
     # A device and model each, over all backends: of the corpus and hostile ones.

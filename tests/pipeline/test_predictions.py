@@ -1,52 +1,120 @@
-"""A prediction is that of a campaign's own probes, beside what the same campaign measured."""
+"""What ships of the fit is what the results give, and it claims no gain where there is none."""
 
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import resources
 
+import numpy as np
 import pytest
 
-from pipeline.site.rows import read
-from tests.pipeline.tables import Example, campaign, database, entry, one, rows
+from answers.effects import machine_kind
+from answers.predict import fitted
+from bench.predictions import tables
+from bench.predictions.__main__ import FIGURES, LEDGER, Inputs, inputs_of
+from bench.predictions.fit import design_of
+from bench.predictions.folds import Predicted, fit_of, left_out, with_reach
+from bench.predictions.ledger import entries, ledger_file
+from bench.predictions.rows import Seen
+from pipeline.data.database import open_database
+from tests.pipeline.tables import RESULTS
+
+MOST_BYTES = 200_000
+CHECKED = (3, 11)  # folds that are recomputed
+PROBABLE = 0.8
+SHIPPED = json.loads(FIGURES.read_bytes())
+World = Callable[[Seen, random.Random], float]
 
 
-def probed(made: Example, predicted: float, **changes: object) -> Example:
-    """The same with a speedup that its probes predict."""
-    (estimate,) = made.summary.estimates
-    own = replace(estimate, predicted_speedup=predicted, **changes)  # type: ignore[arg-type]  # fields of an estimate
-    return entry(made.submission, replace(made.summary, estimates=(own,)))
+@pytest.fixture(scope="module")
+def inputs() -> Inputs:
+    return inputs_of(open_database(RESULTS))
 
 
-def test_several_machines_of_a_contributor_are_one_prediction() -> None:
-    here = campaign(1.2, contributor="ada")
-    there = campaign(2.7, contributor="Ada")
-    machine = replace(there.submission.machine, ram_mib=65_536)
-    there = entry(replace(there.submission, machine=machine), there.summary)
+def test_what_ships_is_of_these_results(inputs: Inputs) -> None:
+    assert fitted().digest == SHIPPED["digest"] == inputs.digest, "renew it: make predictions"
 
-    connection = database(probed(here, 1.0), probed(there, 4.0))
 
-    # Geometric means: of 1.2 and 2.7, of 1 and 4.
-    columns = "voter, speedup, predicted_speedup, unexplained"
-    assert rows(connection, f"select {columns} from prediction") == [  # noqa: S608 - names of our own
-        ("ada", pytest.approx(1.8), pytest.approx(2.0), pytest.approx(-0.1))
+def test_the_effects_that_ship_are_those_of_the_fit(inputs: Inputs) -> None:
+    made = fit_of(inputs.design, np.ones(len(inputs.rows), dtype=bool))
+
+    assert made.effects.keys() == fitted().effects.keys()
+    for name, effect in made.effects.items():
+        assert effect == pytest.approx(fitted().effects[name], abs=2e-4)
+    assert made.spreads == fitted().spreads
+
+
+def test_two_folds_are_what_is_shown(inputs: Inputs) -> None:
+    found = [*left_out(inputs.rows, inputs.design, CHECKED)]
+
+    shown = [line for line in SHIPPED["folds"] if line["fold"] in CHECKED]
+    for made, line in zip(tables.folds(found), shown, strict=True):
+        assert made["figures"] == line["figures"]
+        assert made["off"] == pytest.approx(line["off"], abs=2e-3)
+
+
+def test_the_file_is_small_enough_to_ship() -> None:
+    data = resources.files("answers").joinpath("fitted.json").read_bytes()
+
+    assert len(data) <= MOST_BYTES
+
+
+def test_the_ledger_knows_nothing_of_its_own_month(inputs: Inputs) -> None:
+    early = [row for row in inputs.rows if row.day < "2025-06"]
+    known_in_april = sum(row.day[:7] < "2025-04" for row in early)
+
+    made = [*entries(early)]
+
+    april = [entry for entry in made if str(entry["day"]).startswith("2025-04")]
+    assert {entry["known"] for entry in april} == {known_in_april}
+    assert ledger_file(made) == "".join(
+        LEDGER.read_text("utf-8").splitlines(keepends=True)[: len(made) + 1]
+    )
+
+
+def answered(inputs: Inputs, world: World) -> Sequence[Predicted]:
+    """The people of some folds in a world that has other speedups."""
+    chance = random.Random(5)  # noqa: S311 - a repeatable draw
+    person = {row.person: chance.gauss(0, 0.05) for row in inputs.rows}
+    rows = [
+        replace(row, log_speedup=world(row, chance) + person[row.person]) for row in inputs.rows
     ]
+    return with_reach([*left_out(rows, design_of(rows), range(0, 20, 4))])
 
 
-def test_the_chart_says_how_far_off_a_prediction_is_either_way() -> None:
-    connection = database(probed(campaign(1.2), 1.5))
-
-    assert one(connection, "select unexplained from prediction") == (pytest.approx(-0.2),)
-    (drawn,) = read(connection, "predictions")
-    assert (drawn.predicted, drawn.speedup, drawn.off_by) == (1.5, 1.2, pytest.approx(0.25))
+def share(found: Sequence[bool]) -> float:
+    return sum(found) / len(found)
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        campaign(1.2),
-        probed(campaign(1.2, tier="imported"), 1.5),
-        probed(campaign(1.2, task="all"), 1.5),
-        probed(campaign(1.2, verdict="uncertain"), 1.5, doubt="not-interleaved"),
-    ],
-    ids=["no probes", "records of another tool", "over all tasks", "a serious flag"],
-)
-def test_nothing_else_is_a_prediction(example: Example) -> None:
-    assert rows(database(example), "from prediction") == []
+def probable(found: Sequence[Predicted]) -> float:
+    return share([one.chance >= PROBABLE for one in found])
+
+
+def test_where_nothing_gains_hardly_anything_is_recommended(inputs: Inputs) -> None:
+    found = answered(inputs, lambda _, chance: math.log(chance.uniform(0.7, 1.0)))
+
+    assert probable(found) <= 0.02
+
+
+def test_where_everything_gains_hardly_anything_is_refused(inputs: Inputs) -> None:
+    found = answered(inputs, lambda _, chance: math.log(1.3) + chance.gauss(0, 0.05))
+
+    assert share([one.middle + one.reach < 0 for one in found]) <= 0.02
+
+
+def gains(row: Seen) -> bool:
+    """About half of the settings: those of every other kind of machine with a method."""
+    kind = machine_kind(row.case.rig, unified=row.case.unified)
+    return sum(f"{kind} {row.case.kind}".encode()) % 2 == 0
+
+
+def test_where_half_gains_most_of_it_is_recommended(inputs: Inputs) -> None:
+    found = answered(
+        inputs, lambda row, chance: math.log(1.5 if gains(row) else 1.0) + chance.gauss(0, 0.05)
+    )
+
+    gaining = [one for one in found if gains(one.row)]
+    assert 0.3 < len(gaining) / len(found) < 0.7
+    assert probable(gaining) >= 0.7

@@ -27,6 +27,7 @@ class Words:
     losses: str | None
     room: str | None
     assumed: str | None
+    accuracy: str | None
     use: str | None
     note: str | None
     measure: str | None
@@ -63,6 +64,7 @@ def words_of(found: Answer) -> Words:
         losses=_after("Slower: ", said.losses),
         room=said.fits[:1].lower() + said.fits[1:],
         assumed=_after("Assumed: ", said.assumed),
+        accuracy=said.accuracy,
         use=command.text if command else None,
         note=command.note if command else None,
         measure=line_of(measured) if measured else None,

@@ -18,8 +18,11 @@ from answers import alternatives, catalog, memory, placement, shapes, speed
 from answers.catalog import family_of
 from answers.choices import Placements, PlannedModel, option, without_speculation
 from answers.commands import method_of, speculation_by
+from answers.kin import Rig
 from answers.listed import model_label
 from answers.model import KIND_LABELS, MIB, Layer, Memory, ModelFacts, Setting
+from answers.model_names import model_key
+from answers.predict import setup_of
 from answers.rounds import DraftSource
 from estimates.engine_commands import drafting
 from pipeline.site.pages import answer_files, learned
@@ -213,11 +216,13 @@ def _others(shape: shapes.ShapeRow, gib: float, words: dict[str, int]) -> list[J
     )
     placed = Placements(case)
     alone = without_speculation(case, source, machine, placed.alone)
+    rig = Rig(card=f"{gib:g} gb card")
+    setup = setup_of(rig, machine, case, placed.alone, model_key(shape.name), None)
     ways = [
-        option(way, alone, machine, placed.of(way))
+        option(way, alone, setup, placed.of(way))
         for way in catalog.ways_of(shape.name, source, (), lambda _: None)
     ]
-    others = alternatives.list_alternatives(alone, alone, machine, ways=ways, longer=False)
+    others = alternatives.list_alternatives(alone, alone, setup, ways=ways, longer=False)
     base = alone.tps
     listed: list[Json] = []
     for plan in others:

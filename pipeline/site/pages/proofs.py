@@ -13,6 +13,7 @@ from schemas.vocabulary import documents, say
 FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda value: say.number(value, 0),
     "number": say.number,
+    "exact": lambda value: say.number(value, 3),
     "percent": say.percent,
     "percent1": lambda value: say.percent(value, 1),
     "signed": lambda value: say.percent(value, 1, signed=True).replace("-", "\N{MINUS SIGN}"),

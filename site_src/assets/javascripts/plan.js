@@ -256,7 +256,7 @@ export const alternatives = (file, model, asked) => {
   const at = file.memories.findLastIndex((each) => each <= memory);
   const listed = at < 0 ? [] : file.alternatives[model.id][at];
   const range = (low, high) =>
-    low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, acceptance assumed) `;
+    low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, predicted) `;
   return {
     memory: file.memories[at] ?? null,
     listed: listed.map(([words, ratio, low, high]) => ({

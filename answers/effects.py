@@ -1,0 +1,130 @@
+"""What a fitted speedup depends on: a setting as the effects that are added up for it.
+
+An effect is a name with its levels and a value; the fit gives it a coefficient. Its names end in
+what is different there: `method|mtp|mixture` is what mixtures gain more with such heads.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from answers.kin import Rig
+
+Effects = Mapping[str, float]
+
+# Methods that draft alike; all others draft from the text.
+_CLASSES: Mapping[str, str] = {
+    "mtp": "mtp", "draft-model": "model", "pard": "model", "dflash": "dflash",
+    "dflash2": "dflash", "dspark": "dspark", "eagle3": "eagle3", "other": "other",
+}  # fmt: skip
+TEXT = "text"
+# Engines that differ in how they verify, by what their names contain; the first that fits counts.
+_ENGINES: Mapping[str, str] = {
+    "vllm": "vllm", "sglang": "sglang", "mlx": "mlx", "mtplx": "mlx", "ollama": "ollama",
+    "llama": "llama.cpp", "lm studio": "llama.cpp", "transformers": "transformers",
+}  # fmt: skip
+LLAMA_CPP = "llama.cpp"
+# Kernels that verify change at certain widths, so depths are steps and not a line.
+_STEPS = (1, 2, 3, 4, 6, 8, 12)
+# Kinds of cards by their names; the first that fits counts.
+_NVIDIA = (
+    ("nvidia old", re.compile(r"^(tesla [vpk]|gtx|titan|cmp|quadro|p\d)")),
+    ("nvidia shared", re.compile("gb10")),
+    ("nvidia datacentre", re.compile(r"^([abhl]\d|tesla)")),
+    ("nvidia", re.compile("")),
+)
+_OTHERS = (
+    ("intel", re.compile("arc|intel")),
+    ("amd", re.compile(r"radeon|rx |r9\d|pro w\d|vega|instinct|mi\d|\d[ms]$|ryzen")),
+    ("unknown", re.compile("")),
+)
+_USUAL_TPS, _LEAST_TPS = 30.0, 0.5
+_DEEP = 5  # from here on texts differ most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A speedup to be predicted: a method at a depth for a model on a machine.
+
+    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
+    formulas of `rounds`, over the target alone where it is beside the draft; `displaced` that of
+    what the target alone loses there. None of them knows any result.
+    """
+
+    rig: Rig
+    unified: bool
+    model: str
+    mixture: bool
+    method: str
+    depth: int
+    plain_tps: float
+    physics: float
+    displaced: float = 0.0
+    partly: bool = False  # not on the devices as a whole
+    engine: str = LLAMA_CPP
+    task: str = "all"
+
+    @property
+    def sort(self) -> str:
+        """What drafts: methods that draft alike have one name."""
+        return _CLASSES.get(self.method, TEXT)
+
+    @property
+    def shape(self) -> str:
+        return "mixture" if self.mixture else "dense"
+
+    @property
+    def kind(self) -> str:
+        """The kind of prediction: the shape of the target and what drafts."""
+        return f"{self.shape}, {self.sort}"
+
+
+def machine_kind(rig: Rig, *, unified: bool) -> str:
+    """The kind of machine: Apple by generation, NVIDIA by age and purpose, others by maker."""
+    if rig.sort not in ("nvidia", "other"):
+        return rig.sort
+    kinds = _NVIDIA if rig.sort == "nvidia" else _OTHERS
+    kind = next(kind for kind, pattern in kinds if pattern.search(rig.card))
+    return f"{kind} shared" if unified and kind == "amd" else kind
+
+
+def engine_kind(name: str) -> str:
+    """Engines and their forks that verify alike."""
+    return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
+
+
+def effects_of(case: Case) -> Effects:
+    """Every effect on a setting, with its value: 1, or how far a quantity is from a usual one."""
+    found = {"|".join(each): 1.0 for each in _levels(case)}
+    found |= {"all": 1.0, "physics": case.physics}
+    if case.sort != TEXT:  # whose rounds are mostly plain steps, fast or slow
+        found["plain speed"] = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
+    return found
+
+
+def step_of(depth: int) -> str:
+    """The range of depths within which a verifying kernel is taken to be the same."""
+    return str(sum(depth > end for end in _STEPS))
+
+
+def _levels(case: Case) -> Iterator[tuple[str, ...]]:
+    sort, shape = case.sort, case.shape
+    kind, engine = machine_kind(case.rig, unified=case.unified), engine_kind(case.engine)
+    yield "method", sort
+    yield "method and shape", sort, shape
+    yield "kind", kind
+    yield "kind and method", kind, sort
+    yield "kind and shape", kind, shape
+    yield "kind, shape and method", kind, shape, sort
+    yield "engine", engine
+    yield "engine and method", engine, sort
+    yield "depth", sort, step_of(case.depth)
+    yield "task", case.task
+    yield "task and depth", case.task, "deep" if case.depth > _DEEP else "shallow"
+    if case.partly and sort != TEXT:
+        yield "partly", shape
+    if case.rig.cards > 1:
+        yield "cards", shape
+    yield "pair", case.model, sort
+    yield "card", case.rig.card

@@ -1,0 +1,186 @@
+"""Predict a speedup: what the formulas say, corrected by what people measured of such settings.
+
+`fitted.json` holds the corrections, and how far predictions were from people who had been left out;
+`make predictions` writes it from `results/`.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from answers.effects import Case, effects_of
+from answers.kin import Rig
+from answers.placement import LoadPlan, Projection
+from answers.rounds import Speculation, parts_of, speedup
+from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain
+
+# Effects that make an interval wider where nobody tried them, in words.
+_UNTRIED: Mapping[str, str] = {
+    "pair": "this model with this method",
+    "card": "this card",
+    "kind and method": "this kind of card with this method",
+    "depth": "such a depth with this method",
+}
+
+
+class Coverage(msgspec.Struct, frozen=True, array_like=True):
+    """How predictions of a kind did for people who had been left out.
+
+    `widths` is how many standard deviations hold 90 % of them; `held` is the share of the `figures`
+    of `people` that fell into such intervals, where each person counts once.
+    """
+
+    widths: float
+    held: float
+    figures: int
+    people: int
+
+
+class Fitted(msgspec.Struct, frozen=True):
+    """The fit: each effect's coefficient with its standard deviation, in logarithms.
+
+    `digest` is that of the rows behind it. `spreads` are the standard deviations of effects that
+    nobody has seen, by their names; `noise` is that of one more person's figure about a setting
+    that is known. `kinds` has an entry `all`.
+    """
+
+    digest: str
+    noise: float
+    spreads: dict[str, float]
+    effects: dict[str, tuple[float, float]]
+    kinds: dict[str, Coverage]
+
+    def log_speedup(self, case: Case) -> tuple[float, float]:
+        """The logarithm of a speedup, and the standard deviation of one more person's figure."""
+        total, variance = case.displaced, self.noise**2
+        for name, value in effects_of(case).items():
+            known = self.effects.get(name)
+            if known is None:
+                variance += (self.spreads.get(name.partition("|")[0], 0.0) * value) ** 2
+            else:
+                total += known[0] * value
+                variance += (known[1] * value) ** 2
+        return total, math.sqrt(variance)
+
+    def untried(self, case: Case) -> Iterator[str]:
+        """What of a setting nobody tried."""
+        for name in effects_of(case):
+            words = _UNTRIED.get(name.partition("|")[0])
+            if words and name not in self.effects:
+                yield words
+
+    def coverage(self, kind: str) -> Coverage:
+        """That of a kind, or of all where too few people tried it."""
+        return self.kinds.get(kind) or self.kinds["all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What is asked about, whatever drafts: the machine, the model, and the task if there is one.
+
+    `plain_tps` is by the formulas and the `nominal` bandwidths, as the fit knows them; `machine`
+    has what results say of it, too.
+    """
+
+    rig: Rig
+    unified: bool
+    model: str
+    task: str | None
+    machine: MachineSpeed
+    nominal: MachineSpeed
+    plain_tps: SpeedEstimate
+    partly: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """A predicted speedup with its 90 % interval.
+
+    `coverage` is how often such intervals held the truth, if it is from the fit. Nobody tried the
+    `untried` parts of the setting, so the interval is wider.
+    """
+
+    gain: SpeedEstimate
+    coverage: Coverage | None = None
+    untried: tuple[str, ...] = ()
+
+
+@cache
+def fitted() -> Fitted:
+    """The fit that ships with the program."""
+    data = resources.files("answers").joinpath("fitted.json").read_bytes()
+    return msgspec.json.decode(data, type=Fitted)
+
+
+def setup_of(
+    rig: Rig,
+    machine: MachineSpeed,
+    alone: LoadPlan,
+    found: Projection,
+    model: str,
+    task: str | None,
+) -> Setup:
+    """A target alone on a machine, placed like this."""
+    nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
+    return Setup(
+        rig=rig,
+        unified=alone.unified,
+        model=model,
+        task=task,
+        machine=machine,
+        nominal=nominal,
+        plain_tps=plain(alone, found, nominal),
+        partly=found.extent != "yes",
+    )
+
+
+def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation) -> Case:
+    """A method at a depth for what is asked about, with what the formulas say of it."""
+    bare = replace(speculation, curve=None, acceptance=None)
+    parts = parts_of(load, found.placement, setup.nominal, bare.source)
+    beside = plain(load, found, setup.nominal)
+    return Case(
+        rig=setup.rig,
+        unified=setup.unified,
+        model=setup.model,
+        mixture=load.target.mixture,
+        method=speculation.method,
+        depth=speculation.depth,
+        plain_tps=setup.plain_tps.estimate,
+        physics=math.log(speedup(parts, beside, setup.nominal, bare).estimate),
+        displaced=math.log(beside.estimate / setup.plain_tps.estimate),
+        partly=setup.partly,
+        task=setup.task or "all",
+    )
+
+
+def predicted(
+    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation, base: SpeedEstimate
+) -> Prediction:
+    """What speculation is predicted to gain over `base`, the target alone in the same memory.
+
+    Where somebody measured the acceptance, the formulas know more than the fit.
+    """
+    if speculation.acceptance is None:
+        return predict(case_of(setup, load, found, speculation), fitted())
+    parts = parts_of(load, found.placement, setup.machine, speculation.source)
+    assumes = dict.fromkeys((*base.assumes, *assumed_rates(parts.step, setup.machine)))
+    return Prediction(gain=speedup(parts, base, setup.machine, speculation, tuple(assumes)))
+
+
+def predict(case: Case, fit: Fitted) -> Prediction:
+    """The speedup of a case by a fit."""
+    middle, deviation = fit.log_speedup(case)
+    coverage = fit.coverage(case.kind)
+    reach = coverage.widths * deviation
+    gain = SpeedEstimate(
+        estimate=math.exp(middle),
+        low=math.exp(middle - reach),
+        high=math.exp(middle + reach),
+        basis="predicted",
+    )
+    return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(case)))

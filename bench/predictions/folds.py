@@ -1,0 +1,158 @@
+"""Predict every row from people who had no part in it, and see how far the truth is."""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from answers.predict import Coverage, Fitted
+from answers.rounds import chance_of_gain
+from bench.predictions.fit import PERSON, ROW, SPREADS, Chosen, Design
+from bench.predictions.rows import Seen
+
+FOLDS = 20
+LEVEL = 0.9
+ENOUGH = 15  # people, for a kind to have an interval of its own
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """A row with what was predicted for it; everything is a logarithm.
+
+    `constant` is the best one over the people who were known. `reach` is the half-width of the
+    90 % interval, which the row's own fold had no part in.
+    """
+
+    row: Seen
+    middle: float
+    deviation: float
+    constant: float
+    reach: float = math.nan
+
+    @property
+    def off(self) -> float:
+        return abs(self.middle - self.row.log_speedup)
+
+    @property
+    def chance(self) -> float:
+        """The chance of a gain that the interval states."""
+        ends = (self.middle, self.middle - self.reach, self.middle + self.reach)
+        return chance_of_gain(*map(math.exp, ends))
+
+
+def fold_of(person: str) -> int:
+    """The fold in which a person is left out: by the digest of the name, so that it stays."""
+    return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
+
+
+def left_out(
+    rows: Sequence[Seen], design: Design, folds: Iterable[int] = range(FOLDS)
+) -> Iterator[Predicted]:
+    """Each row of these folds, predicted from all other folds."""
+    place = np.array([fold_of(row.person) for row in rows])
+    for fold in folds:
+        yield from predictions(rows, design, place != fold, place == fold)
+
+
+def predictions(
+    rows: Sequence[Seen], design: Design, known: Chosen, asked: Chosen
+) -> Iterator[Predicted]:
+    """The asked rows, predicted from the known ones."""
+    fit = fit_of(design, known)
+    constant = best_constant(rows[at] for at in np.flatnonzero(known))
+    for at in np.flatnonzero(asked):
+        middle, deviation = fit.log_speedup(rows[at].case)
+        yield Predicted(row=rows[at], middle=middle, deviation=deviation, constant=constant)
+
+
+def fit_of(design: Design, known: Chosen) -> Fitted:
+    """The fit to the known rows, without intervals."""
+    return Fitted(
+        digest="",
+        noise=round(math.hypot(PERSON, ROW), 4),
+        spreads=dict(SPREADS),
+        effects=design.effects(known),
+        kinds={},
+    )
+
+
+def best_constant(rows: Iterable[Seen]) -> float:
+    """The logarithm of the one speedup that is nearest to all: the median over people."""
+    each = by_person(((row.person, row.log_speedup) for row in rows), np.median)
+    return float(np.median(each))
+
+
+def by_person(
+    values: Iterable[tuple[str, float]], join: Callable[[list[float]], np.floating]
+) -> list[float]:
+    """One value of each person."""
+    each = defaultdict(list)
+    for person, value in values:
+        each[person].append(value)
+    return [float(join(found)) for found in each.values()]
+
+
+def people(found: Iterable[Predicted]) -> int:
+    return len({one.row.person for one in found})
+
+
+def widths(found: Iterable[Predicted]) -> float:
+    """How many deviations hold 90 % of the rows, where all people count the same."""
+    each = sorted((one.off / one.deviation, one.row.person) for one in found)
+    rows: dict[str, int] = defaultdict(int)
+    for _, person in each:
+        rows[person] += 1
+    reached = 0.0
+    for width, person in each:
+        reached += 1 / rows[person]
+        if reached >= LEVEL * len(rows):
+            return width
+    message = "there are no rows"
+    raise ValueError(message)
+
+
+def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
+    """The rows with their intervals: those of their kind, or of all where too few people tried."""
+    kinds = by_kind(found)
+    known = {
+        (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)
+        for kind, alike in kinds.items()
+        for fold in range(FOLDS)
+    }
+
+    def wide(row: Seen) -> float:
+        kind = row.case.kind if row.case.kind in kinds else ALL
+        return known[kind, fold_of(row.person)]
+
+    return tuple(replace(one, reach=one.deviation * wide(one.row)) for one in found)
+
+
+def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
+    """The rows of each kind that enough people tried, and all of them."""
+    kinds = {ALL: list(found)}
+    for one in found:
+        kinds.setdefault(one.row.case.kind, []).append(one)
+    return {kind: kinds[kind] for kind in sorted(kinds) if people(kinds[kind]) >= ENOUGH}
+
+
+def intervals(found: Sequence[Predicted]) -> dict[str, Coverage]:
+    """The widths of each kind, with the share that they hold of people who had no part in them."""
+    return {
+        kind: Coverage(
+            widths=round(widths(alike), 3),
+            held=round(share_held(alike), 3),
+            figures=len(alike),
+            people=people(alike),
+        )
+        for kind, alike in by_kind(found).items()
+    }
+
+
+def share_held(found: Iterable[Predicted]) -> float:
+    """The share within their intervals, where each person counts once."""
+    held = ((one.row.person, float(one.off <= one.reach)) for one in found)
+    return float(np.mean(by_person(held, np.mean)))

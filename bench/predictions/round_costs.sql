@@ -1,0 +1,19 @@
+-- One row is a kind of text of an arm on a V100: by how much the round's cost that the other kinds
+-- show misses its own, and so its speedup by its own tokens a round.
+with kind as (
+  select
+    submission,
+    arm,
+    regexp_replace(prompt, '-\d+$', '') as text_kind,
+    median(round_cost) as cost
+  from prompt_estimate
+  where submission like 'nvidia-tesla-v100-%' and round_cost is not null
+  group by all
+)
+
+select abs(median(other.cost) / own.cost - 1) as off
+from kind as own
+join kind as other using (submission, arm)
+where own.text_kind <> other.text_kind
+group by own.submission, own.arm, own.text_kind, own.cost
+order by off;

@@ -1,0 +1,153 @@
+"""Every speedup in `results/` as a case that can be predicted, with who found it and when."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from answers.answer import Question
+from answers.catalog import assumed_drafter, model_named, way_by
+from answers.choices import Placements, PlannedModel, Way
+from answers.commands import default_depth, source_of
+from answers.effects import Case
+from answers.errors import QuestionError
+from answers.kin import rig_of, speed_of
+from answers.listed import question_by_name
+from answers.machines import MachineWords, described_computer
+from answers.placement import LoadPlan
+from answers.predict import Setup, case_of, setup_of
+from answers.presets import preset_named
+
+QUERY = Path(__file__).with_name("rows.sql")
+# Main memory of machines, which few state: what people published fitted, so there is room. For the
+# same reason the least context is taken, no margin, and a draft displaces nothing of a target that
+# fits by itself.
+_ROOM_GIB, _CONTEXT = 512.0, 1024
+_AMPLE_MIB = 1e7
+# A speedup beyond these is a fault of a setting, such as a vocabulary that does not fit.
+_LEAST, _MOST = 0.02, 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A speedup that a person found on a day: YYYY-MM-DD, or shorter."""
+
+    case: Case
+    log_speedup: float
+    person: str
+    day: str
+    source: str
+    card: str
+    target: str
+    doubts: tuple[str, ...]
+
+
+def listed(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Any, ...], ...]:
+    """The rows of the results, in a fixed order."""
+    relation = connection.sql(QUERY.read_text("utf-8"))
+    return tuple(dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall())
+
+
+def digest_of(rows: tuple[dict[str, Any], ...]) -> str:
+    """What tells one set of rows from another: 16 digits of a SHA-256."""
+    return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
+
+
+def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
+    """The rows whose machine and model can be planned: others have no prediction."""
+    for row in rows:
+        case = _case(row) if _LEAST < row["speedup"] < _MOST else None
+        if case is not None:
+            yield Seen(
+                case=case,
+                log_speedup=math.log(row["speedup"]),
+                person=_person(row["person"]),
+                day=row["day"] or "",
+                source=row["source"],
+                card=row["device_label"],
+                target=row["target_label"],
+                doubts=tuple(row["doubts"]),
+            )
+
+
+def _person(name: str) -> str:
+    """One name for a person who is named in full, with a handle or with an address."""
+    handle = re.search(r"\(([\w-]+)\)|\bby (\w+) and contributors", name)
+    return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
+
+
+def _case(row: dict[str, Any]) -> Case | None:
+    planned = _planned(
+        row["target_label"].split(", thinking")[0],
+        row["quantisation"],
+        row["device_label"],
+        on_cpu=row["on_cpu"],
+    )
+    if planned is None:
+        return None
+    question, load, setup, placed = planned
+    way = _way(row["method"], row["draft_label"], question)
+    depth = row["depth"] or default_depth(row["method"])
+    way = replace(way, depths=(depth,))
+    case = case_of(
+        replace(setup, task=row["task"], partly=setup.partly or row["partly"]),
+        way.load(load, depth),
+        placed.of(way)[depth],
+        way.speculation(depth),
+    )
+    return replace(case, engine=row["engine"] or "")
+
+
+@cache
+def _planned(
+    model: str, quantisation: str | None, card: str, *, on_cpu: bool
+) -> tuple[Question, LoadPlan, Setup, Placements] | None:
+    """A model on a machine without anything that results say; `None` where one is unknown."""
+    cards = tuple(re.sub(r"(\d+) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
+    words = (
+        MachineWords(gpus=("none",), cpu=card, ram=_ROOM_GIB)
+        if on_cpu
+        else MachineWords(gpus=cards, ram=_ROOM_GIB)
+    )
+    name = f"{model}:{quantisation}" if quantisation else model
+    try:
+        question = question_by_name(name, described_computer(words), rates=(), reports={})
+    except QuestionError:
+        return None
+    if question is None:
+        return None
+    setting = replace(question.setting, context=_CONTEXT)
+    load = replace(question.load, setting=setting, margin_mib=0.0)
+    placed, rig = Placements(load), rig_of(question.computer)
+    if placed.alone.extent == "yes":
+        ample = tuple(replace(memory, free_mib=_AMPLE_MIB) for memory in load.devices)
+        load = replace(load, devices=ample)
+        placed = Placements(load)
+    setup = setup_of(
+        rig, speed_of(question.computer, rig), load, placed.alone, question.model, None
+    )
+    return question, load, setup, placed
+
+
+def _way(method: str, draft: str | None, question: Question) -> Way:
+    """How a row drafts, with an assumed drafter where nobody lists the one that it names."""
+    source, target = source_of(method), question.target
+    found = None
+    if source != "text" and draft:
+        preset = preset_named(draft)
+        if preset or source == "model":
+            found = model_named(preset.name if preset else draft)
+    needed = source != "own-head" or not target.facts.draft_layers
+    if found is None and source != "text" and needed:
+        found = assumed_drafter(method, target)
+    return replace(way_by(method, question.name, target, found, _called(found)), curve=None)
+
+
+def _called(draft: PlannedModel | None) -> str:
+    return draft.facts.name if draft else ""

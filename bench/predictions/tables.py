@@ -1,0 +1,239 @@
+"""What `make predictions` prints and the page Proofs shows: errors, calibration and worst misses.
+
+A person's error is the median of their rows' |log ratio|, a share is the mean of their rows. A
+figure of a table is the median over people, or the mean of their shares.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from answers.effects import Case, machine_kind
+from bench.predictions.folds import Predicted, by_person, fold_of, people, share_held
+
+Line = Mapping[str, object]
+Rows = Sequence[Predicted]
+_FAR = math.log(1.1)  # the side of 1 is asked where the truth is at least so far from it
+_FEW = 5  # people; a kind of fewer has no line
+_WORST = 10
+_CONSUMER = ("nvidia", "nvidia old", "amd", "intel")
+_SHARES = {0.5: 0.6745, 0.8: 1.2816, 0.9: 1.6449, 0.95: 1.96}  # with the normal's half-widths
+_CHANCES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+
+
+def factor(rows: Rows) -> float:
+    """The median factor that predictions are off by."""
+    return _median((one.row.person, one.off) for one in rows)
+
+
+def constant_factor(rows: Rows) -> float:
+    """The same for the best constant of each fold."""
+    return _median((x.row.person, abs(x.constant - x.row.log_speedup)) for x in rows)
+
+
+def half_width(rows: Rows) -> float:
+    """The geometric mean of the half-widths of 90 % intervals, as a factor."""
+    return math.exp(_mean((one.row.person, one.reach) for one in rows))
+
+
+def side_right(rows: Rows) -> float:
+    """How often a prediction is on the side of 1 where the truth is, beyond 10 %."""
+    return _mean((one.row.person, float(one.middle * one.row.log_speedup > 0)) for one in rows)
+
+
+def constant_side(rows: Rows) -> float:
+    """The same for the best constant of each fold."""
+    return _mean((one.row.person, float(one.constant * one.row.log_speedup > 0)) for one in rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A line of what predictions are to reach, over some of the rows."""
+
+    name: str
+    must: str
+    reached: Callable[[Rows], float]
+    constant: Callable[[Rows], float] | None = None
+    of: Callable[[Rows], Rows] = lambda rows: rows
+
+    def line(self, rows: Rows) -> Line:
+        chosen = self.of(rows)
+        return {
+            "name": self.name,
+            "must": self.must,
+            "reached": round(self.reached(chosen), 3),
+            "constant": round(self.constant(chosen), 3) if self.constant else None,
+            "figures": len(chosen),
+            "people": people(chosen),
+        }
+
+
+def far(rows: Rows) -> Rows:
+    """Those whose truth is clearly on one side of 1."""
+    return [one for one in rows if abs(one.row.log_speedup) > _FAR]
+
+
+def _own_heads(rows: Rows) -> Rows:
+    return [one for one in rows if one.row.case.sort == "mtp" and machine_of(one) in _CONSUMER]
+
+
+def _seen_elsewhere(rows: Rows) -> Rows:
+    """Those whose model and method people of other folds tried on another card."""
+    tried = defaultdict(set)
+    for one in rows:
+        tried[_pair(one)].add((fold_of(one.row.person), one.row.case.rig.card))
+    return [
+        one
+        for one in rows
+        if any(
+            fold != fold_of(one.row.person) and card != one.row.case.rig.card
+            for fold, card in tried[_pair(one)]
+        )
+    ]
+
+
+GOALS = (
+    Goal(name="Median factor off", must="at most 1.26", reached=factor, constant=constant_factor),
+    Goal(
+        name="The same, own heads on consumer cards",
+        must="at most 1.18",
+        reached=factor,
+        constant=constant_factor,
+        of=_own_heads,
+    ),
+    Goal(name="90 % interval holds the truth", must="0.85 to 0.95", reached=share_held),
+    Goal(name="Half-width of the interval, a factor", must="at most 1.9", reached=half_width),
+    Goal(
+        name="Side of 1 right where the truth is beyond 10 %",
+        must="at least 0.82",
+        reached=side_right,
+        constant=constant_side,
+        of=far,
+    ),
+    Goal(
+        name="Median factor off, pair and method seen on another card",
+        must="at most 1.15",
+        reached=factor,
+        constant=constant_factor,
+        of=_seen_elsewhere,
+    ),
+)
+
+
+def kinds(rows: Rows) -> Iterator[Line]:
+    """A line for each kind of target, method and maker of the card that enough people tried."""
+    each = defaultdict(list)
+    for one in rows:
+        case = one.row.case
+        each[case.shape, case.sort, "every card"].append(one)
+        each[case.shape, case.sort, machine_of(one).partition(" ")[0]].append(one)
+    for (shape, sort, maker), own in sorted(each.items()):
+        if people(own) >= _FEW:
+            clear = far(own)
+            yield {
+                "target": shape,
+                "method": sort,
+                "maker": maker,
+                "figures": len(own),
+                "people": people(own),
+                "off": round(factor(own), 3),
+                "constant": round(constant_factor(own), 3),
+                "stated": 0.9,
+                "held": round(share_held(own), 3),
+                "half_width": round(half_width(own), 3),
+                "side": round(side_right(clear), 3) if clear else None,
+            }
+
+
+def folds(rows: Rows) -> Iterator[Line]:
+    """A line for each fold, so that a few of them can be recomputed."""
+    each = defaultdict(list)
+    for one in rows:
+        each[fold_of(one.row.person)].append(one)
+    for fold, own in sorted(each.items()):
+        yield {"fold": fold, "figures": len(own), "off": round(factor(own), 4)}
+
+
+def calibration(rows: Rows) -> Iterator[Line]:
+    """What intervals and chances state, beside what was seen of people left out."""
+    for stated, width in _SHARES.items():
+        share = width / _SHARES[0.9]
+        held = ((one.row.person, float(one.off <= one.reach * share)) for one in rows)
+        yield _calibrated(f"{stated:.0%} interval", stated, _mean(held), rows)
+    for low, high in pairwise(_CHANCES):
+        own = [one for one in rows if low < one.chance <= high]
+        if people(own) >= _FEW:
+            stated = _mean((one.row.person, one.chance) for one in own)
+            seen = _mean((one.row.person, float(one.row.log_speedup > 0)) for one in own)
+            yield _calibrated(f"chance of a gain, {low:.0%} to {high:.0%}", stated, seen, own)
+
+
+def worst(rows: Rows) -> Iterator[Line]:
+    """The figures that are furthest from their predictions, one of a person."""
+    seen: set[str] = set()
+    for one in sorted(rows, key=lambda each: (-each.off, each.row.source, each.row.card)):
+        if one.row.person in seen or len(seen) == _WORST:
+            continue
+        seen.add(one.row.person)
+        case = one.row.case
+        yield {
+            "what": f"{one.row.target} on {one.row.card}, {case.method} at depth {case.depth}",
+            "predicted": round(math.exp(one.middle), 2),
+            "truth": round(math.exp(one.row.log_speedup), 2),
+            "source": one.row.source,
+            "why": "; ".join(_reasons(one, rows)) or "not known",
+        }
+
+
+def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
+    """Why a figure may be far from its prediction: what its source says, and what nobody tried."""
+    if one.row.doubts:
+        yield f"marked: {', '.join(one.row.doubts)}"
+    others = [other.row.case for other in rows if other.row.person != one.row.person]
+    for what in (_engine, _depth, _card):
+        value = what(one.row.case)
+        if value not in map(what, others):
+            yield f"nobody else used {value}"
+
+
+def _engine(case: Case) -> str:
+    return case.engine
+
+
+def _depth(case: Case) -> str:
+    return f"depth {case.depth} with {case.method} on a {case.shape} target"
+
+
+def _card(case: Case) -> str:
+    return f"{case.method} on {case.rig.card}"
+
+
+def machine_of(one: Predicted) -> str:
+    """The kind of machine of a row."""
+    return machine_kind(one.row.case.rig, unified=one.row.case.unified)
+
+
+def _calibrated(name: str, stated: float, seen: float, rows: Rows) -> Line:
+    return {
+        "name": name,
+        "stated": round(stated, 3),
+        "seen": round(seen, 3),
+        "figures": len(rows),
+        "people": people(rows),
+    }
+
+
+def _pair(one: Predicted) -> tuple[str, str]:
+    return one.row.case.model, one.row.case.sort
+
+
+def _median(values: Iterable[tuple[str, float]]) -> float:
+    return math.exp(float(np.median(by_person(values, np.median))))
+
+
+def _mean(values: Iterable[tuple[str, float]]) -> float:
+    return float(np.mean(by_person(values, np.mean)))
