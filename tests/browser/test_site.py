@@ -7,7 +7,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.pages import (
     NARROW,
-    WIDE,
     one_of_each_kind,
     stir,
 )
