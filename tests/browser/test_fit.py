@@ -59,7 +59,7 @@ def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
 def test_a_card_that_is_sold_with_several_memories_has_the_usual_one(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/?card=arc+a770")
 
-    expect(page.locator(RESULT)).to_contain_text("of 14")
+    expect(page.locator(RESULT)).to_contain_text("of 15 GiB")
 
 
 def test_a_card_that_is_sold_with_one_memory_needs_none(page: Page, base: str) -> None:

@@ -29,6 +29,7 @@ ANSWER = ".dm-machine__answer .dm-answer"
 BOX = f"document.querySelector({ANSWER!r}).getBoundingClientRect()"
 TOP, BOTTOM = f"{BOX}.top", f"{BOX}.bottom"
 MOST_WORDS, QUESTIONS = 100, 40
+SMALLEST: ViewportSize = {"width": 320, "height": 700}
 
 
 @pytest.fixture
@@ -211,7 +212,7 @@ def test_nothing_is_loaded_before_a_visitor_asks(tab: Page, base: str) -> None:
 
 
 def test_the_answer_fits_a_phone_and_a_wide_screen(tab: Page, base: str) -> None:
-    for viewport in (NARROW, WIDE):
+    for viewport in (SMALLEST, NARROW, WIDE):
         with lent(tab, viewport) as page:
             page.goto(f"{base}?card=RTX+4060&model=7B")
             expect(page.locator(ANSWER)).to_be_visible()

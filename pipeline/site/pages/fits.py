@@ -1,4 +1,4 @@
-"""The page *Will it fit?*, and the file that it, "My machine" and the advisor plan with.
+"""The page *Will it fit?*, and the file that it plans with.
 
 The file holds what `answers` knows about each model: the weights and the cache of every
 layer, compute buffers, constants. `plan.js` adds these up for a visitor's memory as

@@ -1,7 +1,6 @@
 // The page "Will it fit?": a memory and a model become two bars, a table, a sentence and commands.
 "use strict";
 
-import { load } from "./answer.js";
 import { devicesFor, isCard, memoryOf, parse } from "./matching.js";
 import { alternatives, gib, modelOf, plan, total, verdict } from "./plan.js";
 import { number, times } from "./say.js";
@@ -24,12 +23,17 @@ const el = (tag, name, ...children) => {
 };
 
 // ---- what was asked ---------------------------------------------------------------------------
+// The listed machines, loaded once somebody names one.
+const namesOf = async (page) => {
+  const { load } = await import("./answer.js");
+  return load(page.place);
+};
+
 // The memory that a text means, and the card's bandwidth where it names one that is known.
 const cardOf = async (page, text) => {
-  page.names ??= load(page.place);
-  const { rules, machines } = await page.names;
   if (MEMORY_ONLY.test(text))
-    return { memory: memoryOf(rules, text), bandwidth: null, label: null, shared: null };
+    return { memory: Number.parseFloat(text), bandwidth: null, label: null, shared: null };
+  const { rules, machines } = await namesOf(page);
   const found = devicesFor(rules, machines, text).filter(isCard)[0]?.device;
   const said = parse(rules, text).memory;
   return {
@@ -316,9 +320,8 @@ document$.subscribe(() => {
   form.elements.card.addEventListener(
     "focus",
     async () => {
-      page.names ??= load(page.place);
       const list = form.querySelector("datalist");
-      const { machines } = await page.names;
+      const { machines } = await namesOf(page);
       if (!list.options.length)
         list.append(...machines.map(({ label }) => new Option(label, label)));
     },
