@@ -220,7 +220,10 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
-    """The verdict on a way of drafting, and its chance of a gain."""
+    """The verdict on a way of drafting, and its chance of a gain.
+
+    Without a figure of anybody for it, that is at most *Probably* or *Probably not*.
+    """
     gain, figures = choice.gain, choice.figures
     if gain is None or not choice.fits:
         return "No", None
@@ -228,9 +231,9 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if figures is not None and figures.lost:
         return ("No" if gain.high < 1 else "Probably not"), chance
     if gain.low > 1:
-        return ("Yes" if figures is None or figures.sure else "Probably"), chance
+        return ("Yes" if figures is not None and figures.sure else "Probably"), chance
     if gain.high < 1:
-        return "No", chance
+        return ("No" if figures is not None else "Probably not"), chance
     if chance >= _PROBABLE:
         return "Probably", chance
     return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance

@@ -20,10 +20,10 @@ from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain
 
 # Effects that make an interval wider where nobody tried them, in words.
 _UNTRIED: Mapping[str, str] = {
-    "pair": "this model with this method",
+    "pair": "this model",
     "card": "this card",
-    "kind and method": "this kind of card with this method",
-    "depth": "such a depth with this method",
+    "kind and method": "such a card",
+    "depth": "such a depth",
 }
 
 

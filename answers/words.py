@@ -138,7 +138,10 @@ def _why(found: Answer) -> str | None:
         )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
-    wider = f"; nobody published {say.listed(untried)}, so the interval is wider" if untried else ""
+    # Who lacks such a card lacks this one.
+    lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
+    names = " or ".join(lacking)
+    wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
     return f"Why: {rounds}{elsewhere}{wider}."
 
 
