@@ -34,6 +34,10 @@ NAMED = {
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # What a head is drafted with, and a model without a smaller one.
     "harness/report/arm_table.py": {"lossy"},  # a word in a column
+    # Which methods draft alike, so that few figures of one inform the others.
+    "answers/effects.py": {
+        *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
+    },
     "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R

@@ -35,7 +35,7 @@ def test_a_model_on_a_card_is_answered_with_bars_a_table_and_commands(
     expect(result).to_contain_text("llama-server -m qwen3-14b-Q4_K_M.gguf -c 8192")
     expect(result).to_contain_text("python -m harness plan --target qwen3-14b:Q4_K_M")
     expect(result).to_contain_text("272 GB/s")
-    expect(result.locator("li", has_text="n-gram drafts")).to_contain_text("acceptance assumed")
+    expect(result.locator("li", has_text="n-gram drafts")).to_contain_text("predicted")
 
 
 def test_the_speed_on_a_memory_alone_says_which_bandwidth_it_assumes(page: Page, base: str) -> None:
