@@ -222,7 +222,7 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     """The verdict on a way of drafting, and its chance of a gain.
 
-    Without a figure of anybody for it, that is at most *Probably* or *Probably not*.
+    What is only predicted is at most *Probably* or *Probably not*.
     """
     gain, figures = choice.gain, choice.figures
     if gain is None or not choice.fits:
@@ -231,9 +231,10 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if figures is not None and figures.lost:
         return ("No" if gain.high < 1 else "Probably not"), chance
     if gain.low > 1:
-        return ("Yes" if figures is not None and figures.sure else "Probably"), chance
+        sure = choice.predicted is None and (figures is None or figures.sure)
+        return ("Yes" if sure else "Probably"), chance
     if gain.high < 1:
-        return ("No" if figures is not None else "Probably not"), chance
+        return ("No" if choice.predicted is None else "Probably not"), chance
     if chance >= _PROBABLE:
         return "Probably", chance
     return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance
