@@ -230,11 +230,12 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
     if figures is not None and figures.lost:
         return ("No" if gain.high < 1 else "Probably not"), chance
+    guessed = figures is None and choice.predicted is not None and choice.predicted.coverage
     if gain.low > 1:
-        sure = choice.predicted is None and (figures is None or figures.sure)
+        sure = not guessed and (figures is None or figures.sure)
         return ("Yes" if sure else "Probably"), chance
     if gain.high < 1:
-        return ("No" if choice.predicted is None else "Probably not"), chance
+        return ("Probably not" if guessed else "No"), chance
     if chance >= _PROBABLE:
         return "Probably", chance
     return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance
