@@ -38,6 +38,7 @@ NAMED = {
     "answers/effects.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
+    "pipeline/site/search.toml": {"MTP", "DFlash", "PARD"},  # what people type
     "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R

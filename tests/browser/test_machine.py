@@ -64,7 +64,7 @@ VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
         {"Probably"},
         ("2 × RTX 3090", "over all tasks, not Code alone"),  # noqa: RUF001
     ),
-    ("RTX 5060 Ti 16GB", "Qwen3.8 27B", "all"): ({"Probably"}, ("54 of 66 layers", "Slower")),
+    ("RTX 5060 Ti 16GB", "Qwen3.8 27B", "all"): ({"Probably"}, ("of 66 layers on the card",)),
     ("2 GB", "70B", "all"): ({"No"}, ("is answered as 4 GB card", "does not fit")),
 }
 

@@ -1,5 +1,7 @@
 """A page of its own for each question that is asked most: the finding is its title."""
 
+import re
+
 import pytest
 
 from answers.answer import Answer
@@ -26,8 +28,8 @@ def test_twelve_questions_have_a_page_that_says_finding_figure_and_evidence(
 
     assert len({each.address for each in common}) == 12
     assert common[0].address == "answers/rtx-3060-12-gb-qwen3-14b/"
-    assert titles["RTX 3060 12 GB with Qwen3 14B"].startswith("probably faster, 1.")
-    assert titles["RTX 3060 12 GB with Qwen3 14B"].endswith("\N{MULTIPLICATION SIGN} (predicted)")
+    assert titles["RTX 4090 24 GB with Qwen3 32B"].startswith("probably faster, 1.")
+    assert titles["RTX 4090 24 GB with Qwen3 32B"].endswith("\N{MULTIPLICATION SIGN} (predicted)")
     assert titles["RTX 5090 32 GB with Qwen3.6 27B"].endswith("(published)")
 
 
@@ -38,15 +40,16 @@ def test_home_lists_them_from_the_results_of_the_site() -> None:
 def test_the_card_has_verdict_figures_commands_and_evidence(
     common: tuple[CommonAnswer, ...],
 ) -> None:
-    found = answer_about(common, "RTX 3060 12 GB with Qwen3 14B")
+    found = answer_about(common, "RTX 4090 24 GB with Qwen3 32B")
 
-    card = card_of(found, machine="RTX 3060", model="Qwen3 14B", address=None)
+    card = card_of(found, machine="RTX 4090", model="Qwen3 32B", address=None)
 
     assert card.verdict == "Probably"
-    assert card["way"] == "the draft qwen3-0.6b at depth 2, 40 of 41 layers on the card"
-    assert card["evidence"] == "predicted, 80 % chance of a gain"
-    assert card["use"].startswith("llama-server -hf Qwen/Qwen3-14B-GGUF:Q4_K_M -hfd ")
-    assert card["measure"].startswith("python -m harness qwen3-14b qwen3-0.6b --quick ")
+    assert card["way"].startswith("the draft qwen3-0.6b at depth ")
+    assert re.fullmatch(r"predicted, (8|9)\d % chance of a gain", card["evidence"])
+    assert card["use"].startswith("llama-server -hf Qwen/Qwen3-32B-GGUF:Q4_K_M -hfd ")
+    assert card["measure"].startswith("python -m harness qwen3-32b qwen3-0.6b --quick ")
+    assert "people that the fit had not seen" in card["accuracy"]
     assert card.look == "dm-answer--gain dm-answer--predicted"
 
 

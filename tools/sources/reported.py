@@ -342,6 +342,7 @@ def rows_of(rows: Sequence[Reported]) -> list[Json]:
 
 def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
     people = {row.contributor for row in rows}
+    licence = dict(WORDS["licences"].get(name, {}))
     (author,) = people if len(people) == 1 else (f"the people in {name}",)
     addresses = Counter(row.address for row in rows)
     repository = f"https://github.com/{name}" if REPOSITORY.fullmatch(name) else None
@@ -351,8 +352,8 @@ def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
         title=name,
         url=usual if len(addresses) == 1 or not repository else repository,
         author=author,
-        **WORDS["licences"].get(name, {}),
-        left_out=left_out,
+        left_out=[*licence.pop("left_out", ()), *left_out],
+        **licence,
         note="Single figures, cited as facts from a collection that was read in November 2026.",
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipeline.site.pages import model
 from pipeline.site.rows import Row, grouped
-from schemas.vocabulary import COMMON_DEVICES, GRADES, VERDICTS, say
+from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
@@ -19,9 +19,9 @@ AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 16  # of one kind in one row
 # So many rows of the first group are in sight, of the second, and of all others.
 OPEN_ROWS = (10, 7, 4)
-MOST_ROWS = 300  # of a page
+MOST_ROWS = 120  # of a page
 # Measured groups lead from so many people on, with one model that people use.
-ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, 3e9
+ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below
 USUAL_ROWS = 3  # fewer have no usual figure
 
 
