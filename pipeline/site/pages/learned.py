@@ -27,7 +27,10 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result, for models that fit into it whole."""
+    """The rate that each device's memory reached, by result, for models that fit into it whole.
+
+    They are rounded as they ship, so that pages answer from what the terminal knows.
+    """
     found = []
     for row in read(connection, "planner_rates"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -39,7 +42,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         device = _device(row.device_label)
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
-            found.append(rate)
+            found.append(_short(rate))
     return tuple(found)
 
 

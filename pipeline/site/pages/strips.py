@@ -21,7 +21,7 @@ MOST_DOTS = 16  # of one kind in one row
 OPEN_ROWS = (10, 7, 4)
 MOST_ROWS = 120  # of a page
 # Measured groups lead from so many people on, with one model that people use.
-ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below
+ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below or 0
 USUAL_ROWS = 3  # fewer have no usual figure
 
 
