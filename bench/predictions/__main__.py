@@ -111,6 +111,15 @@ def goals(
             "figures": len(off),
             "people": 1,
         }
+    probes = results.sql("select abs(unexplained), voter from prediction").fetchall()
+    yield {
+        "name": "A verification curve and a known yield, by the probes of a campaign: median",
+        "must": "at most 0.1",
+        "reached": round(float(np.median([error for error, _ in probes])), 4),
+        "constant": None,
+        "figures": len(probes),
+        "people": len({voter for _, voter in probes}),
+    }
 
 
 def _print(lines: Sequence[tables.Line]) -> None:
