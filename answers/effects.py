@@ -119,7 +119,9 @@ def _levels(case: Case) -> Iterator[tuple[str, ...]]:
     yield "kind, shape and method", kind, shape, sort
     yield "engine", engine
     yield "engine and method", engine, sort
+    yield "engine and kind", engine, kind
     yield "depth", sort, step_of(case.depth)
+    yield "depth and shape", sort, step_of(case.depth), shape
     yield "task", case.task
     yield "task and depth", case.task, "deep" if case.depth > _DEEP else "shallow"
     if case.partly and sort != TEXT:

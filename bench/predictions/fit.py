@@ -25,14 +25,14 @@ Chosen: TypeAlias = npt.NDArray[np.bool_]  # which rows
 # Prior standard deviations of logarithms, by the name of an effect; one without is left out.
 # Chosen by people left out, as `python -m bench.predictions` reports them.
 SPREADS: Mapping[str, float] = {
-    "all": 1.0, "physics": 0.5, "plain speed": 0.3, "method": 0.3, "method and shape": 0.2,
-    "kind": 0.2, "kind and method": 0.15, "kind and shape": 0.1, "kind, shape and method": 0.1,
-    "engine": 0.1, "engine and method": 0.1,
-    "depth": 0.15, "task": 0.15, "task and depth": 0.15, "partly": 0.3, "cards": 0.15,
+    "all": 1.0, "physics": 0.5, "plain speed": 0.3, "method": 0.3, "method and shape": 0.5,
+    "kind": 0.15, "kind and method": 0.1, "kind and shape": 0.1, "kind, shape and method": 0.1,
+    "engine": 0.1, "engine and method": 0.1, "engine and kind": 0.1,
+    "depth": 0.15, "depth and shape": 0.1, "task": 0.15, "task and depth": 0.15, "partly": 0.3, "cards": 0.15,
     "pair": 0.05, "card": 0.05,
 }  # fmt: skip
-PERSON, ROW = 0.25, 0.12  # of a person, and of a row of one person
-_FREEDOM = 2.5  # of Student's t
+PERSON, ROW = 0.3, 0.12  # of a person, and of a row of one person
+_FREEDOM = 4.0  # of Student's t
 _CROWD = 0.7  # a row of n of one person counts as n to the power of minus this
 _HALF_LIFE_YEARS = 1.0  # of what an old build says about today's
 _ROUNDS = 6

@@ -37,7 +37,12 @@ def test_a_setting_has_its_quantities_and_its_levels() -> None:
     assert {name for name, value in found.items() if value == 1.0} - {"all"} == {
         *("method|mtp", "method and shape|mtp|dense", "kind|nvidia", "kind and method|nvidia|mtp"),
         *("kind and shape|nvidia|dense", "kind, shape and method|nvidia|dense|mtp"),
-        *("engine|llama.cpp", "engine and method|llama.cpp|mtp", "depth|mtp|4", "task|code"),
+        *(
+            "engine|llama.cpp",
+            "engine and method|llama.cpp|mtp",
+            "engine and kind|llama.cpp|nvidia",
+        ),
+        *("depth|mtp|4", "depth and shape|mtp|4|dense", "task|code"),
         *("task and depth|code|deep", "pair|qwen3.5-9b|mtp", "card|rtx 3090"),
     }
 
