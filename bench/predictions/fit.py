@@ -28,8 +28,8 @@ SPREADS: Mapping[str, float] = {
     "all": 1.0, "physics": 0.5, "plain speed": 0.3, "method": 0.3, "method and shape": 0.5,
     "kind": 0.15, "kind and method": 0.1, "kind and shape": 0.1, "kind, shape and method": 0.1,
     "engine": 0.1, "engine and method": 0.1, "engine and kind": 0.1,
-    "depth": 0.15, "depth and shape": 0.1, "task": 0.15, "task and depth": 0.15, "partly": 0.3, "cards": 0.15,
-    "pair": 0.05, "card": 0.05,
+    "depth": 0.15, "depth and shape": 0.1, "task": 0.15, "task and depth": 0.15,
+    "partly": 0.3, "cards": 0.15, "pair": 0.05, "card": 0.05,
 }  # fmt: skip
 PERSON, ROW = 0.3, 0.12  # of a person, and of a row of one person
 _FREEDOM = 4.0  # of Student's t
