@@ -1,8 +1,13 @@
 """The command line prints results on stdout, talks on stderr, and exits with what it found."""
 
+import gzip
 import json
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.client import HTTPConnection
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,6 +16,7 @@ from typer.testing import CliRunner, Result
 from pipeline.cli import app
 from tests.pipeline.tables import put
 from tests.samples import sample
+from tools.serve import Handler
 from tools.serve import main as serve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,6 +145,27 @@ def test_what_cannot_be_served_is_one_line(
     printed = capsys.readouterr().err
     assert printed.startswith(said)
     assert printed.count("\n") == 1
+
+
+def test_texts_are_compressed_for_readers_that_take_it(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<p>the same</p>" * 100)
+    (tmp_path / "dot.png").write_bytes(b"png")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def asked(path: str, **headers: str) -> tuple[str | None, bytes]:
+        connection = HTTPConnection("127.0.0.1", server.server_port)
+        connection.request("GET", path, headers=headers)
+        found = connection.getresponse()
+        return found.headers["Content-Encoding"], found.read()
+
+    coding, data = asked("/?card=x", **{"Accept-Encoding": "gzip, br"})
+    assert coding == "gzip"
+    assert gzip.decompress(data) == b"<p>the same</p>" * 100
+    assert asked("/") == (None, b"<p>the same</p>" * 100)
+    assert asked("/dot.png", **{"Accept-Encoding": "gzip"}) == (None, b"png")
+    server.shutdown()
+    server.server_close()
 
 
 def test_a_site_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -42,11 +42,11 @@ create macro verdict_of(interval_low, interval_high, request_low, request_high) 
     else 'helps'
   end;
 
--- A verdict with a sign: all others claim nothing.
--- A quantised cache is a setting of the target like its weights; long prompts and sampled answers are
--- not what rows of the map compare.
+-- A quantised cache is a setting of the target like its weights; long prompts and sampled answers
+-- are not what rows of the map compare.
 create macro usual(conditions) as conditions is null or starts_with(conditions, 'KV ');
 
+-- A verdict with a sign: all others claim nothing.
 create macro is_signed(verdict) as verdict in ('helps', 'hurts', 'slower-in-all');
 create macro loses(verdict) as verdict in ('hurts', 'slower-in-all');
 
