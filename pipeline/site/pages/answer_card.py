@@ -9,9 +9,9 @@ from answers.choices import PlanOption
 from answers.measure import measure_words
 from answers.words import sentences, way
 from pipeline.site.pages.shown_commands import line_of
+from pipeline.site.pages.strips import HIGH, LOW
 from schemas.vocabulary import say
 
-LOW, HIGH = 0.4, 5.0  # ends of the axis, as of the map
 CLEAR = 1.05  # beyond so much a figure has a direction
 DIGITS = 2
 
