@@ -34,7 +34,6 @@ class PoolInterval(NamedTuple):
 
     pool: str
     measure: str
-    voters: str
     low: float
     high: float
     kind: str
@@ -48,5 +47,5 @@ def pool_intervals(votes: Iterable[Vote]) -> list[PoolInterval]:
         rows = pa.Table.from_pylist([vote._asdict() for vote in votes], VOTE)
         connection.from_arrow(rows).create("vote")
         make(connection, "pool_interval", view_queries()["pool_interval"])
-        found = connection.table("pool_interval").filter("voters = 'all'").fetchall()
+        found = connection.table("pool_interval").fetchall()
     return list(map(PoolInterval._make, found))

@@ -16,6 +16,7 @@ import orjson
 
 from schemas.codec import JOINERS, Json
 from schemas.finding import ROOT, Finding, bounded, child_path, shown
+from schemas.letters import INVISIBLE
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
@@ -143,7 +144,11 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
     if text.isascii() and text.isprintable():
         return
     for character in text.translate(JOINERS) if path == _NOTES else text:
-        kind = _REFUSED_CATEGORIES.get(unicodedata.category(character))
+        category = unicodedata.category(character)
+        kind = _REFUSED_CATEGORIES.get(category)
+        if kind is None and path != _NOTES:
+            blank = "another blank than a space" if category == "Zs" and character != " " else None
+            kind = "an invisible character" if INVISIBLE.match(character) else blank
         if kind is not None:
             message = f"contains {kind} (U+{ord(character):04X}); remove it"
             yield Finding(path=path, message=message, rule="characters")

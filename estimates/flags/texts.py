@@ -5,10 +5,11 @@ import unicodedata
 from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence
 from schemas import private
+from schemas.letters import is_styled
 
 # Alphabets with letters that look like those of another one.
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
-_STYLED = ("FULLWIDTH", "MATHEMATICAL")
+_STROKES = "\N{MINUS SIGN}\N{FRACTION SLASH}\N{DIVISION SLASH}"
 
 
 def private_data(evidence: FlagEvidence) -> Observation | None:
@@ -33,8 +34,7 @@ def _is_confusable(path: str, text: str) -> bool:
         return False
     words = "".join(each if each.isalnum() else " " for each in text).split()
     latin = "LATIN" in _alphabets(text)
-    names = (unicodedata.name(letter, "") for word in words for letter in word)
-    styled = any(name.startswith(_STYLED) for name in names)
+    styled = any(is_styled(letter) or letter in _STROKES for letter in text)
     # Two alphabets in a word, or another one in a number such as 4090 within a Latin name.
     mixed = any(len(_alphabets(word)) > 1 for word in words)
     numbers = [word for word in words if latin and any(map(str.isdigit, word))]

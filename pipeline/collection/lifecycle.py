@@ -112,5 +112,11 @@ def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, 
     return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
 
 
+def known_contributors(entries: Iterable[tuple[str, str | bytes]]) -> frozenset[str]:
+    """The contributors whom maintainers know, from the entries' names and texts."""
+    found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
+    return frozenset(name for name, each in found if name and each["status"] == "known")
+
+
 def _finding(file: str, rule: str, message: str) -> Finding:
     return Finding(file=file, path="$.supersedes", message=message, rule=rule)

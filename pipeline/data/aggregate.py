@@ -97,10 +97,7 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("input_t_quantile", t_quantiles(freedoms))
-    sizes = connection.sql(
-        "select unnest([count(*), count(*) filter (known)]) as votes from vote"
-        " group by pool, measure"
-    )
+    sizes = connection.sql("select count(*) as votes from vote group by pool, measure")
     positions = median_positions({votes for (votes,) in sizes.fetchall() if votes >= MANY_VOTES})
     connection.register("input_median", positions)
 

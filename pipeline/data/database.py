@@ -17,13 +17,18 @@ from estimates.verdicts import after_flags
 from pipeline.cache import Cache
 from pipeline.collection import validate
 from pipeline.collection.discover import Source, discover
-from pipeline.collection.lifecycle import ended_contributors, without_contradictions
+from pipeline.collection.lifecycle import (
+    ended_contributors,
+    known_contributors,
+    without_contradictions,
+)
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
+from pipeline.collection.weights import names_of
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, entries_of
 from pipeline.data.load import AcceptedSubmission, load
-from pipeline.data.same_weights import names_of, renamed, renamed_text
+from pipeline.data.same_weights import renamed, renamed_text
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
 from schemas.finding import in_file
@@ -44,9 +49,10 @@ def open_database(
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
         entries, files = _read(kept, discover(results, extra), jobs)
-        names = names_of(file.submission for file in files.submissions)
+        known = known_contributors((each.source.path.name, each.text) for each in files.lifecycle)
+        names = names_of([file.submission for file in files.submissions], known)
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
-        flags = _corpus_flags(entries, files)
+        flags = _corpus_flags(entries, files, known)
         connection = load(
             _with_flags(kept, files.submissions, entries, flags),
             files.published,
@@ -125,7 +131,7 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 
 
 def _corpus_flags(
-    entries: Mapping[Source, CorpusEntry], files: validate.Validated
+    entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
     """The flags from the others that count; a correction and its original are no copies."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
@@ -144,7 +150,7 @@ def _corpus_flags(
             and (file.submission.contributor or "").lower() not in banned
         )
     ]
-    raised = flags_within(Corpus(tuple(entries[source] for source in counting)))
+    raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))
 
 

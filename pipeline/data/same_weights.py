@@ -1,7 +1,6 @@
 """Give one file of weights, known by its SHA-256, one name in all results."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import orjson
@@ -9,21 +8,6 @@ import orjson
 from estimates.identity import identify
 from pipeline.collection.plausibility.corpus import CorpusEntry
 from schemas.submission import Model, Submission
-from schemas.vocabulary import WEIGHTS
-
-
-def names_of(submissions: Iterable[Submission]) -> dict[str, tuple[str, str]]:
-    """Name and quantisation by digest: the preset's, else what most of the submissions call it."""
-    given: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for submission in submissions:
-        for model in {submission.target, *submission.drafts}:
-            if model.sha256 is not None:
-                given[model.sha256][model.name, model.quantisation] += 1
-    most = {
-        digest: min(names, key=lambda name, names=names: (-names[name], name))  # type: ignore[misc]
-        for digest, names in given.items()
-    }
-    return most | {each.id: (each.name, each.quantisation) for each in WEIGHTS.values()}
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:

@@ -22,7 +22,7 @@ from pipeline.intake.expectation import expectations
 from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
 from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
-from pipeline.intake.withdrawals import FOLDER, withdrawals
+from pipeline.intake.withdrawals import FOLDER, Withdrawals, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission
@@ -38,9 +38,10 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
     replaced = {submission.supersedes for submission in new.values()}
-    near = dict(_neighbours(repository, judgement.base, new))
+    left_out = withdrawals(repository, judgement.base)
+    near = dict(_neighbours(repository, judgement.base, new, left_out))
     old = [result for name, result in near.items() if name not in replaced]
-    corpus, within = Corpus.of(tuple(old)), flags_within(Corpus.of(list(new.values())))
+    corpus, within = Corpus.of(old, left_out.known), flags_within(Corpus.of(list(new.values())))
     flags: dict[str, tuple[Flag, ...]] = {}
     for (path, submission), raised in zip(new.items(), within, strict=True):
         # One flag of each name; what the collection says comes first.
@@ -112,11 +113,10 @@ def _fastest(other: Understanding, method: str) -> float | None:
 
 
 def _neighbours(
-    repository: Path, base: str, new: Iterable[str]
+    repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
     """Results of the collection that count, by name, as far as they are read."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
-    left_out = withdrawals(repository, base)
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
     found = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.collection.lifecycle import ended_contributors
+from pipeline.collection.lifecycle import ended_contributors, known_contributors
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.validate import contributor_of
@@ -26,10 +26,14 @@ _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawals:
-    """Names of withdrawn results, and the reason for each excluded contributor, at a revision."""
+    """Names of withdrawn results, and the reason for each excluded contributor, at a revision.
+
+    `known`: the contributors whom maintainers know.
+    """
 
     results: frozenset[str]
     contributors: Mapping[str, str]
+    known: frozenset[str]
 
 
 def withdrawals(repository: Path, revision: str) -> Withdrawals:
@@ -42,7 +46,9 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
             message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
     return Withdrawals(
-        results=frozenset(entries.keys() - about.keys()), contributors=ended_contributors(texts)
+        results=frozenset(entries.keys() - about.keys()),
+        contributors=ended_contributors(texts),
+        known=known_contributors(texts),
     )
 
 

@@ -47,6 +47,7 @@ RULES: dict[str, Rule] = {
     "prompts-fill-depth": contradictions.prompts_fill_depth,
     "backend-name-of-other": contradictions.backend_name_of_other,
     "no-secrets": private.no_secrets,
+    "names-visible": completeness.names_visible,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,
     "trial-facts-stated": completeness.trial_facts_stated,

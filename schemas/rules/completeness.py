@@ -6,7 +6,8 @@ A file of one of its runners that lacks such a field was changed after it was wr
 from collections.abc import Iterator
 from operator import attrgetter
 
-from schemas.finding import Violation
+from schemas import private
+from schemas.finding import Violation, shown
 from schemas.method import DRAFT_MODEL
 from schemas.submission import Submission, Trial
 
@@ -36,6 +37,15 @@ _TRIAL = {
     ),
     _SERVER: _SUMS,
 }  # fmt: skip
+
+
+def names_visible(submission: Submission) -> Iterator[Violation]:
+    """A name has a letter or a digit, and no blanks but single ones between its words."""
+    for path, text in private.texts(submission):
+        is_name = path.endswith((".name", ".quantisation"))
+        if is_name and (text != " ".join(text.split()) or not any(map(str.isalnum, text))):
+            message = f"{shown(text)} is no name; write letters or digits, with single spaces"
+            yield path, message
 
 
 def run_facts_stated(submission: Submission) -> Iterator[Violation]:

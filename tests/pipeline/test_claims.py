@@ -19,6 +19,11 @@ def under(version: str, made: Example) -> Example:
     return entry(replace(made.submission, engine=engine), made.summary)
 
 
+def by(contributor: str, made: Example) -> Example:
+    """The campaign as another contributor would send it."""
+    return entry(replace(made.submission, contributor=contributor), made.summary)
+
+
 def test_the_figures_of_a_cell_divide() -> None:
     # The plain rates of ada and bob are 20 and 30, their speedups 1.1 and 1.3: 25 plain, 1.2 times
     # as fast, so 30 tokens/s. Rounds yield 2.0 and 2.8, so 2.4, at a cost of 2.4 / 1.2.
@@ -114,7 +119,11 @@ def test_two_known_results_near_one_confirm_no_gain_of_unknown_ones() -> None:
 
     connection = database(*made, new=unknown)
 
-    assert one(connection, "select votes, confirmed from cell") == (8, False)
+    assert one(connection, "select verdict, votes, confirmed from cell") == (
+        "no-clear-difference",
+        2,
+        False,
+    )
 
 
 def test_a_cell_whose_builds_differ_more_than_contributors_do_has_no_sign() -> None:
@@ -124,14 +133,20 @@ def test_a_cell_whose_builds_differ_more_than_contributors_do_has_no_sign() -> N
     new = under("b2", campaign(1.61, within=(1.60, 1.62), contributor="bob"))
     same = under("b2", campaign(1.35, within=(1.34, 1.36), contributor="bob"))
 
-    assert one(database(old, new), "select verdict, mark, confirmed from cell") == (
-        "differs-by-build",
-        "differs-by-build",
-        False,
-    )
+    both = old, new, by("cyd", old), by("dee", new)
+    own = old, under("b2", campaign(1.61, within=(1.60, 1.62), contributor="ada"))
+
+    for made in (both, own):
+        assert one(database(*made), "select verdict, mark, confirmed from cell") == (
+            "differs-by-build",
+            "differs-by-build",
+            False,
+        )
+    # One person each: these differ by person as well.
+    assert one(database(old, new), "select verdict from cell") == ("helps",)
     assert one(database(old, same), "select verdict from cell") == ("helps",)
     assert one(
-        database(old, new), "select unclear_cells, helping_cells from headline where cells > 0"
+        database(*both), "select unclear_cells, helping_cells from headline where cells > 0"
     ) == (1, 0)
 
 

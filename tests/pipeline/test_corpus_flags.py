@@ -85,9 +85,12 @@ def test_within_a_corpus_both_sides_are_told() -> None:
     assert [bool(flags) for flags in told] == [False, False, True, False, False, False, True]
 
 
-def test_of_two_copies_the_later_one_is_the_serious_case() -> None:
+def test_of_two_copies_of_one_account_the_later_one_is_the_serious_case() -> None:
     late = replace(
-        copied(), measured_from="2026-11-21T11:00:00Z", measured_until="2026-11-21T12:00:00Z"
+        copied(),
+        contributor=VICTIM.contributor,
+        measured_from="2026-11-21T11:00:00Z",
+        measured_until="2026-11-21T12:00:00Z",
     )
     flagged = [flags for flags in flags_within(Corpus.of((late, *HONEST))) if flags]
 

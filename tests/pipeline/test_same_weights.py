@@ -57,8 +57,8 @@ def written(folder: Path, *submissions: Submission) -> None:
     [
         # The same bytes have the name that most results give them.
         ([("Tiny", A), ("Tiny", A), ("tiny-Q8_0-copy", A)], [("Tiny", 3)]),
-        # Of two names that are given equally often one is chosen, always the same.
-        ([("Tiny-B", A), ("Tiny-A", A)], [("Tiny-A", 2)]),
+        # Of two names that are given equally often the first counts.
+        ([("Tiny-B", A), ("Tiny-A", A)], [("Tiny-B", 2)]),
         # A preset's name comes first, however few use it.
         ([("my-model", F16.id), ("my-model", F16.id)], [("SmolLM2-135M-Instruct", 2)]),
         # Other bytes are joined by their name, as are those whose digest nobody states.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimates.flags.catalogue import Observation, bounds
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison
+from pipeline.collection.plausibility.corpus import ANONYMOUS, SHAPE, CorpusComparison
 from pipeline.collection.plausibility.fingerprint import MarkIndex
 from schemas.vocabulary.flags import Severity
 
@@ -44,17 +44,28 @@ def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int,
     for position, shared in index.shared(marks).items():
         others = getattr(candidate.corpus.entries[position].fingerprint, kind)
         total = min(len(marks), len(others))
-        enough = shared >= max(COPIED["fewest"], COPIED["share"] * total)
-        if enough and candidate.is_apart(position):
+        if is_copy(shared, total) and candidate.is_apart(position):
             yield shared, -position, total
 
 
+def is_copy(shared: int, total: int) -> bool:
+    """Whether two results share more of the marks of the smaller one than chance explains."""
+    return shared >= max(COPIED["fewest"], COPIED["share"] * total)
+
+
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
-    """Of two with the same times the one that was measured later is the copy."""
+    """Of two with the same times the copy is the new one, or that of an unknown account.
+
+    Of files of one account it is the one that was measured later. Between others nobody can tell,
+    until an entry of maintainers ends one: anybody can state an earlier date.
+    """
+    own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:
         return "serious"
-    own, other = candidate.own.submission, candidate.corpus.entries[position].submission
-    is_first = (own.measured_from, candidate.position) < (other.measured_from, position)
+    if own.account != other.account or own.account == ANONYMOUS:
+        return "caution" if own.account in known and other.account not in known else "serious"
+    own_date, other_date = own.submission.measured_from, other.submission.measured_from
+    is_first = (own_date, candidate.position) < (other_date, position)
     return "caution" if is_first else "serious"
 
 
@@ -64,12 +75,12 @@ def far_from_peers(candidate: CorpusComparison) -> Observation | None:
     if own is None:
         return None
     speeds = candidate.corpus.speeds
-    same = speeds.get((*own.device, own.target), peers.NO_PEERS).others(own.voter)
+    same = speeds.get((*own.device, own.target), peers.NO_PEERS).others(own.account)
     if len(same) >= PEERS["fewest"]:
         return _if_far(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
     if own.bytes_per_s is None:
         return None
-    read = speeds.get((*own.device, None), peers.NO_PEERS).others(own.voter)
+    read = speeds.get((*own.device, None), peers.NO_PEERS).others(own.account)
     if len(read) < PEERS["fewest"]:
         return None
     return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
@@ -97,22 +108,24 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
     How many layers it has, its vocabulary and its architecture do not.
     """
     shape, named = candidate.own.shape, candidate.own.identity
-    alike, differing = 0, dict[int, str]()
-    for other, voters in candidate.corpus.shapes.get(named.target, {}).items():
+    alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
+    for other, accounts in candidate.corpus.shapes.get(named.target, {}).items():
         # The first fact that both state and that differs.
         stated = zip(SHAPE, shape, other, strict=True)
         fact = next((fact for fact, a, b in stated if None not in (a, b) and a != b), None)
         if fact is not None:
-            differing |= {at: fact for name, at in voters.items() if name != named.voter}
+            differing |= {**accounts, **differing}
+            facts |= dict.fromkeys(accounts.values(), fact)
         elif any(part is not None for part in other):
-            alike += len(voters) - (named.voter in voters)
-    if alike >= len(differing):
+            alike |= accounts.keys()
+    found = candidate.outvoted(alike, differing)
+    if found is None:
         return None
-    position = min(differing)
-    fact, other_entry = differing[position], candidate.corpus.entries[position]
+    severity, position = found
+    fact, other_entry = facts[position], candidate.corpus.entries[position]
     here, there = candidate.own.submission.target, other_entry.submission.target
     return Observation(
-        severity=_severity(candidate, position),
+        severity=severity,
         fact=fact.replace("_", " "),
         own=getattr(here, fact),
         other=other_entry.name,

@@ -1,7 +1,7 @@
 """The submissions that a new one is compared with, and the indices that make it quick."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -10,10 +10,20 @@ from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
 from pipeline.collection.plausibility.supersedes import SupersedeChains
 from schemas.submission import Submission
+from schemas.vocabulary.flags import Severity
 
 # What every file of a model states alike, where it states it.
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
+ANONYMOUS = "anonymous"
+
+
+def account_of(contributor: str | None) -> str:
+    """Whose voice a file is: machines can be made up, accounts less easily.
+
+    Whoever names nobody shares one voice. User names are the same in any case of their letters.
+    """
+    return (contributor or ANONYMOUS).lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +43,12 @@ class CorpusEntry:
             submission=submission,
             identity=named,
             fingerprint=TimingFingerprint.of(submission),
-            speed=peers.BaselineSpeed.of(submission, named),
+            speed=peers.BaselineSpeed.of(submission, named, account_of(submission.contributor)),
         )
+
+    @property
+    def account(self) -> str:
+        return account_of(self.submission.contributor)
 
     @property
     def shape(self) -> Shape:
@@ -53,13 +67,14 @@ class CorpusEntry:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with the indices that the checks use."""
+    """Submissions with the indices that the checks use; the accounts in `known` are known."""
 
     entries: tuple[CorpusEntry, ...]
+    known: frozenset[str] = field(default=frozenset())
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission]) -> Self:
-        return cls(tuple(map(CorpusEntry.of, submissions)))
+    def of(cls, submissions: Sequence[Submission], known: frozenset[str] = frozenset()) -> Self:
+        return cls(tuple(map(CorpusEntry.of, submissions)), known)
 
     @cached_property
     def times(self) -> MarkIndex:
@@ -71,11 +86,11 @@ class Corpus:
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
-        """By target and shape: each voter with the position of their first submission."""
+        """By target and shape: each account with the position of its first submission."""
         found: dict[str, dict[Shape, dict[str, int]]] = {}
         for position, each in enumerate(self.entries):
-            voters = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
-            voters.setdefault(each.identity.voter, position)
+            accounts = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
+            accounts.setdefault(each.account, position)
         return found
 
     @cached_property
@@ -96,6 +111,24 @@ class CorpusComparison:
     own: CorpusEntry
     corpus: Corpus
     position: int | None
+
+    def outvoted(
+        self, alike: set[str], differing: Mapping[str, int]
+    ) -> tuple[Severity, int] | None:
+        """How serious it is that accounts differ in a fact of all, and where the first of them is.
+
+        Known accounts decide, where there are any. What is new has no voice against what is there.
+        Where as many agree as differ, a build cannot know who is right.
+        """
+        own, is_new = self.own.account, self.position is None
+        agreeing = alike if is_new else alike | {own}
+        against = differing.keys() - agreeing - (set() if own == ANONYMOUS else {own})
+        voices = self.corpus.known & (agreeing | against | {own}) or agreeing | against
+        first = min((differing[each] for each in against & voices), default=None)
+        more = len(against & voices) - len(agreeing & voices)
+        if first is None or more < 0 or (more == 0 and is_new):
+            return None
+        return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
         """Whether it is neither this submission nor one that this one corrects, or the reverse."""

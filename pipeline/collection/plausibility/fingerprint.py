@@ -5,17 +5,24 @@ import math
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.submission import Submission, Trial
+from schemas.submission import Trial
 
 # Times with fewer digits coincide by chance; a time without its prompt needs more.
 DIGITS, DIGITS_ALONE = 5, 7
 RATIOS_IN_A_ROW = 3
 _RATIO_STEP = 1e-5
+
+
+class Timed(Protocol):
+    """A submission, or as much of it as has its times."""
+
+    @property
+    def trials(self) -> tuple[Trial, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +33,7 @@ class TimingFingerprint:
     ratios: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, submission: Submission) -> Self:
+    def of(cls, submission: Timed) -> Self:
         timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
         timed.sort(key=lambda pair: pair[0].order)
         exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]

@@ -26,12 +26,12 @@ class BaselineSpeed:
 
     device: tuple[str, str]
     target: tuple[str, str]
-    voter: str
+    account: str
     tps: float
     bytes_per_s: float | None
 
     @classmethod
-    def of(cls, submission: Submission, named: Identity) -> Self | None:
+    def of(cls, submission: Submission, named: Identity, account: str) -> Self | None:
         """The baseline speed of a submission; `None` if no baseline trial finished."""
         baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
         timed = (ms_per_token(trial) for trial in submission.trials if trial.arm in baselines)
@@ -43,7 +43,7 @@ class BaselineSpeed:
         return cls(
             device=(named.device, submission.engine.backend_label),
             target=(named.target, named.quantisation),
-            voter=named.voter,
+            account=account,
             tps=tps,
             bytes_per_s=None if used is None else used * tps,
         )
@@ -51,20 +51,20 @@ class BaselineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PeerSpeeds:
-    """The logarithm of each voter's median speed, and where each voter's is."""
+    """The logarithm of each account's median speed, and where each account's is."""
 
     positions: Mapping[str, int]
     logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The speeds of all voters, from all speeds of each."""
+        """The speeds of all accounts, from all speeds of each."""
         logs = [math.log(median(own)) for own in values.values()]
-        return cls({voter: at for at, voter in enumerate(values)}, np.array(logs))
+        return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 
-    def others(self, voter: str) -> NDArray[np.float64]:
-        """The logarithms of all speeds but this voter's."""
-        at = self.positions.get(voter)
+    def others(self, account: str) -> NDArray[np.float64]:
+        """The logarithms of all speeds but this account's."""
+        at = self.positions.get(account)
         return self.logs if at is None else np.delete(self.logs, at)
 
 
@@ -78,10 +78,10 @@ def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeed
         if each is None:
             continue
         place = found.setdefault((*each.device, each.target), {})
-        place.setdefault(each.voter, []).append(each.tps)
+        place.setdefault(each.account, []).append(each.tps)
         if each.bytes_per_s is not None:
             anywhere = found.setdefault((*each.device, None), {})
-            anywhere.setdefault(each.voter, []).append(each.bytes_per_s)
+            anywhere.setdefault(each.account, []).append(each.bytes_per_s)
     return {place: PeerSpeeds.of(values) for place, values in found.items()}
 
 

@@ -4,6 +4,8 @@
 -- A figure over a suite's own tasks is in no pool: another suite has others. Nor is an arm of which
 -- only whole requests are compared: it has no speedup.
 -- What no aggregate asks for stays in `evidence`.
+-- Where a pool has known evidence, only that `decides` what is said of it: anybody can open an
+-- account.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
@@ -30,5 +32,6 @@ with judged as (
 )
 select
   series || '-c' || concurrency || '--' || task || '--' || tier as pool,
+  known or not bool_or(known) over (partition by pool) as decides,
   *
 from judged;

@@ -1,8 +1,8 @@
--- One row is one vote in one pool about one measure: all evidence of one contributor as one figure
--- (`ratio`), of the speedup per token or of the stated request. Evidence that supports no verdict
+-- One row is one vote in one pool about one measure: all evidence of one contributor that decides as
+-- one figure (`ratio`), of the speedup per token or of the stated request. Evidence that supports no verdict
 -- votes only where there is no other, evidence under a serious flag only where all of it is; then
 -- there is a figure and no verdict. Whoever names nobody shares one vote, and machines cast none:
--- anybody can make up a machine, not an account. `known`: maintainers have looked at who it is.
+-- anybody can make up a machine, not an account. `known` is as in `evidence`.
 -- A vote is the median over its machines of the median over their files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
 -- answered the same prompts, so that more of them do not narrow it.
@@ -10,7 +10,7 @@ create table vote as
 with cast_votes as (
   select * exclude (voter), coalesce(lower(contributor), 'anonymous') as voter
   from pool_member
-  where speedup is not null and speedup > 0
+  where decides and speedup is not null and speedup > 0
   qualify trust_in(verdict, doubt) = max(trust_in(verdict, doubt)) over (partition by pool)
 ),
 measured as (
@@ -25,7 +25,7 @@ measured as (
 ),
 by_machine as (
   select
-    pool, measure, tier, voter, machine,
+    pool, measure, tier, voter, known, machine,
     count(*) as files,
     min(prompts) as prompts,
     min(task) as task,
@@ -46,6 +46,7 @@ by_voter as (
     pool,
     measure,
     voter,
+    known,
     tier,
     min(task) = 'all' as shared,
     count(*) as machines,
@@ -60,9 +61,8 @@ by_voter as (
     median(fire_rate) as fire_rate,
     median(predicted_speedup) as predicted_speedup
   from by_machine
-  group by pool, measure, tier, voter
+  group by pool, measure, tier, voter, known
 )
-select by_voter.*, coalesce(contributor.known, false) and voter <> 'anonymous' as known
+select *
 from by_voter
-left join contributor on contributor.contributor = by_voter.voter
 order by pool, measure, voter;

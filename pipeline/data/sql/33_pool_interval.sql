@@ -1,7 +1,7 @@
--- One row is the 95 % interval of one measure of one pool, from the votes of `all` voters or of the
--- `known` ones alone, where those are several: contributors are clusters, their machines
+-- One row is the 95 % interval of one measure of one pool: contributors are clusters, their machines
 -- and files are nested in them. A cell has too few votes to estimate how much contributors differ,
--- so that is estimated over all other cells of its tier with several votes, in front of a prior:
+-- so that is estimated over all other cells of its tier with several votes (of known contributors
+-- alone, where there are such cells), in front of a prior:
 -- 6 % (2.5 % for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse
 -- chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
 -- 20: a cell whose contributors differ more than usual shows it. From 8 votes on, the interval of
@@ -13,7 +13,6 @@ create table pool_interval as
 with voted as (
   select
     *,
-    unnest(if(known, ['all', 'known'], ['all'])) as voters,
     ln(ratio) as figure,
     -- Standard error over the prompts; 0 where it is unknown.
     coalesce(if(prompts > 1, half_width / t_reach(prompts - 1), 0), 0) as error
@@ -23,7 +22,7 @@ pooled as (
   select
     pool,
     measure,
-    voters,
+    bool_or(known) as known,
     any_value(tier) as tier,
     count(*) as votes,
     favg(figure) as centre,
@@ -37,13 +36,13 @@ pooled as (
     bool_and(shared) as same_tasks,
     list(figure order by figure) as figures
   from voted
-  group by pool, measure, voters
-  having voters = 'all' or count(*) > 1
+  group by pool, measure
 ),
 several as (
   select pool, measure, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
   from pooled
-  where votes > 1 and voters = 'all'
+  where votes > 1
+  qualify known = bool_or(known) over (partition by tier, measure)
 ),
 tiers as (
   select tier, measure, fsum(squares) as squares, sum(freedom)::bigint as freedom
@@ -78,7 +77,6 @@ seen as (
   join others using (pool, measure)
   left join tiers using (tier, measure)
   left join several using (pool, measure)
-  where pooled.voters = 'all'
 ),
 spread as (
   select
@@ -116,7 +114,6 @@ reached as (
 select
   pool,
   measure,
-  voters,
   case interval_kind
     when 'one-contributor' then exp(centre - alone)
     when 't' then exp(centre - together)
@@ -131,4 +128,4 @@ select
   sqrt(between) as contributor_spread
 from reached
 where votes > 1 or half_width is not null
-order by pool, measure, voters;
+order by pool, measure;

@@ -1,12 +1,14 @@
 -- One row is one pool of comparable evidence: the median over votes, with its intervals and
 -- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
 -- `tokens_per_round` over the speedup, so that all of them divide.
--- `confirmed`: contributors whom maintainers know, at least two of them, show the same sign by
--- themselves, so that nobody confirms alone. `slower_request`: all files agree that whole requests
--- are clearly slower, as measured or as stated. A pool of one file claims nothing that the file
--- does not. A cell whose engine builds differ by more than contributors do differs by build: the
--- range of their medians is more than twice the spread times the root of their number, so that two
--- contributors with a build each seldom seem to differ by build.
+-- Only evidence that `decides` has a say in verdicts and figures; what is counted is counted over all.
+-- `confirmed`: contributors whom maintainers know, at least two of them, show the sign, so that
+-- nobody confirms alone; a `lone` pool rests on one account that nobody knows.
+-- `slower_request`: to more than half of the voters whole requests are clearly slower, as measured
+-- or as stated. A pool of one file claims nothing that the file does not. A cell whose engine builds
+-- differ by more than contributors do differs by build: the range of their medians is more than
+-- twice the spread times the root of their number. Two known voters have run each build, or more
+-- than half of the voters see it in files of their own: of known ones, of those with several builds.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
 -- contributors that all cells show; order = order statistics of the median (8 or more);
@@ -16,6 +18,7 @@ with voted as (
   select
     pool,
     count(*) filter (measure = 'speedup') as votes,
+    count(*) filter (measure = 'speedup' and known) as known_votes,
     median(ratio) filter (measure = 'speedup') as speedup,
     median(ratio) filter (measure = 'stated_request') as stated_request,
     median(baseline_tps) filter (measure = 'speedup') as baseline_tps,
@@ -38,44 +41,77 @@ counted as (
     sum(prompts)::bigint as prompts,
     sum(trials)::bigint as trials,
     sum(failed_trials)::bigint as failed_trials,
-    bool_or(at_most) as at_most,
+    bool_or(at_most) filter (decides) as at_most,
     sum(identical)::bigint as identical,
     sum(diverged_near_tie)::bigint as diverged_near_tie,
     sum(diverged)::bigint as diverged,
     sum(not_compared)::bigint as not_compared,
     list(distinct submission order by submission) as submission_list,
     max(measured_from) as last_measured,
-    bool_and(verdict = 'never-drafted') as never_drafted,
-    bool_or(verdict = 'too-few-prompts') as too_few,
-    count(*) filter (has_verdict(verdict)) as with_verdict,
-    any_value(verdict) filter (has_verdict(verdict)) as member_verdict,
-    bool_or(verdict = 'uncertain') as uncertain,
-    min(doubt) filter (verdict = 'uncertain') as doubt,
-    coalesce(
-      bool_and(
-        coalesce(clearly_below(whole_request_low, whole_request_high), false)
-          or coalesce(clearly_below(stated_request_low, stated_request_high), false)
-      ) filter (has_verdict(verdict)),
-      false
-    ) as slower_request
+    bool_and(verdict = 'never-drafted') filter (decides) as never_drafted,
+    bool_or(verdict = 'too-few-prompts') filter (decides) as too_few,
+    count(*) filter (decides and has_verdict(verdict)) as with_verdict,
+    any_value(verdict) filter (decides and has_verdict(verdict)) as member_verdict,
+    bool_or(verdict = 'uncertain') filter (decides) as uncertain,
+    min(doubt) filter (decides and verdict = 'uncertain') as doubt
   from pool_member
   group by pool
 ),
-by_build as (
-  select pool, median(ln(speedup)) as figure
+judging as (
+  select *, coalesce(lower(contributor), 'anonymous') as account
   from pool_member
-  where has_verdict(verdict) and speedup > 0 and engine_build is not null
-  group by pool, engine_build
+  where decides and has_verdict(verdict)
 ),
-builds as (
-  select pool, (max(figure) - min(figure)) / sqrt(count(*)) as build_difference
+by_build as (
+  select pool, account, engine_build, any_value(known) as known, median(ln(speedup)) as figure
+  from judging
+  where speedup > 0 and engine_build is not null
+  group by pool, account, engine_build
+),
+shared_builds as (
+  select pool, median(figure) as figure
   from by_build
+  where known
+  group by pool, engine_build
+  having count(*) > 1
+),
+own_builds as (
+  select pool, account, build_difference(list(figure)) as difference
+  from by_build
+  group by pool, account
+),
+said as (
+  select
+    pool, account, known,
+    bool_and(
+      coalesce(clearly_below(whole_request_low, whole_request_high), false)
+        or coalesce(clearly_below(stated_request_low, stated_request_high), false)
+    ) as slower
+  from judging
+  group by pool, account, known
+),
+facts as (
+  select
+    pool,
+    2 * count(*) filter (slower) > count(*) as slower_request,
+    greatest(
+      -- The most that more than half of them reach.
+      list_reverse_sort(
+        list(coalesce(difference, 0)) filter (difference is not null or not known)
+      )[count(*) filter (difference is not null or not known) // 2 + 1],
+      (
+        select build_difference(list(figure))
+        from shared_builds
+        where shared_builds.pool = said.pool
+      )
+    ) as difference
+  from said
+  left join own_builds using (pool, account)
   group by pool
 ),
 ranges as (
   select
     pool,
-    voters,
     any_value(interval_low) filter (measure = 'speedup') as interval_low,
     any_value(interval_high) filter (measure = 'speedup') as interval_high,
     any_value(interval_kind) filter (measure = 'speedup') as interval_kind,
@@ -83,7 +119,7 @@ ranges as (
     any_value(interval_low) filter (measure = 'stated_request') as stated_request_low,
     any_value(interval_high) filter (measure = 'stated_request') as stated_request_high
   from pool_interval
-  group by pool, voters
+  group by pool
 ),
 verdicts as (
   select
@@ -107,30 +143,33 @@ judged as (
       when with_verdict = 0 and uncertain then 'uncertain'
       when with_verdict = 0 and too_few then 'too-few-prompts'
       when with_verdict = 0 then 'never-drafted'
-      when build_difference > 2 * own.contributor_spread then 'differs-by-build'
+      when difference > 2 * own.contributor_spread then 'differs-by-build'
       when own.shown is null then 'too-few-prompts'
       when slower_request and own.shown = 'helps' then 'slower-in-all'
       when with_verdict = 1 and is_signed(own.shown) and member_verdict <> 'helps'
         then member_verdict
       else own.shown
     end as verdict,
-    known.shown as known_verdict,
     coalesce(voted.votes, 0) as votes,
+    coalesce(voted.known_votes, 0) as known_votes,
+    votes < 2 and known_votes = 0 as lone,
+    coalesce(slower_request, false) as slower_request,
     counted.* exclude (pool, never_drafted, too_few, with_verdict, member_verdict, uncertain),
     voted.baseline_tps,
     voted.baseline_tps * voted.speedup as tps,
     voted.tokens_per_round,
     voted.tokens_per_round / voted.speedup as round_cost,
-    voted.* exclude (pool, votes, speedup, stated_request, baseline_tps, tokens_per_round)
+    voted.* exclude (
+      pool, votes, known_votes, speedup, stated_request, baseline_tps, tokens_per_round
+    )
   from counted
   left join voted using (pool)
-  left join builds using (pool)
-  left join verdicts as own on own.pool = counted.pool and own.voters = 'all'
-  left join verdicts as known on known.pool = counted.pool and known.voters = 'known'
+  left join facts using (pool)
+  left join verdicts as own using (pool)
 )
 select
-  * exclude (known_verdict),
-  is_signed(verdict) and coalesce(known_verdict = verdict, false) as confirmed,
+  *,
+  is_signed(verdict) and known_votes > 1 as confirmed,
   mark_of(verdict, confirmed) as mark
 from judged
 order by pool;

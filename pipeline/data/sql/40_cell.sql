@@ -28,6 +28,7 @@ with described as (
     any_value(conditions order by submission) as conditions,
     any_value(suite_label order by submission) as suite_label
   from pool_member
+  where decides
   group by pool
 )
 select pool as cell, described.* exclude (pool), pool.* exclude (pool)

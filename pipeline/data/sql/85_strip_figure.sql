@@ -4,24 +4,27 @@
 -- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
 -- speak of. `lesser` ones have doubts or a model partly in main memory. What is not `newest` was
 -- measured with an older version of the suite.
+-- Measured and imported figures are those that decide, and `lone` as in `pool`.
 -- `candidate` is what a measured or imported figure is called in the table `best`.
 create table strip_figure as
 with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
-    false as lesser, null as condition, coalesce(contributor, submission) as person, speedup,
-    baseline_tps, conditions as cache
+    false as lesser, null as condition, coalesce(lower(contributor), 'anonymous') as person,
+    pool_member.speedup, pool_member.baseline_tps, conditions as cache, lone
   from pool_member
+  join pool using (pool)
   where concurrency = 1
     and usual(conditions)
-    and speedup is not null
-    and verdict <> 'never-drafted'
+    and decides
+    and pool_member.speedup is not null
+    and pool_member.verdict <> 'never-drafted'
   union all
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps,
-    conditions
+    conditions, lone
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -38,7 +41,7 @@ printed as (
       when max_output_tokens < 32 then 'limited'
     end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
-    speedup, rate.baseline_tps, null as cache
+    speedup, rate.baseline_tps, null as cache, false as lone
   from published_rate as rate
   join published_row using (source, row_id)
   join source on source.source = rate.source
@@ -57,8 +60,8 @@ seen as (
     ) as view
   from listed
   window
-    pair as (partition by tier, device, target),
-    pair_and_method as (partition by tier, device, target, method, condition)
+    pair as (partition by tier, device, target, lone),
+    pair_and_method as (partition by tier, device, target, method, condition, lone)
 )
 select
   row_number() over (

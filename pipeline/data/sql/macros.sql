@@ -84,6 +84,10 @@ create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
 );
 
+-- How far the figures of engine builds are apart, as logarithms; nothing for a single build.
+create macro build_difference(figures) as
+  if(len(figures) > 1, (list_max(figures) - list_min(figures)) / sqrt(len(figures)), null);
+
 -- Null for what does not speculate.
 create macro speculation_label(method) as (
   select label from vocabulary_method where id = method and drafts

@@ -61,6 +61,9 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     """What the template of a device and that of a target both need."""
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
+    typical = strips.typical(rows)
+    # What one unknown account measured does not come before what others have published.
+    shown["surest"] = tuple(row for row in shown["surest"] if not (row.lone and typical))
     labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
     return {
         "title": plain_text(getattr(labelled, f"{kind}_label")),
@@ -68,7 +71,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
         "finding": strips.finding(rows, "model" if kind == "device" else "device") if rows else "",
         "spread": strips.spread(rows) if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
-        "typical": strips.typical(rows),
+        "typical": typical,
         "advice": switch_off.advice(shown.pop("clear")),
         "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),

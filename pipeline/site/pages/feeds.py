@@ -59,37 +59,39 @@ def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> mode
 
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
-    """One badge over everything, one per device and one per target, as shields.io reads it."""
-    headline = next(row for row in read(connection, "headline") if row.tier == "measured")
+    """One badge over everything, one per device and one per target, as shields.io reads it.
+
+    They rest on confirmed cells alone: anybody can send a result.
+    """
     overall = _gains(connection, "overall").get("all")
-    yield badge("overall", "Draftmap", overall, headline.losing_cells, headline.cells)
+    yield badge("overall", "Draftmap", overall, read(connection, "device_tally"))
     for kind in ("device", "target"):
         gains = _gains(connection, kind)
         for row in read(connection, f"{kind}_tally"):
             name, label = getattr(row, kind), getattr(row, f"{kind}_label")
             path = model.ADDRESSES[kind](name).rstrip("/")
-            yield badge(path, label, gains.get(name), row.hurts, row.cells)
+            yield badge(path, label, gains.get(name), (row,))
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """What the surest measured setting of each scope gains at least, if it clearly does."""
+    """What the surest measured setting of each scope gains at least, if that is confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
-        row.scope: row.interval_low
-        for row in found
-        if row.tier == "measured" and row.verdict == "helps"
+        row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
     }
 
 
-def badge(name: str, label: str, at_least: float | None, losing: int, cells: int) -> model.Asset:
+def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
     """Blue for a clear gain, orange where settings only lose; never a colour alone."""
-    colour = "blue" if at_least else "orange" if losing else "lightgrey"
+    losing = sum(each.confirmed_losses for each in tallies)
+    confirmed = sum(each.confirmed for each in tallies)
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
+    nothing = "not confirmed yet" if any(each.cells for each in tallies) else "not measured"
     value = {
         "schemaVersion": 1,
         "label": label,
-        "message": f"{gain}, {losing} of {cells} lose" if cells else "not measured",
-        "color": colour if cells else "lightgrey",
+        "message": f"{gain}, {losing} of {confirmed} confirmed lose" if confirmed else nothing,
+        "color": "blue" if at_least else "orange" if losing else "lightgrey",
     }
     return model.Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
 

@@ -5,7 +5,9 @@ with tally as (
     device,
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helps,
-    count(*) filter (loses(verdict)) as hurts
+    count(*) filter (loses(verdict)) as hurts,
+    count(*) filter (confirmed) as confirmed,
+    count(*) filter (confirmed and loses(verdict)) as confirmed_losses
   from cell
   where tier = 'measured' and task <> 'all'
   group by device
@@ -37,6 +39,8 @@ select
   coalesce(cells, 0) as cells,
   coalesce(helps, 0) as helps,
   coalesce(hurts, 0) as hurts,
+  coalesce(confirmed, 0) as confirmed,
+  coalesce(confirmed_losses, 0) as confirmed_losses,
   coalesce(rigs, 0) as rigs,
   coalesce(submissions, 0) as submissions,
   coalesce(printed, 0) as printed,

@@ -1,19 +1,21 @@
 -- One row is one speedup of one request at a time, as `answers` looks it up: of a measured or
 -- imported cell, which stands for all people in it, or the median of what one person published
 -- about a setting. Long prompts, several requests at once, answers too short to speak of and models
--- partly in main memory are left out. `confounded`: runs that differ in more than speculation.
+-- partly in main memory are left out, and what one unknown account measured where others published
+-- figures. `confounded`: runs that differ in more than speculation.
 with own as (
   select
     tier, device_label, device_kind, backend, target_label, quantisation, engine_label as engine,
     null::varchar as build, last_measured::date::varchar as day, cell as person,
-    greatest(contributors, 1) as people, submission_list[1] as source, method, depth, draft_label,
+    greatest(votes, 1) as people, submission_list[1] as source, method, depth, draft_label,
     task, speedup, baseline_tps, interval_low, interval_high, false as confounded,
     []::varchar[] as doubts
   from cell
   where concurrency = 1 and conditions is null and speedup is not null
     and verdict <> 'never-drafted' and not ends_with(target_label, ', thinking')
+    and not (lone and (device, target) in (select (device, target) from published_pair))
   qualify suite_version(suite_label)
-    = max(suite_version(suite_label)) over (partition by tier, device, target)
+    = max(suite_version(suite_label)) over (partition by tier, device, target, lone)
 ),
 printed as (
   select

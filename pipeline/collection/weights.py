@@ -1,0 +1,53 @@
+"""The one name of each file of weights, known by its SHA-256."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from pipeline.collection.plausibility.corpus import account_of
+from schemas.submission import Model
+from schemas.vocabulary import WEIGHTS
+
+Name: TypeAlias = tuple[str, str]  # with the quantisation
+
+
+class Stated(Protocol):
+    """A submission, or as much of it as names models."""
+
+    @property
+    def contributor(self) -> str | None: ...
+    @property
+    def target(self) -> Model: ...
+    @property
+    def drafts(self) -> tuple[Model, ...]: ...
+
+
+def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
+    """Name and quantisation by digest: the preset's, else what most of the accounts call it.
+
+    `known` accounts decide where there are any. Whoever measured a model names it; whoever only
+    drafted with it, where nobody did. Of names that are given equally often the first counts.
+    """
+    drafted = _given(((each, each.drafts) for each in submissions), known)
+    measured = _given(((each, (each.target,)) for each in submissions), known)
+    presets = {each.id: (each.name, each.quantisation) for each in WEIGHTS.values()}
+    return {**drafted, **measured, **presets}
+
+
+def _given(
+    named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
+) -> Mapping[str, Name]:
+    """What most accounts call each digest; the first name that one gives is its voice."""
+    voices: dict[str, dict[str, Name]] = {}
+    for submission, models in named:
+        for model in models:
+            if model.sha256 is not None:
+                own = voices.setdefault(model.sha256, {})
+                own.setdefault(account_of(submission.contributor), (model.name, model.quantisation))
+    return {digest: _most(by_account, known) for digest, by_account in voices.items()}
+
+
+def _most(names: Mapping[str, Name], known: Collection[str]) -> Name:
+    deciding = [name for account, name in names.items() if account in known]
+    ((name, _),) = Counter(deciding or names.values()).most_common(1)
+    return name

@@ -1,0 +1,137 @@
+"""Refuse what a new result says about results of others: copied times, other names for the same.
+
+What is on the base came first, whatever date a file states.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from pipeline.collection.plausibility.checks import is_copy
+from pipeline.collection.plausibility.corpus import ANONYMOUS, account_of
+from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
+from pipeline.collection.weights import Name, names_of
+from pipeline.intake import git
+from pipeline.intake.withdrawals import FOLDER, withdrawals
+from schemas.codec import slug
+from schemas.finding import ROOT, Finding, shown
+from schemas.letters import skeleton
+from schemas.submission import Machine, Model, Submission, Trial
+from schemas.vocabulary import model_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """What is looked at of a result on the base: all are read each time, and are valid already."""
+
+    target: Model
+    drafts: tuple[Model, ...]
+    machine: Machine
+    trials: tuple[Trial, ...]
+    contributor: str | None = None
+
+
+def claim_findings(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
+    """Findings on new results, which are given by path, from all results on the base."""
+    if not new:
+        return
+    copies, outlines = _Copies(new), list[_Result]()
+    for name, there in _results(repository, base):
+        yield from copies.of(name, there)
+        outlines.append(replace(there, trials=()))
+    known = withdrawals(repository, base).known
+    for path, each in new.items():
+        yield from _renamed(path, each, names_of(_others(each, outlines), known))
+    yield from _twins(new, outlines)
+
+
+def _results(repository: Path, base: str) -> Iterator[tuple[str, _Result]]:
+    files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
+    for name, data in zip(files, git.contents(repository, list(files.values())), strict=True):
+        try:
+            yield name, msgspec.json.decode(data, type=_Result)
+        except msgspec.DecodeError:
+            continue  # the build says what is wrong with it
+
+
+def _others(own: Submission, there: Sequence[_Result]) -> list[_Result]:
+    """The results of other accounts; whoever names nobody has none for certain."""
+    account = account_of(own.contributor)
+    return [
+        each for each in there if account == ANONYMOUS or account_of(each.contributor) != account
+    ]
+
+
+class _Copies:
+    """New results that have the times of another account's result, or these times a factor."""
+
+    def __init__(self, new: Mapping[str, Submission]) -> None:
+        self._new = tuple(new.items())
+        self._marks = [TimingFingerprint.of(each) for each in new.values()]
+        self._times = MarkIndex.of([each.times for each in self._marks])
+        self._ratios = MarkIndex.of([each.ratios for each in self._marks])
+
+    def of(self, name: str, there: _Result) -> Iterator[Finding]:
+        """The findings from one result on the base."""
+        old, found = TimingFingerprint.of(there), set[int]()
+        for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
+            marks = getattr(old, kind)
+            for position, shared in index.shared(marks).items():
+                own = len(getattr(self._marks[position], kind))
+                if is_copy(shared, min(own, len(marks))):
+                    found.add(position)
+        for path, each in (self._new[position] for position in sorted(found)):
+            if _others(each, [there]):
+                message = (
+                    f"its times are those of {name} by {there.contributor or ANONYMOUS}, or these "
+                    "times a factor; send what you measured, or ask in an issue if both are yours"
+                )
+                yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
+
+
+def _models(of: Submission | _Result) -> Iterator[tuple[str, Model]]:
+    yield "$.target", of.target
+    yield from ((f"$.drafts[{at}]", each) for at, each in enumerate(of.drafts))
+
+
+def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
+    """Weights that others know under another name, by their digest."""
+    for place, model in _models(new):
+        name = names.get(model.sha256 or "", (model.name, model.quantisation))
+        if _key(*name) != _key(model.name, model.quantisation):
+            message = (
+                f"weights of this SHA-256 are {shown(' '.join(name))} in the collection, not "
+                f"{shown(f'{model.name} {model.quantisation}')}; write that name and quantisation "
+                "into the file and submit it again"
+            )
+            yield Finding(file=path, path=f"{place}.name", message=message, rule="known-weights")
+
+
+def _key(name: str, quantisation: str) -> tuple[str, str]:
+    return slug(model_name(name), limit=None), slug(quantisation, limit=None)
+
+
+def _twins(new: Mapping[str, Submission], there: Sequence[_Result]) -> Iterator[Finding]:
+    """Names that look like another one of the collection, or of the same pull request."""
+    seen: dict[str, str] = {}
+    for each in there:
+        for _, name in _names(each):
+            seen.setdefault(skeleton(name), name)
+    for path, own in new.items():
+        for place, name in _names(own):
+            twin = seen.setdefault(skeleton(name), name)
+            if slug(twin, limit=None) != slug(name, limit=None):
+                message = f"{shown(name)} looks like {shown(twin)}; write it like that"
+                yield Finding(file=path, path=place, message=message, rule="name-twin")
+
+
+def _names(of: Submission | _Result) -> Iterator[tuple[str, str]]:
+    for place, model in _models(of):
+        yield f"{place}.name", model.name
+        yield f"{place}.quantisation", model.quantisation
+    if of.machine.cpu.name is not None:
+        yield "$.machine.cpu.name", of.machine.cpu.name
+    for at, card in enumerate(of.machine.gpus):
+        yield f"$.machine.gpus[{at}].name", card.name

@@ -1,0 +1,302 @@
+"""One account that nobody knows decides nothing about what others have measured."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.collection.plausibility import flags_within
+from pipeline.collection.plausibility.corpus import Corpus
+from pipeline.data.database import open_database
+from schemas.submission import Submission
+from tests.pipeline.corpus_examples import VICTIM, copied
+from tests.pipeline.repositories import Repository, name_of
+from tests.pipeline.tables import Example, campaign, database, decide_on, entry, one, put, rows
+from tests.samples import sample, sample_bytes
+
+KNOWN = ("ada", "bob", "cyd")
+EVE = "eve"
+SMALL = sample(tasks=("code",), prompts_per_task=2, blocks=2)
+HIDDEN = "\ufe0f\u034f\u3164\uffa0\u2800\u17b4\u180b\U000e0100\ufe00\u00a0"
+SIGN = "select verdict, confirmed, mark from cell"
+
+
+def slower_in_all(contributor: str) -> Example:
+    """Tokens come 1.26 times as fast, the stated request takes longer."""
+    return campaign(
+        1.26,
+        within=(1.24, 1.28),
+        request=0.8,
+        request_within=(0.79, 0.81),
+        contributor=contributor,
+    )
+
+
+def faster(contributor: str | None, speedup: float = 1.24, **more: object) -> Example:
+    return campaign(
+        speedup, within=(speedup / 1.01, speedup * 1.01), contributor=contributor, **more
+    )
+
+
+def with_build(number: int, made: Example) -> Example:
+    engine = replace(made.submission.engine, build_number=number)
+    return entry(replace(made.submission, engine=engine), made.summary)
+
+
+# What people say of the whole request.
+
+
+def test_a_stranger_makes_no_gain_of_what_is_slower_in_all() -> None:
+    honest = [*map(slower_in_all, KNOWN)]
+    stranger = campaign(
+        1.26, within=(1.24, 1.28), request=1.2, request_within=(1.19, 1.21), contributor=EVE
+    )
+
+    assert one(database(*honest), SIGN)[0] == "slower-in-all"
+    assert one(database(*honest, stranger, new=(EVE,)), SIGN) == one(database(*honest), SIGN)
+
+
+def test_the_whole_request_is_decided_by_more_than_half_of_the_voters() -> None:
+    # The requests of two are slower, that of one is not: by files it would be two of seven.
+    many = [faster("cyd", day=f"2026-11-{day:02}", request=1.2) for day in range(1, 6)]
+    quick = [entry(each.submission, each.summary) for each in many]
+    slow = [*map(slower_in_all, ("ada", "bob"))]
+
+    assert one(database(*slow, *quick), "select slower_request from pool") == (True,)
+    assert one(database(slow[0], *quick), "select slower_request from pool") == (False,)
+
+
+# What people say of builds.
+
+
+@pytest.mark.parametrize("speedup", [2.2, 0.9])
+@pytest.mark.parametrize("contributor", [EVE, None])
+def test_a_stranger_with_another_build_takes_no_sign_off(
+    contributor: str | None, speedup: float
+) -> None:
+    honest = [with_build(100, faster(name)) for name in KNOWN]
+    strange = [
+        with_build(100 + at, faster(contributor, speedup**at, day=f"2026-11-{10 + at}"))
+        for at in range(2)
+    ]
+
+    found = database(*honest, *strange, new=(EVE,))
+
+    assert one(found, SIGN) == ("helps", True, "helps-confirmed")
+
+
+def test_strangers_builds_count_as_one_voice_among_those_of_unknown_people() -> None:
+    honest = [with_build(100, faster(name)) for name in KNOWN]
+    strange = [
+        with_build(at, faster(EVE, speedup, day=f"2026-11-{10 + at}"))
+        for at, speedup in ((1, 1.0), (2, 1.6))
+    ]
+
+    found = database(*honest, *strange, new=(*KNOWN, EVE))
+
+    assert one(found, "select verdict from cell") != ("differs-by-build",)
+
+
+# Who may speak at all.
+
+
+@pytest.mark.parametrize("verdict", ["never-drafted", "uncertain", "too-few-prompts"])
+def test_what_known_people_could_not_judge_a_stranger_does_not(verdict: str) -> None:
+    honest = [campaign(1.3, verdict=verdict, contributor=name) for name in KNOWN]  # type: ignore[arg-type]
+
+    found = database(*honest, faster(EVE, 2.5), new=(EVE,))
+
+    assert one(found, "select verdict, submissions, votes from cell")[:2] == (verdict, 4)
+
+
+def test_an_outlier_elsewhere_widens_no_interval_of_known_people() -> None:
+    honest = [faster(name, 1.2) for name in KNOWN]
+    wild = [faster(name, figure, depth=8) for name, figure in ((EVE, 0.2), ("dan", 5.0))]
+    query = "select interval_low, interval_high from cell where depth = 4"
+
+    alone, beside = database(*honest), database(*honest, *wild, new=(EVE, "dan"))
+
+    assert one(beside, query) == one(alone, query)
+
+
+# Copies.
+
+
+def later(submission: Submission) -> Submission:
+    """What it would be with an earlier date."""
+    return replace(
+        submission, measured_from="2026-11-01T09:00:00Z", measured_until="2026-11-01T10:00:00Z"
+    )
+
+
+def put_all(folder: Path, submissions: Iterable[Submission]) -> dict[str, str]:
+    """The standings of submissions, by their contributors."""
+    for each in submissions:
+        put(folder, each)
+    query = "select contributor, standing from standing join submission using (submission)"
+    return dict(rows(open_database(folder), query))
+
+
+def test_a_copy_with_an_earlier_date_ends_no_result_of_a_known_account(tmp_path: Path) -> None:
+    theft = replace(later(SMALL), contributor=EVE)
+    decide_on(tmp_path, "ada")
+
+    assert put_all(tmp_path, (SMALL, theft)) == {"ada": "counted", EVE: "flagged"}
+
+
+def test_a_build_that_cannot_know_who_copied_whom_calls_both_serious() -> None:
+    early = later(copied())
+    severities = [
+        [flag.severity for flag in flags if flag.name == "copied-times"]
+        for flags in flags_within(Corpus.of((VICTIM, early)))
+    ]
+
+    assert severities == [["serious"], ["serious"]]
+
+
+def branch(repository: Repository, there: Submission, new: Submission, *known: str) -> set[str]:
+    """The rules that a new result breaks on a base that has another."""
+    repository.git("checkout", "--quiet", "main")
+    repository.write(sample_bytes(there), name_of(there))
+    decide_on(repository.path / "results", *known)
+    repository.commit()
+    repository.git("checkout", "--quiet", "-B", "pull-request")
+    repository.write(sample_bytes(new), name_of(new))
+    repository.commit()
+    return repository.rules().get(name_of(new), set())
+
+
+@pytest.mark.parametrize("share", [1.0, 0.25])
+@pytest.mark.parametrize("contributor", [EVE, None])
+def test_the_gate_refuses_the_times_of_another_whatever_date_is_stated(
+    repository: Repository, contributor: str | None, share: float
+) -> None:
+    other = sample(seed=9, tasks=("code",), prompts_per_task=9, blocks=2)
+    victim = sample(tasks=("code",), prompts_per_task=9, blocks=2)
+    theirs = {(each.arm, each.prompt, each.block): each for each in victim.trials}
+    taken = int(len(victim.trials) * share)
+    trials = (
+        *(replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in other.trials[:taken]),
+        *other.trials[taken:],
+    )
+    theft = replace(later(other), contributor=contributor, trials=trials)
+
+    assert "copied-times" in branch(repository, victim, theft)
+    assert "copied-times" not in branch(repository, victim, replace(theft, contributor="Ada"))
+
+
+# One name, two models; one model, two names.
+
+
+def with_layers(contributor: str | None, layers: int, ram_mib: int = 32768) -> Submission:
+    machine = replace(SMALL.machine, ram_mib=ram_mib)
+    target = replace(SMALL.target, layers=layers, sha256=f"{layers:064x}")
+    seed = layers + ram_mib + sum(map(ord, contributor or ""))
+    times = sample(seed=seed, tasks=("code",), prompts_per_task=2, blocks=2).trials
+    return replace(SMALL, contributor=contributor, machine=machine, target=target, trials=times)
+
+
+@pytest.mark.parametrize("known", [(), ("ada",)])
+@pytest.mark.parametrize("contributor", ["ada", None])
+def test_one_account_with_many_machines_makes_no_other_model_of_a_name(
+    contributor: str | None, known: tuple[str, ...]
+) -> None:
+    honest = [with_layers(contributor, 32, 1024 * at) for at in range(1, 4)]
+    strange = [with_layers(EVE, 31, 1024 * at) for at in range(11, 18)]
+
+    flags = list(flags_within(Corpus.of((*honest, *strange), frozenset(known))))
+
+    serious = [flag.name for own in flags[:3] for flag in own if flag.severity == "serious"]
+    assert serious == []
+    if known and contributor:
+        assert flags[:3] == [(), (), ()]
+        assert {flag.severity for own in flags[3:] for flag in own} == {"serious"}
+
+
+def test_more_accounts_outvote_one() -> None:
+    honest = [with_layers(name, 32) for name in ("ada", "bob")]
+
+    flags = list(flags_within(Corpus.of((*honest, with_layers(EVE, 31)))))
+
+    assert [[(flag.name, flag.severity) for flag in own] for own in flags] == [
+        [], [], [("another-model", "serious")],
+    ]  # fmt: skip
+
+
+def trash(contributor: str = EVE) -> Submission:
+    """Seven drafts with the digest of ada's target and another name."""
+    named = [
+        replace(
+            SMALL.drafts[0],
+            id=f"trash-{at}",
+            name="Trash-1B (stolen weights)",
+            quantisation="Q2_K",
+            parameters=1_000_000_000,
+            file_bytes=380_000_000,
+            sha256=SMALL.target.sha256,
+        )
+        for at in range(7)
+    ]
+    made = sample(seed=5, tasks=("code",), prompts_per_task=2, blocks=2, parameters=1_000_000_000)
+    return replace(made, contributor=contributor, drafts=(*made.drafts, *named))
+
+
+@pytest.mark.parametrize("known", [(), ("ada",)])
+def test_a_list_of_drafts_renames_no_model_of_another(
+    tmp_path: Path, known: tuple[str, ...]
+) -> None:
+    decide_on(tmp_path, *known)
+    put(tmp_path, SMALL)
+    put(tmp_path, trash())
+
+    names = rows(open_database(tmp_path), "select distinct target_label from identity order by all")
+
+    assert names == [("Sample-1B",), ("Sample-7B",)]
+
+
+def test_the_gate_refuses_another_name_for_known_weights(repository: Repository) -> None:
+    own = replace(trash("ada"), drafts=SMALL.drafts)
+    renamed = replace(SMALL, target=replace(SMALL.target, name="Better-7B"))
+
+    assert branch(repository, SMALL, trash()) == {"known-weights"}
+    assert branch(repository, SMALL, own) == set()
+    # Who named it so corrects it.
+    assert "known-weights" not in branch(repository, SMALL, renamed)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"Sample{letter}-7B" for letter in HIDDEN),
+        "   ", "\u00a0", "\u3164", "\ufe0f", "-", "Sample  7B", " Sample-7B",
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_names_that_nobody_can_see_are_refused(repository: Repository, name: str) -> None:
+    new = replace(SMALL, target=replace(SMALL.target, name=name))
+
+    rules = branch(repository, sample(seed=4), new)
+
+    assert rules & {"characters", "names-visible"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("Sample\N{SUPERSCRIPT TWO}", "Sample2"),
+        ("Sample-\N{LATIN LETTER SMALL CAPITAL B}", "Sample-b"),
+        ("Sampl\N{LATIN SMALL LETTER DOTLESS I}", "Sampli"),
+        ("S\N{CYRILLIC SMALL LETTER A}mple", "Sample"),
+        ("Sample\N{FULLWIDTH DIGIT SEVEN}", "Sample7"),
+    ],
+    ids=ascii,
+)
+def test_two_names_that_look_alike_are_a_finding(
+    repository: Repository, ours: str, theirs: str
+) -> None:
+    there = replace(SMALL, target=replace(SMALL.target, name=theirs))
+    new = sample(seed=8, tasks=("code",), prompts_per_task=2, blocks=2)
+    new = replace(new, target=replace(new.target, name=ours, sha256="ab" * 32))
+
+    assert "name-twin" in branch(repository, there, new)
