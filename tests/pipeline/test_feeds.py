@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from statistics import fmean
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import duckdb
@@ -141,18 +142,19 @@ def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> 
 
 
 @pytest.mark.parametrize(
-    ("at_least", "losing", "cells", "colour", "message"),
+    ("at_least", "losing", "confirmed", "cells", "colour", "message"),
     [
-        (1.12, 3, 8, "blue", "at least 1.12×, 3 of 8 lose"),  # noqa: RUF001 - as printed
-        (None, 3, 8, "orange", "no clear gain, 3 of 8 lose"),
-        (None, 0, 8, "lightgrey", "no clear gain, 0 of 8 lose"),
-        (None, 0, 0, "lightgrey", "not measured"),
+        (1.12, 3, 8, 9, "blue", "at least 1.12×, 3 of 8 confirmed lose"),  # noqa: RUF001 - as printed
+        (None, 3, 8, 9, "orange", "no clear gain, 3 of 8 confirmed lose"),
+        (None, 0, 0, 9, "lightgrey", "not confirmed yet"),
+        (None, 0, 0, 0, "lightgrey", "not measured"),
     ],
 )
 def test_a_badge_says_both_gains_and_losses(
-    at_least: float | None, losing: int, cells: int, colour: str, message: str
+    at_least: float | None, losing: int, confirmed: int, cells: int, colour: str, message: str
 ) -> None:
-    value = json.loads(badge("x", "Card", at_least, losing, cells).data)
+    tally = SimpleNamespace(confirmed_losses=losing, confirmed=confirmed, cells=cells)
+    value = json.loads(badge("x", "Card", at_least, (tally,)).data)
 
     assert set(value) == {"schemaVersion", "label", "message", "color"}
     assert value["color"] == colour

@@ -34,4 +34,5 @@ select
   series || '-c' || concurrency || '--' || task || '--' || tier as pool,
   known or not bool_or(known) over (partition by pool) as decides,
   *
-from judged;
+from judged
+order by submission, pool;

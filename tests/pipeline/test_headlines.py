@@ -1,0 +1,103 @@
+"""Badges, answers of pages and first rows never rest on one account that nobody knows."""
+
+import json
+from dataclasses import replace
+
+from pipeline.site.pages import strips
+from pipeline.site.pages.device_and_model_pages import device_pages
+from pipeline.site.pages.feeds import badges
+from pipeline.site.pages.model import Site
+from pipeline.site.rows import read
+from tests.pipeline.tables import Example, campaign, database, one, rows
+from tests.pipeline.test_strips import DEFAULTS, RATE
+
+EVE = "eve"
+SITE = Site(bundle="")
+
+
+def gain(contributor: str, speedup: float, **more: object) -> Example:
+    within = (speedup / 1.005, speedup * 1.005)
+    return campaign(speedup, within=within, contributor=contributor, **{"task": None, **more})  # type: ignore[arg-type]
+
+
+KNOWN = [gain("ada", 1.4, task="code"), gain("bob", 1.38, task="code")]
+
+
+def test_a_stranger_changes_no_badge_of_known_people() -> None:
+    honest = database(*KNOWN)
+    joined = database(*KNOWN, *(gain(EVE, 3.0, depth=depth) for depth in range(5, 16)), new=(EVE,))
+    before = {each.path: each.data for each in badges(honest)}
+
+    # ln: 0.3365 and 0.3221, variance 0.0001; with the prior (4 * 0.0023 + 0.0001) / 5 / 2, rooted
+    # 0.0306; t(0.975, 5) = 2.571, so exp(0.3293 - 0.0787) = 1.285.
+    assert json.loads(before["badges/overall.json"])["message"] == (
+        "at least 1.28×, 0 of 1 confirmed lose"  # noqa: RUF001 - as printed
+    )
+    assert {each.path: each.data for each in badges(joined)} == before
+
+
+def test_the_badge_of_what_one_stranger_measured_claims_nothing() -> None:
+    found = {
+        each.path: json.loads(each.data)
+        for each in badges(database(gain(EVE, 3.0, task="code"), new=EVE))
+    }
+
+    assert {each["message"] for each in found.values()} == {"not confirmed yet"}
+
+
+def test_the_answer_of_a_page_is_that_of_known_people_and_of_their_choices_alone() -> None:
+    strange = [gain(EVE, 3.0, depth=depth, task="code") for depth in range(5, 16)]
+    query = "select candidate, choices, interval_low from best where place = 'device'"
+
+    honest, joined = database(*KNOWN), database(*KNOWN, *strange, new=(EVE,))
+
+    assert one(joined, query) == one(honest, query)
+
+
+def test_a_page_says_that_its_answer_rests_on_one_unknown_person() -> None:
+    (page,) = device_pages(database(gain(EVE, 3.0), new=(EVE,)), SITE)
+    (known,) = device_pages(database(gain("ada", 3.0)), SITE)
+
+    assert "whom no maintainer knows" in page.text
+    assert "whom no maintainer knows" not in known.text
+
+
+def test_first_rows_are_those_of_several_or_known_people() -> None:
+    here = {"gpu": "NVIDIA GeForce RTX 4090", "vram_mib": 24564}
+    made = [gain("ada", 1.4), gain(EVE, 3.0, **here), gain("dan", 2.0, parameters=1_000_000_000)]
+    connection = database(
+        *made, gain("fay", 2.0, parameters=1_000_000_000), new=(EVE, "dan", "fay")
+    )
+
+    ranked = strips.ranked(strips.default_rows(read(connection, "strip")))
+
+    assert [(row.speedup, row.lone) for row in ranked] == [(2.0, False), (1.4, False), (3.0, True)]
+    assert [strips.words(row)[2] for row in ranked] == ["2 people", "1 person", "1 person, unknown"]
+    assert strips.finding(ranked, "pair").startswith("faster on 2 of 2 pairs")
+    assert strips.spread(ranked) == "1.40× to 2.00×"  # noqa: RUF001 - as printed
+
+
+def test_what_one_stranger_measured_stands_behind_what_others_published() -> None:
+    for new, tiers in (((EVE,), ["published", "measured"]), ((), ["measured", "published"])):
+        connection = database(gain(EVE, 3.0), new=new)
+        connection.execute("insert into source by name select 'articles' as source")
+        connection.execute(
+            "insert into published_row by name select 'articles' as source, '1' as row_id"
+        )
+        figure = {"row": "1", "person": "gus", "speedup": 1.2}
+        connection.execute(RATE, DEFAULTS | figure)
+        connection.execute(
+            "update published_rate set device = setup.device, target = setup.target from setup"
+        )
+        order = "select tier from strip where selection = 0 and task = 'all' order by tier_order"
+
+        assert [tier for (tier,) in rows(connection, order)] == tiers
+
+
+def test_a_stranger_with_a_newer_suite_hides_no_row() -> None:
+    strange = gain(EVE, 0.5)
+    suite = replace(strange.submission.suite, version="9.0.0")
+    strange = replace(strange, submission=replace(strange.submission, suite=suite))
+    query = "select speedup from strip where selection = 0 and task = 'all'"
+
+    assert one(database(gain("ada", 1.4), strange, new=(EVE,)), query) == (1.4,)
