@@ -210,6 +210,12 @@ def labelled(made: Submission, _: random.Random) -> Submission:
     return replace(made, machine=replace(made.machine, gpus=(RTX_4090,)), engine=engine)
 
 
+def parroted(made: Submission, _: random.Random) -> Submission:
+    """A stand-in for a model gives one answer to all prompts."""
+    said = tuple(replace(each, output_sha256="0" * 16) for each in made.trials)
+    return replace(made, trials=said)
+
+
 def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
     """What a short program makes of the example: a rate, a gain, acceptance, and some noise."""
     example = sample(seed=rng.randrange(99))
@@ -234,6 +240,7 @@ UNPROMISED = "times of the arms / 1.2"
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),
     *("short-answers", "gpu-not-used", "zero-spread"),
+    *("same-answers", "below-bandwidth"),
 )
 HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {
     "honest: synthetic rigs": on_rig,
@@ -250,6 +257,7 @@ KINDS: Mapping[str, tuple[str, Cheat]] = {
     "made up: 3.0x": (ROUNDS, partial(made_up, gain=3.0)),
     "near-ties everywhere": ("near-ties", tied),
     "a processor's file as an RTX 4090's": ("gpu-not-used", labelled),
+    "one answer to all prompts": ("same-answers", parroted),
 }
 
 

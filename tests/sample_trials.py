@@ -99,7 +99,7 @@ def _trial(rng: random.Random, costs: SampleCosts, arm: Arm, number: int) -> Tri
         round_ms_median=((verify_ms + drafting_ms) * factor,),
         round_cpu_ms_median=((verify_ms + drafting_ms) * factor * 2,),
         finish="length",
-        output_sha256="0011223344556677",
+        output_sha256=f"{number:016x}",
         compared_tokens=OUTPUT_TOKENS,
     )
 

@@ -205,7 +205,7 @@ def _prompts(tasks: tuple[str, ...], per_task: int) -> Iterator[Prompt]:
                 id=f"{task}-{number}",
                 task=task,  # type: ignore[arg-type]
                 tokens=100,
-                rendered_sha256="8899aabbccddeeff",
+                rendered_sha256=hashlib.sha256(f"{task}-{number}".encode()).hexdigest()[:16],
             )
 
 

@@ -1,10 +1,11 @@
-"""Flags about repetitions of the same trial that agree too well: a block was copied.
+"""Flags about what agrees too well: repetitions of a trial, answers to different prompts.
 
 Readings of a coarse clock agree by rounding. Times of quiet machines differ by more than
 `tolerance`, so a tie is expected where a step of the clock is that much of the time or more.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
@@ -15,6 +16,7 @@ from estimates.flags.evidence import FlagEvidence, only
 from schemas.submission import Trial
 
 ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
+SAME = bounds("same-answers")
 LogTimes = Mapping[tuple[str, str], float]
 
 
@@ -61,6 +63,21 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
     if share < REPEATED["share"] or zero_spread(evidence) is not None:
         return None
     return Observation(share=share, block=block)
+
+
+def same_answers(evidence: FlagEvidence) -> Observation | None:
+    """Most prompts have the text, or the answer, of another prompt."""
+    long = [
+        each for each in evidence.submission.trials if (each.output_tokens or 0) >= SAME["least"]
+    ]
+    texts = {each.id: each.rendered_sha256 for each in evidence.submission.suite.prompts}
+    answers = {each.prompt: each.output_sha256 for each in long}
+    for case, by_prompt in (("prompts", texts), ("answers", answers)):
+        digests = Counter(digest for digest in by_prompt.values() if digest is not None)
+        same = sum(count for count in digests.values() if count > 1)
+        if same >= max(SAME["fewest"], SAME["share"] * digests.total()):
+            return Observation(case=case, same=same, count=digests.total())
+    return None
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:

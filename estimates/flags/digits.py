@@ -1,5 +1,6 @@
 """A flag about times in coarse steps, and the step of the clock that wrote them."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -14,6 +15,8 @@ ROUNDED = bounds("rounded-times")
 _FINEST_DECIMALS = 3
 # How far from a multiple of its tick, in ticks, a coarse clock's reading may be printed.
 _OFF_TICK = Decimal("0.1")
+# Of clocks that count milliseconds or hundredths of a second, of Windows (1/64 s), and of a screen.
+_TICKS_MS, _TICKS_DIFFER = (1.0, 10.0, 15.6, 16.7), 0.01
 
 
 def rounded_times(evidence: FlagEvidence) -> Observation | None:
@@ -21,7 +24,7 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
     times = _times(evidence)
     if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
         return None
-    step_ms = float(_step(times))
+    step_ms = clock_step(evidence)
     if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
         return None
     return Observation(count=len(times), step_ms=step_ms)
@@ -31,14 +34,16 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
 def clock_step(evidence: FlagEvidence) -> float:
     """Milliseconds from one possible reading of the clock to the next, as far as the times show.
 
-    Some clocks advance by 10 to 16 ms: then every time is close to a multiple of the least
-    difference between two of them. Otherwise the printed decimals limit it.
+    Some clocks advance by the ticks in `_TICKS_MS`: then every time is close to a multiple of the
+    least difference between two of them. Multiples of anything else are no reading of a clock.
+    Otherwise the printed decimals limit it.
     """
     times = sorted(set(_times(evidence)))
     gaps = [after - before for before, after in pairwise(times)]
     if gaps:
         tick = (times[-1] - times[0]) / sum(round(gap / min(gaps)) for gap in gaps)
-        if all(abs(each / tick - round(each / tick)) < _OFF_TICK for each in times):
+        is_real = any(math.isclose(tick, each, rel_tol=_TICKS_DIFFER) for each in _TICKS_MS)
+        if is_real and all(abs(each / tick - round(each / tick)) < _OFF_TICK for each in times):
             return float(tick)
     return float(_step(times)) if times else 0.0
 

@@ -4,11 +4,13 @@ from statistics import median
 
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.roofline import floor
+from estimates.roofline import MIB, bandwidth_gb_per_s, bytes_per_token, floor
 from estimates.trial_times import rounds
 
+BELOW = bounds("below-bandwidth")
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
+_ON_CARDS = ("cuda", "vulkan", "metal", "rocm", "sycl")
 
 
 def above_roofline(evidence: FlagEvidence) -> Observation | None:
@@ -34,6 +36,29 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
         least_ms=least.step_ms,
         arm=only(fast),
     )
+
+
+def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
+    """Plain decoding reads the weights so slowly that they cannot be in the card's memory.
+
+    Not of a mixture, whose experts may be in main memory, nor of what does not fit on the card or
+    was left off it.
+    """
+    submission, used = evidence.submission, bytes_per_token(evidence.submission.target)
+    cards = submission.machine.gpus
+    speeds = [bandwidth_gb_per_s(card.name) for card in cards]
+    plain = {arm.id: arm.placement for arm in submission.arms if arm.role == "baseline"}
+    times = [ms for each in evidence.repeats if each.arm in plain for ms in each.ms_per_token]
+    left_off = any(each and each.target_gpu_layers_requested != -1 for each in plain.values())
+    room = sum(card.vram_mib or 0 for card in cards) * MIB
+    is_whole = used is not None and used == submission.target.file_bytes and used < room
+    if not (is_whole and times and all(speeds) and submission.engine.backend in _ON_CARDS):
+        return None
+    most = min(each for each in speeds if each)
+    gb_per_s = (used or 0) / median(times) / 1e6
+    if left_off or gb_per_s >= BELOW["share"] * most or median(times) < BELOW["least_ms"]:
+        return None
+    return Observation(gb_per_s=gb_per_s, card=cards[0].name, most=most)
 
 
 def above_memory(evidence: FlagEvidence) -> Observation | None:

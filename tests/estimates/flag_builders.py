@@ -251,6 +251,22 @@ def times(values: Sequence[float]) -> Submission:
     return campaign(trials, prompts=tuple(prompts))
 
 
+def on_4090(factor: float) -> Submission:
+    """3.5 GB at 20 ms times a factor on a card of 1008 GB/s."""
+    card = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
+    return replace(slowed(CLEAN, lambda _: factor), machine=replace(CLEAN.machine, gpus=(card,)))
+
+
+def answering_alike(same: int) -> Submission:
+    """So many of 24 prompts have the same answer, others each their own."""
+    alike = {prompt.id for prompt in CLEAN.suite.prompts[:same]}
+    trials = [
+        replace(each, output_sha256="ab" * 8 if each.prompt in alike else each.prompt[:16])
+        for each in CLEAN.trials
+    ]
+    return replace(CLEAN, trials=tuple(trials))
+
+
 def suite(digest: str) -> Submission:
     return replace(CLEAN, suite=replace(CLEAN.suite, sha256=digest))
 

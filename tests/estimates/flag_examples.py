@@ -19,6 +19,7 @@ from tests.estimates.flag_builders import (
     PROMPTS,
     RELEASED,
     answering,
+    answering_alike,
     block_times,
     by_position,
     concurrent,
@@ -32,6 +33,7 @@ from tests.estimates.flag_builders import (
     limited,
     mispredicted,
     named,
+    on_4090,
     outputs,
     processor_time,
     requested,
@@ -123,6 +125,9 @@ RAISING: dict[str, Submission] = {
     "clock-drop": gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
     "gpu-throttled": environment("during", gpu_throttled=True),
     "gpu-not-used": environment("after"),
+    "same-answers": answering_alike(12),
+    # 3.5 GB in 72 ms are 48.6 GB/s, below 5 % of 1008.
+    "below-bandwidth": on_4090(3.6),
     "power-limited": gpu(90.0),
 }
 
@@ -202,6 +207,9 @@ QUIET: dict[str, Submission] = {
     "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": environment("during", gpu_throttled=False),
     "gpu-not-used": environment("after", gpu_clock_mhz=510.0),
+    "same-answers": answering_alike(11),
+    # 3.5 GB in 68 ms are 51.5 GB/s.
+    "below-bandwidth": on_4090(3.4),
     "power-limited": gpu(115.0),
 }
 

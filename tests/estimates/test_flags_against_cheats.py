@@ -162,6 +162,30 @@ def test_a_coarse_clock_ties(tick_ms: float) -> None:
     assert found.keys().isdisjoint({"zero-spread", "repeated-block"})
 
 
+def test_multiples_of_no_clock_are_no_excuse_for_repetitions() -> None:
+    # No noise at all: 100, 101 ... times 4.2 ms, twice.
+    trials = [
+        trial(arm, prompt, block, decode_ms=round(4.2 * (first + number), 3))
+        for number, prompt in enumerate(PROMPTS)
+        for block in range(2)
+        for arm, first in (("baseline", 100), ("spec", 60))
+    ]
+
+    assert "zero-spread" in raised(campaign(trials, prompts=PROMPTS))
+
+
+def test_what_excuses_repetitions_is_called_rounded() -> None:
+    # Half of the repetitions have one reading of a clock of 1/64 s.
+    trials = [
+        trial(arm, prompt, block, decode_ms=15.625 * (first + number + number % 2 * block))
+        for number, prompt in enumerate(PROMPTS)
+        for block in range(2)
+        for arm, first in (("baseline", 30), ("spec", 20))
+    ]
+
+    assert "rounded-times" in raised(campaign(trials, prompts=PROMPTS))
+
+
 def test_the_flags_spare_honest_files_and_find_their_cheats() -> None:
     spared = [row for world in HONEST_WORLDS for row in honest(world, 3)]
     found = cheated("times of the arms / 1.6", 3)

@@ -42,11 +42,27 @@ def _layers(count: int | None) -> Submission:
     return replace(other, target=replace(other.target, layers=count, sha256="ee" * 32))
 
 
+def answers(*, equal: int, rounds: float = 1.0) -> Submission:
+    """A submission of somebody else with so many of 24 answers of the others, in other rounds."""
+    other = sample(seed=62, contributor="zoe")
+    same = {prompt.id for prompt in other.suite.prompts[:equal]}
+    trials = (
+        replace(
+            each,
+            output_sha256=each.output_sha256 if each.prompt in same else "ab" * 8,
+            rounds=round((each.rounds or 0) * rounds),
+        )
+        for each in other.trials
+    )
+    return replace(other, trials=tuple(trials))
+
+
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
     # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
     "far-from-peers": _step(10.0),
     "another-model": _layers(33),
+    "unlike-peers": answers(equal=0),
 }
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
@@ -54,4 +70,5 @@ QUIET: dict[str, Submission] = {
     # 1.4 times as fast is no reason to doubt.
     "far-from-peers": _step(14.3),
     "another-model": _layers(None),
+    "unlike-peers": answers(equal=1),
 }

@@ -13,7 +13,7 @@ from pipeline.collection.plausibility.peers import PeerSpeeds, distance
 from schemas import contract
 from schemas.codec import content_digest
 from schemas.submission import Submission
-from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, copied, scaled
+from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, answers, copied, scaled
 from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
 
@@ -114,6 +114,41 @@ def test_the_first_results_of_the_project_raise_nothing() -> None:
     assert set(flags_within(Corpus.of([s for s in submissions if isinstance(s, Submission)]))) == {
         ()
     }
+
+
+@pytest.mark.parametrize(
+    ("equal", "rounds", "flagged"),
+    [
+        # 40 tokens in 8 rounds, or 20, 14 and 10: with equal answers a tenth is enough.
+        (24, 0.8, True),
+        (24, 0.97, False),
+        (6, 0.8, True),
+        (5, 0.8, False),
+        (5, 0.7, True),
+    ],
+)
+def test_equal_answers_take_equal_rounds(equal: int, rounds: float, *, flagged: bool) -> None:
+    assert ("unlike-peers" in names(answers(equal=equal, rounds=rounds))) == flagged
+
+
+def test_other_weights_or_settings_are_not_compared() -> None:
+    made = answers(equal=0)
+    target = replace(made.target, sha256="ef" * 32)
+    settings = replace(made.settings, max_output_tokens=64)
+
+    assert "unlike-peers" not in names(replace(made, target=target))
+    assert "unlike-peers" not in names(replace(made, settings=settings))
+
+
+def test_in_a_build_one_forger_doubts_nobody() -> None:
+    honest = HONEST[0]
+    flags = [
+        list(flags_within(Corpus.of((honest, answers(equal=0)), known)))
+        for known in (frozenset[str](), frozenset({honest.contributor or ""}))
+    ]
+
+    severities = [[[flag.severity for flag in own] for own in found] for found in flags]
+    assert severities == [[["caution"], ["caution"]], [[], ["serious"]]]
 
 
 def test_an_empty_corpus_raises_nothing() -> None:

@@ -15,6 +15,7 @@ CORPUS_FLAGS: dict[str, Check] = {
     "copied-times": checks.copied_times,
     "far-from-peers": checks.far_from_peers,
     "another-model": checks.another_model,
+    "unlike-peers": checks.unlike_peers,
 }
 
 

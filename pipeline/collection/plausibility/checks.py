@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,13 @@ from estimates.flags.catalogue import Observation, bounds
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import ANONYMOUS, SHAPE, CorpusComparison
 from pipeline.collection.plausibility.fingerprint import MarkIndex
+from pipeline.collection.plausibility.outputs import Agreement, agreement
 from schemas.vocabulary.flags import Severity
 
 COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
+UNLIKE = bounds("unlike-peers")
+MOST_PEERS = 40  # accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
@@ -131,3 +135,40 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
         other=other_entry.name,
         others=getattr(there, fact),
     )
+
+
+def unlike_peers(candidate: CorpusComparison) -> Observation | None:
+    """Others got other answers or numbers of rounds from the same weights, prompts and settings."""
+    own, corpus = candidate.own, candidate.corpus
+    alike, seen = set[str](), dict[int, Observation]()
+    differing = dict[str, int]()
+    for run, place in own.runs():
+        for account, (position, other) in islice(corpus.runs.get(run, {}).items(), MOST_PEERS):
+            there = corpus.entries[position]
+            found = agreement(own.outputs, place, there.outputs, other)
+            if found is None or not candidate.is_apart(position) or not own.same_weights(there):
+                continue
+            case = _unlike(found)
+            if case is None:
+                alike.add(account)
+            else:
+                differing.setdefault(account, position)
+                seen.setdefault(
+                    position, Observation(case=case, other=there.name, **found._asdict())
+                )
+    outvoted = candidate.outvoted(alike - differing.keys(), differing)
+    if outvoted is None:
+        return None
+    observation = seen[outvoted[1]]
+    observation.severity = outvoted[0]
+    return observation
+
+
+def _unlike(found: Agreement) -> str | None:
+    """In what two arms that should write the same differ; `None` if they do not."""
+    enough = UNLIKE["fewest"]
+    if found.equal >= enough and found.factor_equal > 1 + UNLIKE["apart"]:
+        return "rounds"
+    if found.prompts < enough or (found.equal and found.factor_all <= 1 + UNLIKE["apart_of_all"]):
+        return None
+    return "rounds" if found.equal else "answers"

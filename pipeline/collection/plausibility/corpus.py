@@ -1,6 +1,6 @@
 """The submissions that a new one is compared with, and the indices that make it quick."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
@@ -8,6 +8,7 @@ from typing import Self, TypeAlias
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
+from pipeline.collection.plausibility.outputs import Outputs, outputs_of
 from pipeline.collection.plausibility.supersedes import SupersedeChains
 from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
@@ -34,6 +35,7 @@ class CorpusEntry:
     identity: Identity
     fingerprint: TimingFingerprint
     speed: peers.BaselineSpeed | None
+    outputs: Outputs
     digest: str | None = None
 
     @classmethod
@@ -44,6 +46,7 @@ class CorpusEntry:
             identity=named,
             fingerprint=TimingFingerprint.of(submission),
             speed=peers.BaselineSpeed.of(submission, named, account_of(submission.contributor)),
+            outputs=outputs_of(submission),
         )
 
     @property
@@ -54,6 +57,23 @@ class CorpusEntry:
     def shape(self) -> Shape:
         """How the target is built, which its quantisation does not change."""
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
+
+    def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        """What decides what each arm writes, as far as names tell it, and the place of the arm."""
+        named, own = self.identity, self.submission
+        target = named.target, named.quantisation, named.conditions, named.engine_label
+        limit = own.settings.max_output_tokens
+        for place, arm in enumerate(named.settings):
+            yield (*map(str, (*target, limit)), arm.setting), place
+
+    def same_weights(self, other: Self) -> bool:
+        """Whether no digest tells the weights of two submissions apart that have the same names."""
+        here, there = (
+            {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
+            for of in (self.submission, other.submission)
+        )
+        pairs = ((here[each], there[each]) for each in here.keys() & there.keys())
+        return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
     @property
     def name(self) -> str:
@@ -91,6 +111,15 @@ class Corpus:
         for position, each in enumerate(self.entries):
             accounts = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
             accounts.setdefault(each.account, position)
+        return found
+
+    @cached_property
+    def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
+        """By what decides an answer: each account's first result, with the place of its arm."""
+        found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
+        for position, each in enumerate(self.entries):
+            for run, place in each.runs():
+                found.setdefault(run, {}).setdefault(each.account, (position, place))
         return found
 
     @cached_property

@@ -1,0 +1,79 @@
+"""What each arm of a submission wrote on each prompt, and in how many rounds.
+
+Greedy answers and counters are facts of weights and prompt, not of the machine: results of several
+machines and builds agree in nearly all of them.
+"""
+
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimates.trial_times import rounds
+from schemas.submission import Submission
+
+# Columns: the arm by its place, the rendered prompt, the answer, its tokens and its rounds.
+Outputs = NDArray[np.uint32]
+_COLUMNS = 5
+
+
+class Agreement(NamedTuple):
+    """How many prompts two arms share, and how many equal answers.
+
+    The factors are those by which tokens per round differ, on the equal answers and on all.
+    """
+
+    prompts: int
+    equal: int
+    factor_equal: float
+    factor_all: float
+
+
+def outputs_of(submission: Submission) -> Outputs:
+    """One row for each arm and prompt of a greedy campaign, over its blocks."""
+    return np.array(list(_rows(submission)), np.uint32).reshape(-1, _COLUMNS)
+
+
+def _rows(submission: Submission) -> Iterator[tuple[int, ...]]:
+    rendered = {each.id: each.rendered_sha256 for each in submission.suite.prompts}
+    places = {
+        arm.id: place
+        for place, arm in enumerate(submission.arms)
+        if submission.settings.sampling == "greedy" and (arm.concurrency or 1) == 1
+    }
+    found: dict[tuple[int, str], list[int]] = {}
+    for trial in submission.trials:
+        prompt, answer = rendered.get(trial.prompt), trial.output_sha256
+        if trial.arm in places and prompt and answer:
+            row = found.setdefault((places[trial.arm], prompt), [zlib.crc32(answer.encode()), 0, 0])
+            row[1] += (trial.output_tokens or 1) - 1
+            row[2] += rounds(trial) or 0
+    for (place, prompt), row in found.items():
+        yield place, zlib.crc32(prompt.encode()), *row
+
+
+def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreement | None:
+    """What two arms share; `None` where they have no prompt in common."""
+    own, others = own.reshape(-1, _COLUMNS), others.reshape(-1, _COLUMNS)
+    mine, theirs = own[own[:, 0] == place], others[others[:, 0] == other]
+    _, here, there = np.intersect1d(mine[:, 1], theirs[:, 1], return_indices=True)
+    if not len(here):
+        return None
+    mine, theirs = mine[here], theirs[there]
+    same = mine[:, 2] == theirs[:, 2]
+    return Agreement(
+        len(here), int(same.sum()), _factor(mine[same], theirs[same]), _factor(mine, theirs)
+    )
+
+
+def _factor(mine: Outputs, theirs: Outputs) -> float:
+    """By what factor tokens per round differ; 1 where rounds were not counted."""
+    tokens, rounds_, their_tokens, their_rounds = (
+        float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
+    )
+    if not (tokens and rounds_ and their_tokens and their_rounds):
+        return 1.0
+    ratio = tokens / rounds_ / (their_tokens / their_rounds)
+    return max(ratio, 1 / ratio)
