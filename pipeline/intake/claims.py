@@ -3,7 +3,7 @@
 What is on the base came first, whatever date a file states.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from schemas.vocabulary import model_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
+class Outline:
     """What is looked at of a result on the base: all are read each time, and are valid already."""
 
     target: Model
@@ -33,30 +33,42 @@ class _Result:
     contributor: str | None = None
 
 
-def claim_findings(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """Findings on new results, which are given by path, from all results on the base."""
-    if not new:
-        return
-    copies, outlines = _Copies(new), list[_Result]()
-    for name, there in _results(repository, base):
-        yield from copies.of(name, there)
-        outlines.append(replace(there, trials=()))
-    known = withdrawals(repository, base).known
-    for path, each in new.items():
-        yield from _renamed(path, each, names_of(_others(each, outlines), known))
+def claim_findings(
+    new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
+) -> Iterator[Finding]:
+    """Findings on new results, given by path, from those on the base, given by name.
+
+    Maintainers know the accounts in `known`.
+    """
+    copies, outlines = _Copies(new), list[Outline]()
+    for name, each in there:
+        yield from copies.of(name, each)
+        outlines.append(replace(each, trials=()))
+    for path, own in new.items():
+        yield from _renamed(path, own, names_of(_others(own, outlines), known))
     yield from _twins(new, outlines)
 
 
-def _results(repository: Path, base: str) -> Iterator[tuple[str, _Result]]:
+def base_claims(
+    repository: Path, base: str, new: Mapping[str, Submission]
+) -> Iterator[Finding]:
+    """The same from a revision of a repository. Raises `GitError` when git cannot answer."""
+    if new:
+        yield from claim_findings(
+            new, _outlines(repository, base), withdrawals(repository, base).known
+        )
+
+
+def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
     files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     for name, data in zip(files, git.contents(repository, list(files.values())), strict=True):
         try:
-            yield name, msgspec.json.decode(data, type=_Result)
+            yield name, msgspec.json.decode(data, type=Outline)
         except msgspec.DecodeError:
             continue  # the build says what is wrong with it
 
 
-def _others(own: Submission, there: Sequence[_Result]) -> list[_Result]:
+def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
     """The results of other accounts; whoever names nobody has none for certain."""
     account = account_of(own.contributor)
     return [
@@ -73,7 +85,7 @@ class _Copies:
         self._times = MarkIndex.of([each.times for each in self._marks])
         self._ratios = MarkIndex.of([each.ratios for each in self._marks])
 
-    def of(self, name: str, there: _Result) -> Iterator[Finding]:
+    def of(self, name: str, there: Outline) -> Iterator[Finding]:
         """The findings from one result on the base."""
         old, found = TimingFingerprint.of(there), set[int]()
         for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
@@ -91,7 +103,7 @@ class _Copies:
                 yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 
 
-def _models(of: Submission | _Result) -> Iterator[tuple[str, Model]]:
+def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
     yield "$.target", of.target
     yield from ((f"$.drafts[{at}]", each) for at, each in enumerate(of.drafts))
 
@@ -113,7 +125,7 @@ def _key(name: str, quantisation: str) -> tuple[str, str]:
     return slug(model_name(name), limit=None), slug(quantisation, limit=None)
 
 
-def _twins(new: Mapping[str, Submission], there: Sequence[_Result]) -> Iterator[Finding]:
+def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
     """Names that look like another one of the collection, or of the same pull request."""
     seen: dict[str, str] = {}
     for each in there:
@@ -127,7 +139,7 @@ def _twins(new: Mapping[str, Submission], there: Sequence[_Result]) -> Iterator[
                 yield Finding(file=path, path=place, message=message, rule="name-twin")
 
 
-def _names(of: Submission | _Result) -> Iterator[tuple[str, str]]:
+def _names(of: Submission | Outline) -> Iterator[tuple[str, str]]:
     for place, model in _models(of):
         yield f"{place}.name", model.name
         yield f"{place}.quantisation", model.quantisation

@@ -14,7 +14,7 @@ from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
 from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
-from pipeline.intake.claims import claim_findings
+from pipeline.intake.claims import base_claims
 from pipeline.intake.reference import Judged, compared
 from pipeline.intake.withdrawals import FOLDER, LIFECYCLE, is_new, withdrawal_findings
 from schemas import contract
@@ -246,7 +246,7 @@ def _examined(
     findings += twin_findings(submissions, there)
     findings += _superseding(repository, there, submissions, sent)
     findings += withdrawal_findings(repository, base, submissions, sent.contributor)
-    findings += claim_findings(repository, base, submissions)
+    findings += base_claims(repository, base, submissions)
     return tuple(findings), read
 
 

@@ -3,7 +3,8 @@
 -- `tokens_per_round` over the speedup, so that all of them divide.
 -- Only evidence that `decides` has a say in verdicts and figures; what is counted is counted over all.
 -- `confirmed`: contributors whom maintainers know, at least two of them, show the sign, so that
--- nobody confirms alone; a `lone` pool rests on one account that nobody knows.
+-- nobody confirms alone. `backing` is 0 where they know a voter, 1 where they know none of several, 2
+-- for one unknown account.
 -- `slower_request`: to more than half of the voters whole requests are clearly slower, as measured
 -- or as stated. A pool of one file claims nothing that the file does not. A cell whose engine builds
 -- differ by more than contributors do differs by build: the range of their medians is more than
@@ -152,7 +153,7 @@ judged as (
     end as verdict,
     coalesce(voted.votes, 0) as votes,
     coalesce(voted.known_votes, 0) as known_votes,
-    votes < 2 and known_votes = 0 as lone,
+    case when known_votes > 0 then 0 when votes > 1 then 1 else 2 end as backing,
     coalesce(slower_request, false) as slower_request,
     counted.* exclude (pool, never_drafted, too_few, with_verdict, member_verdict, uncertain),
     voted.baseline_tps,

@@ -25,7 +25,7 @@ arms as (
     whole_request_high as stated_request_high,
     verdict = 'slower-in-all' as slower_request,
     false as confirmed,
-    not known as lone,
+    if(known, 0, 2) as backing,
     1 as votes,
     counted and tier = 'imported' and concurrency = 1 and usual(conditions) as shown,
     * exclude (
@@ -51,7 +51,7 @@ faster as (
   join cell as plain using (device, target, quantisation, task, tier)
   where plain.concurrency = 1 and plain.conditions is null
     and plain.engine_label <> listed.engine_label and plain.baseline_tps > listed.tps
-    and (listed.lone or not plain.lone)
+    and plain.backing <= listed.backing
   group by listed.kind, listed.candidate
 )
 select
@@ -59,7 +59,8 @@ select
   device_label, device_kind, vram_gib, backend, engine_label, target, target_label, size_class,
   size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
   concurrency, conditions, suite_label, task, speedup, interval_low, interval_high, stated_request,
-  stated_request_low, stated_request_high, slower_request, verdict, doubt, confirmed, lone, votes, at_most,
+  stated_request_low, stated_request_high, slower_request, verdict, doubt, confirmed, backing, votes,
+  at_most,
   baseline_tps, tps, other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate,
   submissions, rigs, contributors
 from listed

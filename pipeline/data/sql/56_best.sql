@@ -2,8 +2,8 @@
 -- `scope` what it picks among, and `choices` how many settings were looked at, which run from
 -- `least` to `most`. The bounds towards 1 and the verdict allow for the choice
 -- (`estimates.best_of_several`): of a clear gain, pages print the lower bound.
--- What one account says that nobody knows (`lone`) is picked where there is nothing else, and no
--- choice beside what others say.
+-- What nobody says whom maintainers know is picked where there is nothing else, and is no choice
+-- beside what others say (`backing`); of those, a confirmed gain comes first.
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is
 -- `recommended` unless it hurts or a whole request with it is clearly slower; one that another
 -- engine beats without speculation is picked last. Tiers have claims of their own;
@@ -15,7 +15,7 @@ with offered as (
   select
     rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target,
     quantisation, method, depth, task, speedup, interval_low, interval_high, stated_request,
-    stated_request_low, stated_request_high, slower_request, verdict, confirmed, lone, other_tps,
+    stated_request_low, stated_request_high, slower_request, verdict, confirmed, backing, other_tps,
     kind = 'cell' or (own_tasks and shown) as drawn,
     drawn and suite_version(suite_label) = max(suite_version(suite_label)) over pair as newest,
     if(
@@ -23,8 +23,8 @@ with offered as (
     ) as views
   from candidate
   window
-    pair as (partition by tier, device, target, lone),
-    pair_and_method as (partition by tier, device, target, method, lone)
+    pair as (partition by tier, device, target, backing),
+    pair_and_method as (partition by tier, device, target, method, backing)
 ),
 placed as (
   select
@@ -63,9 +63,11 @@ placed as (
 ),
 -- A window instead of this join takes twenty times as long.
 counted as (
-  select place, scope, tier, lone, count(*) as choices, min(speedup) as least, max(speedup) as most
+  select
+    place, scope, tier, backing,
+    count(*) as choices, min(speedup) as least, max(speedup) as most
   from placed
-  group by place, scope, tier, lone
+  group by place, scope, tier, backing
 ),
 bounded as (
   select
@@ -80,7 +82,7 @@ bounded as (
     least,
     most
   from placed
-  join counted using (place, scope, tier, lone)
+  join counted using (place, scope, tier, backing)
   asof join choice_factor on counted.choices <= choice_factor.choices
 ),
 judged as (
@@ -102,8 +104,8 @@ chosen as (
   qualify row_number() over (
     partition by place, scope, tier
     order by
-      lone, verdict = 'helps' desc, recommended desc, other_tps is null desc, has_verdict(verdict) desc,
-      interval_low desc nulls last, speedup desc, candidate, task
+      backing, confirmed desc, verdict = 'helps' desc, recommended desc, other_tps is null desc,
+      has_verdict(verdict) desc, interval_low desc nulls last, speedup desc, candidate, task
   ) = 1
 )
 select
@@ -111,7 +113,7 @@ select
   chosen.scope,
   chosen.tier,
   row_number() over (
-    partition by chosen.place, chosen.scope order by chosen.lone, chosen.tier = 'measured' desc
+    partition by chosen.place, chosen.scope order by chosen.backing, chosen.tier = 'measured' desc
   ) as tier_order,
   chosen.choices,
   chosen.least,

@@ -4,7 +4,7 @@
 -- a figure out of the usual rows: several requests at once, a long prompt, or answers too short to
 -- speak of. `lesser` ones have doubts or a model partly in main memory. What is not `newest` was
 -- measured with an older version of the suite.
--- Measured and imported figures are those that decide, and `lone` as in `pool`.
+-- Measured and imported figures are those that decide, and `backing` as in `pool`.
 -- `candidate` is what a measured or imported figure is called in the table `best`.
 create table strip_figure as
 with own as (
@@ -12,7 +12,7 @@ with own as (
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
     false as lesser, null as condition, coalesce(lower(contributor), 'anonymous') as person,
-    pool_member.speedup, pool_member.baseline_tps, conditions as cache, lone
+    pool_member.speedup, pool_member.baseline_tps, conditions as cache, backing
   from pool_member
   join pool using (pool)
   where concurrency = 1
@@ -24,7 +24,7 @@ with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps,
-    conditions, lone
+    conditions, backing
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -41,7 +41,7 @@ printed as (
       when max_output_tokens < 32 then 'limited'
     end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
-    speedup, rate.baseline_tps, null as cache, false as lone
+    speedup, rate.baseline_tps, null as cache, 0 as backing
   from published_rate as rate
   join published_row using (source, row_id)
   join source on source.source = rate.source
@@ -60,8 +60,8 @@ seen as (
     ) as view
   from listed
   window
-    pair as (partition by tier, device, target, lone),
-    pair_and_method as (partition by tier, device, target, method, condition, lone)
+    pair as (partition by tier, device, target, backing),
+    pair_and_method as (partition by tier, device, target, method, condition, backing)
 )
 select
   row_number() over (

@@ -8,7 +8,7 @@
 -- that can be compared. `baseline_tps` is the median over the same people of what they had without.
 -- Runs that differ in more than speculation (`confounded`) count only where there are no others; of
 -- the rest, so do `lesser` ones.
--- A `lone` strip comes after published ones.
+-- One of nobody whom maintainers know (`backing`) comes after published ones.
 -- `dots` are the figures of the drawn setting, `other_dots` those of other settings and tiers: what
 -- a wrong choice costs.
 create table strip as
@@ -30,7 +30,7 @@ group_method as (
     select target, method, position, count(distinct person) as people
     from strip_figure
     join vocabulary_method on vocabulary_method.id = method
-    where view = 'all' and condition is null and not lone
+    where view = 'all' and condition is null and backing = 0
     group by target, method, position
   )
   group by target
@@ -179,7 +179,7 @@ own as (
     best.active_parameters, best.size_class, best.size_order, best.method, best.method_label,
     best.depth, best.draft_label, best.own_tasks, best.speedup, best.interval_low,
     best.interval_high, best.stated_request, best.verdict, best.doubt, best.mark, best.recommended,
-    best.choices, best.other_engine, best.other_tps, best.votes as people, best.lone,
+    best.choices, best.other_engine, best.other_tps, best.votes as people, best.backing,
     setup.submission, setup.engine_build as build, setup.measured_from::date::varchar as day
   from best
   left join explore on explore.cell = best.candidate
@@ -222,9 +222,9 @@ select
   split_part(described.strip_key, '|', 3) as task,
   rank() over (
     partition by described.strip_key, described.condition, described.selection
-    order by coalesce(lone, false), described.tier <> 'measured', described.tier = 'published'
+    order by coalesce(backing, 0), described.tier <> 'measured', described.tier = 'published'
   ) as tier_order,
-  described.* exclude (strip_key) replace (coalesce(lone, false) as lone),
+  described.* exclude (strip_key) replace (coalesce(backing, 0) as backing),
   facts.* exclude (strip_key, condition, selection, tier, nearest),
   coalesce(other_dots, []) as other_dots
 from described

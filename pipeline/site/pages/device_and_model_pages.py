@@ -62,8 +62,8 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
     typical = strips.typical(rows)
-    # What one unknown account measured does not come before what others have published.
-    shown["surest"] = tuple(row for row in shown["surest"] if not (row.lone and typical))
+    # What unknown accounts measured does not come before what others have published.
+    shown["surest"] = tuple(row for row in shown["surest"] if not (row.backing and typical))
     labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
     return {
         "title": plain_text(getattr(labelled, f"{kind}_label")),

@@ -75,8 +75,8 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest first, what rests on one unknown account last; an unclear verdict counts as 1."""
-    return sorted(rows, key=lambda row: (row.lone, -rank(row), row.device_label, row.target_label))
+    """The fastest first, those of unknown accounts last; an unclear verdict counts as 1."""
+    return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
 def rank(row: Row) -> float:
@@ -93,7 +93,7 @@ def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
         methods.values(),
         key=lambda own: (
             not _well_measured(own),
-            sum(row.lone for row in own) - len(own),
+            -sum(row.backing == 0 for row in own),
             own[0].method_label,
         ),
     )
@@ -117,7 +117,8 @@ def _room(sizes: Sequence[int]) -> list[int]:
 def _well_measured(rows: Iterable[Row]) -> bool:
     people = Counter[str]()
     for row in rows:
-        if row.tier == "measured" and not row.lone and (row.parameters or 0) >= LEAST_PARAMETERS:
+        counts = row.tier == "measured" and row.backing == 0
+        if counts and (row.parameters or 0) >= LEAST_PARAMETERS:
             people[row.target] += row.people
     return max(people.values(), default=0) >= ENOUGH_PEOPLE
 
@@ -137,14 +138,14 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 def best_known(rows: Iterable[Row]) -> list[Row]:
     """Common devices first, each with the model that most people tried on it, then their others.
 
-    Rows that rest on one unknown account come last.
+    Rows that rest on unknown accounts come last.
     """
 
     def tried(row: Row) -> tuple[int, int, int, str]:
         return -row.people, -row.figures, -(row.parameters or 0), row.target_label
 
     ordered = [
-        (row.lone, nth, -_common(row.device_label), tried(row), row.device_label, row)
+        (row.backing, nth, -_common(row.device_label), tried(row), row.device_label, row)
         for own in grouped(rows, lambda row: row.device).values()
         for nth, row in enumerate(sorted(own, key=tried))
     ]
@@ -159,9 +160,9 @@ def _common(device_label: str) -> int:
 def finding(rows: Sequence[Row], noun: str) -> str:
     """On how many rows it is faster and slower, and what is usual where they have one method.
 
-    This and `spread` leave out rows of one unknown account where there are others.
+    This and `spread` leave out rows of unknown accounts where there are others.
     """
-    rows = [row for row in rows if not row.lone] or rows
+    rows = [row for row in rows if row.backing == 0] or rows
     tones = Counter(map(direction, rows))
     counted = say.count(len(rows), noun)
     parts = [f"faster on {tones['gain']} of {counted}"]
@@ -174,7 +175,7 @@ def finding(rows: Sequence[Row], noun: str) -> str:
 
 def spread(rows: Sequence[Row]) -> str:
     """From where to where the figures of rows run."""
-    figures = [row.speedup for row in rows if not row.lone] or [row.speedup for row in rows]
+    figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
     if len(figures) == 1:
         return say.times(figures[0])
     return f"{say.times(min(figures))} to {say.times(max(figures))}"
@@ -292,7 +293,7 @@ def words(row: Row) -> tuple[str | None, ...]:
     weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None
     if row.verdict is not None:
         between = say.speedup(row.speedup, row.interval_low, row.interval_high)
-        people = f"{say.count(row.people, 'person')}{', unknown' if row.lone else ''}"
+        people = f"{say.count(row.people, 'person')}{', unknown' if row.backing else ''}"
         return between, VERDICTS[row.mark].word, people, named, *row.caches, row.tier
     several = row.people > 1
     return (

@@ -1,7 +1,7 @@
 -- One row is one speedup of one request at a time, as `answers` looks it up: of a measured or
 -- imported cell, which stands for all people in it, or the median of what one person published
 -- about a setting. Long prompts, several requests at once, answers too short to speak of and models
--- partly in main memory are left out, and what one unknown account measured where others published
+-- partly in main memory are left out, and what only unknown accounts measured where others published
 -- figures. `confounded`: runs that differ in more than speculation.
 with own as (
   select
@@ -13,9 +13,9 @@ with own as (
   from cell
   where concurrency = 1 and conditions is null and speedup is not null
     and verdict <> 'never-drafted' and not ends_with(target_label, ', thinking')
-    and not (lone and (device, target) in (select (device, target) from published_pair))
+    and not (backing > 0 and (device, target) in (select (device, target) from published_pair))
   qualify suite_version(suite_label)
-    = max(suite_version(suite_label)) over (partition by tier, device, target, lone)
+    = max(suite_version(suite_label)) over (partition by tier, device, target, backing)
 ),
 printed as (
   select

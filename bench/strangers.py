@@ -1,0 +1,266 @@
+"""What files of strangers change about results of others, in random worlds.
+
+`python -m bench.strangers` makes worlds of honest files, in each of which maintainers know somebody
+for every device and model, and adds files of new accounts: forged times, copies, other names,
+builds, dates, shapes, suites and drafts. It prints what was compared and how much of it changed:
+after one stranger's file that the gate accepts, after one that it refuses and somebody merges all
+the same, and after three. Cells of unknown accounts alone are counted apart: there, a new account
+has as much to say as another. Exit code 1 if the accepted file of one stranger changes a standing,
+name, verdict or headline of others, or three strangers change a confirmed sign.
+"""
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple, Self
+
+import msgspec
+
+from estimates.flags import in_order
+from estimates.identity import canonical_name
+from estimates.model import Summary
+from estimates.summary import summarize
+from estimates.verdicts import after_flags
+from pipeline.collection.plausibility import flags_within
+from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
+from pipeline.collection.weights import names_of
+from pipeline.data.load import AcceptedSubmission, load
+from pipeline.data.same_weights import renamed, renamed_text
+from pipeline.intake.claims import claim_findings
+from pipeline.site.pages import feeds, strips
+from pipeline.site.rows import read
+from schemas import contract
+from schemas.submission import Submission, Trial
+from tests.pipeline.tables import Tables, entry_on
+from tests.samples import SampleCosts, sample, sample_bytes
+
+PEOPLE = ("ada", "bob", "cyd", "dan", "fay", "gus")
+WIDE_B = "\N{FULLWIDTH LATIN CAPITAL LETTER B}"
+STRANGERS = ("eve", "mal", "zed")
+CARDS = {"NVIDIA GeForce RTX 4060": 8188, "NVIDIA GeForce RTX 4090": 24564}
+PARAMETERS = (7_000_000_000, 13_000_000_000)
+Attack = Callable[[Submission, Submission, random.Random], Submission]
+State = Mapping[tuple[str, ...], object]
+TIMES = ("decode_ms", "draft_ms", "verify_ms", "wall_ms", "prompt_ms")
+KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "unknown")
+
+
+def measured(rng: random.Random, person: str, card: str, parameters: int) -> Submission:
+    """What somebody measures on a card with a model; drafting gains, or costs, with the card."""
+    width_ms = rng.uniform(0.98, 1.02) * (2.0 if CARDS[card] > 9000 else 14.0)
+    return sample.__wrapped__(
+        seed=rng.randrange(2**31), gpu=card, vram_mib=CARDS[card], parameters=parameters,
+        tasks=("code", "math"), costs=SampleCosts(extra_width_ms=width_ms), contributor=person,
+        day=f"2026-11-{rng.randrange(1, 26):02}",
+    )  # fmt: skip
+
+
+def honest(rng: random.Random, known: Sequence[str]) -> list[Submission]:
+    """Files of a world: on each card and model of somebody known, and of up to three others."""
+    made = []
+    for card in CARDS:
+        for parameters in PARAMETERS[: rng.choice((1, 2))]:
+            others = [each for each in PEOPLE if each not in known]
+            people = {
+                *rng.sample(known, rng.choice((1, 2, 3))),
+                *rng.sample(others, rng.choice((0, 1))),
+            }
+            made += [measured(rng, person, card, parameters) for person in sorted(people)]
+    person = rng.choice([each for each in PEOPLE if each not in known])
+    made.append(measured(rng, person, "NVIDIA GeForce RTX 4060", 3_000_000_000))
+    return made
+
+
+def _scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
+    """Every time of the arms, and of the baseline, times a factor."""
+
+    def scaled(trial: Trial) -> Trial:
+        by = plain if trial.arm == "baseline" else arms
+        times = {name: by * getattr(trial, name) for name in TIMES if getattr(trial, name)}
+        medians = tuple(by * each for each in trial.round_ms_median or ())
+        return replace(trial, **times, round_ms_median=medians)
+
+    return replace(own, trials=tuple(map(scaled, own.trials)))
+
+
+def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
+    """The times of another file, times a factor."""
+    theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
+    trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
+    return _scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
+
+
+def _listing(own: Submission, other: Submission, _: random.Random) -> Submission:
+    """Drafts with the digest of another's target under another name."""
+    named = replace(other.target, name="Trash-7B" if "7B" in other.target.name else "Trash")
+    drafts = (replace(named, id=f"trash-{at}") for at in range(7))
+    return replace(own, drafts=(*own.drafts, *drafts))
+
+
+def _answering(own: Submission) -> Submission:
+    """Other answers to all prompts."""
+    said = (
+        replace(each, output_sha256=sha256(each.prompt.encode()).hexdigest()[:16])
+        for each in own.trials
+    )
+    return replace(own, trials=tuple(said))
+
+
+ATTACKS: Mapping[str, Attack] = {
+    "nothing forged": lambda own, _, __: own,
+    "arms faster": lambda own, _, rng: _scaled(own, arms=1 / rng.uniform(1.1, 2.5)),
+    "arms slower": lambda own, _, rng: _scaled(own, arms=rng.uniform(1.1, 4)),
+    "baseline slower": lambda own, _, rng: _scaled(own, plain=rng.uniform(1.1, 2)),
+    "another build": lambda own, _, rng: _scaled(
+        replace(own, engine=replace(own.engine, version="0.9.9")), arms=rng.uniform(0.4, 2)
+    ),
+    "a copy": lambda own, other, _: _retimed(own, other, 1.0),
+    "a copy times a factor": lambda own, other, rng: _retimed(own, other, rng.uniform(0.9, 1.1)),
+    "other layers": lambda own, _, __: replace(own, target=replace(own.target, layers=31)),
+    "other weights": lambda own, _, __: replace(own, target=replace(own.target, sha256="ef" * 32)),
+    "another name": lambda own, _, __: replace(own, target=replace(own.target, name="Best-7B")),
+    "another quantisation": lambda own, _, __: replace(
+        own, target=replace(own.target, quantisation="Q4_0")
+    ),
+    "drafts of that digest": _listing,
+    "other answers": lambda own, _, __: _answering(own),
+    "a newer suite": lambda own, _, __: replace(own, suite=replace(own.suite, version="9.0.0")),
+    "a look-alike": lambda own, _, __: replace(
+        own, target=replace(own.target, name=f"{own.target.name[:-1]}{WIDE_B}", sha256="ef" * 32)
+    ),
+    "another engine": lambda own, _, __: _scaled(
+        replace(own, engine=replace(own.engine, runner="openai", name="vLLM")), plain=0.5
+    ),
+    "an import": lambda own, _, __: replace(own, tier="imported"),
+}  # fmt: skip
+
+
+def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
+    """A stranger's file about what somebody else measured, and what was done to it."""
+    other = rng.choice(there)
+    card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
+    own = measured(rng, person, card, other.target.parameters or 0)
+    machine = replace(own.machine, ram_mib=rng.choice((16384, 32768, 65536)))
+    name = rng.choice([*ATTACKS])
+    made = ATTACKS[name](replace(own, machine=machine), other, rng)
+    dates = {"measured_from": f"{day}T09:00:00Z", "measured_until": f"{day}T10:00:00Z"}
+    return name, replace(made, contributor=rng.choice((person, person, None)), **dates)
+
+
+def refused(new: Submission, there: Sequence[Submission], known: Collection[str]) -> bool:
+    """Whether the gate refuses a file beside those that are there."""
+    if not isinstance(contract.read(sample_bytes(new)), Submission):
+        return True
+    listed = ((str(at), each) for at, each in enumerate(there))
+    return any(claim_findings({"new": new}, listed, known))
+
+
+class _Prepared(NamedTuple):
+    """What a file says by itself, computed once for a world."""
+
+    data: bytes
+    entry: CorpusEntry
+    summary: Summary
+
+    @classmethod
+    def of(cls, stated: Submission) -> Self:
+        return cls(sample_bytes(stated), CorpusEntry.of(stated), summarize(stated))
+
+
+def tables(files: Sequence[_Prepared], known: Collection[str]) -> Tables:
+    """The tables of the pipeline over these files, with names and flags that all of them give."""
+    names = names_of([each.entry.submission for each in files], known)
+    entries = tuple(renamed(each.entry, names) for each in files)
+    rows = []
+    flagged = flags_within(Corpus(entries, frozenset(known)))
+    for (data, stated, summary), entry, raised in zip(files, entries, flagged, strict=True):
+        flags = in_order((*summary.flags, *raised))
+        estimates = after_flags(summary.estimates, flags, entry.submission.arms)
+        name = canonical_name(stated.submission, data)
+        rows.append(
+            AcceptedSubmission(
+                submission=name.removesuffix(".json"),
+                file=name,
+                preview=False,
+                document=renamed_text(data.decode(), entry.submission),
+                identity=entry.identity,
+                summary=msgspec.json.encode(replace(summary, flags=flags, estimates=estimates)),
+            )
+        )
+    return Tables(load(rows, (), [entry_on(each) for each in known], optimised=False))
+
+
+def state(of: Tables) -> State:
+    """What is said of each result, cell and place, by kind and name."""
+    queries = {
+        "standing": "select submission, standing from standing",
+        "name": "select submission, target_label || ' ' || quantisation || device_label from setup",
+        "arm": "select submission || arm || task, verdict from evidence",
+        "sign": "select cell, verdict || mark from cell where backing = 0",
+        "confirmed": "select cell, verdict from cell where confirmed",
+        "unknown": "select cell, verdict from cell where backing > 0",
+        "headline": "select place || scope, candidate || verdict || interval_low from best"
+        " where backing = 0 and place in ('device', 'target', 'overall', 'device-task', 'strip')",
+    }
+    found = {
+        (kind, *map(str, key)): value
+        for kind, query in queries.items()
+        for *key, value in of.execute(query).fetchall()
+    }
+    badges = {("headline", each.path): each.data for each in feeds.badges(of)}  # type: ignore[arg-type]
+    rows = strips.ranked(strips.default_rows(read(of, "strip")))  # type: ignore[arg-type]
+    first = strips.strip(rows[0])
+    return found | badges | {("headline", "first row"): (first.figure, first.words, first.setting)}
+
+
+def changed(before: State, after: State) -> Counter[str]:
+    """How much of what was said of others is said no more, by kind."""
+    return Counter(key[0] for key, value in before.items() if after.get(key) != value)
+
+
+def worlds(count: int, first: int = 0) -> Iterator[tuple[str, str, State, Counter[str]]]:
+    """Of each world: who was added, what was forged, what was said before, and what changed."""
+    for seed in range(first, first + count):
+        rng = random.Random(seed)  # noqa: S311 - a simulation
+        known = tuple(sorted(rng.sample(PEOPLE, 4)))
+        there = honest(rng, known)
+        prepared = [*map(_Prepared.of, there)]
+        before = state(tables(prepared, known))
+        added = [forged(rng, there, person) for person in STRANGERS]
+        accepted = [not refused(new, there, known) for _, new in added]
+        new = [_Prepared.of(each) for _, each in added]
+        change = changed(before, state(tables([*prepared, new[0]], known)))
+        yield "one" if accepted[0] else "refused", added[0][0], before, change
+        let_in = [each for each, ok in zip(new, accepted, strict=True) if ok]
+        change = changed(before, state(tables([*prepared, *let_in], known)))
+        yield "three", "", before, change
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first world")
+    chosen = parser.parse_args(arguments)
+    made, compared, found, blamed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    for who, name, before, change in worlds(chosen.worlds, chosen.first):
+        made[who] += 1
+        compared.update(f"{who} {key[0]}" for key in before)
+        found.update({f"{who} {kind}": count for kind, count in change.items()})
+        blamed.update(f"{who} {name} {kind}" for kind in change if kind != "unknown")
+    for who in made:
+        sys.stdout.write(f"{who}: {made[who]} worlds\n")
+        for kind in KINDS:
+            key = f"{who} {kind}"
+            sys.stdout.write(f"  {kind:12}{found[key]:>8} of {compared[key]:>8} changed\n")
+    for name, count in sorted(blamed.items()):
+        sys.stdout.write(f"  {name}: in {count} worlds\n")
+    wrong = [found[f"one {kind}"] for kind in KINDS[:-1]]
+    return 1 if any(wrong) or found["three confirmed"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
