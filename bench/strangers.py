@@ -159,7 +159,7 @@ def refused(new: Submission, there: Sequence[Submission], known: Collection[str]
     return any(claim_findings({"new": new}, listed, known))
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
     """What a file says by itself, computed once for a world."""
 
     data: bytes
@@ -171,7 +171,7 @@ class _Prepared(NamedTuple):
         return cls(sample_bytes(stated), CorpusEntry.of(stated), summarize(stated))
 
 
-def tables(files: Sequence[_Prepared], known: Collection[str]) -> Tables:
+def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
     """The tables of the pipeline over these files, with names and flags that all of them give."""
     names = names_of([each.entry.submission for each in files], known)
     entries = tuple(renamed(each.entry, names) for each in files)
@@ -228,11 +228,11 @@ def worlds(count: int, first: int = 0) -> Iterator[tuple[str, str, State, Counte
         rng = random.Random(seed)  # noqa: S311 - a simulation
         known = tuple(sorted(rng.sample(PEOPLE, 4)))
         there = honest(rng, known)
-        prepared = [*map(_Prepared.of, there)]
+        prepared = [*map(Prepared.of, there)]
         before = state(tables(prepared, known))
         added = [forged(rng, there, person) for person in STRANGERS]
         accepted = [not refused(new, there, known) for _, new in added]
-        new = [_Prepared.of(each) for _, each in added]
+        new = [Prepared.of(each) for _, each in added]
         change = changed(before, state(tables([*prepared, new[0]], known)))
         yield "one" if accepted[0] else "refused", added[0][0], before, change
         let_in = [each for each, ok in zip(new, accepted, strict=True) if ok]

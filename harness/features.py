@@ -61,6 +61,9 @@ COMMANDS = {
         "harness.commands.show",
         "Print the report of a result file: verdict and speedup per arm and task, and why.",
     ),
+    "verify": Feature(
+        "harness.verify.command", "Repeat two prompts of a result where its weights are."
+    ),
     "submit": Feature(
         "harness.submit.command",
         "Check a result, copy it to results/community/ and open a pull request with gh.",

@@ -1,0 +1,1 @@
+"""Feature: a result verified on a machine that has its weights."""

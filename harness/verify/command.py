@@ -1,0 +1,67 @@
+"""`draftmap verify`: whether a result's answers and counters are those of its weights."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.command_options import offers_fields
+from harness.errors import NO, NOT_MEASURED, BadInputError
+from harness.files import result_bytes
+from harness.verify.options import VerifyOptions
+from harness.verify.verification import repeat, require_same_weights, verdict
+from schemas.codec import encode
+from schemas.contract import read
+from schemas.submission import Submission
+from schemas.vocabulary import RUNNERS
+
+_WORDS = {
+    "agrees": "Agrees: answers and rounds are those of these weights.",
+    "differs": "Differs: answers or rounds are not those of these weights.",
+    "not-comparable": "Not comparable: this engine renders the prompts differently.",
+}
+_CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}
+
+
+@console.reports_errors
+@offers_fields
+def verify(
+    file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
+    options: VerifyOptions,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Greedy answers and numbers of rounds are facts of weights and prompt, on any machine.
+
+    Two prompts that nobody can know beforehand are repeated with each arm. Exit code 0 means that
+    they agree, 1 that they differ, 3 that they could not be compared. Single answers may part on
+    another machine, at near-ties; times are not compared.
+
+    - `python -m harness verify RESULT.json`
+
+    - `python -m harness verify RESULT.json --target big.gguf --draft small.gguf`
+    """
+    submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
+    if not isinstance(submission, Submission):
+        message = f"{submission[0].line()}; `python -m harness validate` lists all"
+        raise BadInputError(message)
+    asked = options.campaign_options(submission)
+    runner = options.runner or submission.engine.runner
+    own = runner if runner in RUNNERS else None
+    (engine, *_) = replace(options, runner=own).engines(asked)
+    campaign = engine.campaign(asked, fetch=True)
+    require_same_weights(submission, campaign)
+    found = []
+    for each in repeat(submission, campaign, engine.adapter().open, console.say):
+        found.append(each)
+        if not json:
+            console.print_lines([f"{each.arm} on {each.prompt}: {each.line}"])
+    said = verdict(found)
+    if json:
+        console.print_json({"verdict": said, "repeated": encode(found)})
+    else:
+        console.print_lines([_WORDS[said]])
+    raise typer.Exit(_CODES[said])

@@ -1,0 +1,97 @@
+"""What `draftmap verify` takes from its user, and what it takes from the file."""
+
+from dataclasses import dataclass, fields
+from random import SystemRandom
+
+from msgspec import structs
+
+from harness.campaign import suite as suites
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.options import comma_separated, option
+from harness.run.chosen_engine import EngineOptions
+from schemas.axes import Axes
+from schemas.submission import Model, Submission
+from schemas.vocabulary import WEIGHTS
+
+PROMPTS = 2
+# Words for an engine are not repeated: they are those of whoever wrote the file.
+_AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions(EngineOptions):
+    """Where the weights are, and what is repeated."""
+
+    target: str | None = option(
+        "The target's weights: a GGUF file or a name. Default: by the digest in the file.",
+        short="-m", metavar="MODEL", panel="Models", usual=True,
+    )  # fmt: skip
+    drafts: tuple[str, ...] = option(
+        "The weights of a draft; one for each in the file, in its order.",
+        name="draft", short="-md", metavar="DRAFT", panel="Models", default=(), usual=True,
+    )  # fmt: skip
+    prompts: tuple[str, ...] = option(
+        f"Ids of prompts to repeat. Default: {PROMPTS} at random.",
+        metavar="PROMPTS", parse=comma_separated, default=(), usual=True,
+    )  # fmt: skip
+
+    def campaign_options(self, submission: Submission) -> Options:
+        """What a run would need to repeat the result. Raises `BadInputError` if none can."""
+        settings = submission.settings
+        methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
+        _require_repeatable(submission, self.prompts)
+        return Options(
+            target=self.target or _weights(submission.target, "--target"),
+            drafts=self.drafts or tuple(_weights(each, "--draft") for each in submission.drafts),
+            methods=tuple(dict.fromkeys(structs.replace(each, draft=None) for each in methods)),
+            suite=_suite(submission),
+            prompts=self.prompts or _some([each.id for each in submission.suite.prompts]),
+            max_output_tokens=settings.max_output_tokens,
+            context_tokens=settings.context_tokens,
+            thinking=bool(settings.thinking),
+            blocks=1,
+            **{name: getattr(settings, name) for name in _AXES},
+        )
+
+
+def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> None:
+    ids = [each.id for each in submission.suite.prompts]
+    if unknown := [each for each in prompts if each not in ids]:
+        message = f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
+        raise BadInputError(message)
+    if submission.settings.sampling != "greedy":
+        message = "its answers were drawn at random, so that another run has others"
+    elif not any(each.output_sha256 for each in submission.trials):
+        message = "it states no digests of answers, as imported results and some servers do not"
+    elif submission.settings.context_depth_tokens is not None:
+        message = "its prompts were padded to a depth of context, which is not repeated"
+    else:
+        return
+    message = f"this result cannot be verified: {message}"
+    raise BadInputError(message)
+
+
+def _weights(model: Model, flag: str) -> str:
+    known = WEIGHTS.get(model.sha256 or "")
+    if known is None:
+        message = (
+            f"the weights of {model.name} {model.quantisation} have no name here; give {flag} the "
+            f"GGUF file (SHA-256 {model.sha256 or 'not stated'})"
+        )
+        raise BadInputError(message)
+    return known.preset
+
+
+def _suite(submission: Submission) -> str:
+    own = submission.suite
+    for name in suites.known_ids():
+        if suites.load(name).sha256 == own.sha256:
+            return name
+    message = f"the prompts of the suite {own.id} {own.version} are not in this version"
+    raise BadInputError(message)
+
+
+def _some(prompts: list[str]) -> tuple[str, ...]:
+    """Which ones nobody can know beforehand."""
+    return tuple(SystemRandom().sample(prompts, min(PROMPTS, len(prompts))))

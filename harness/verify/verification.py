@@ -1,0 +1,120 @@
+"""Repeat prompts of a result, and compare answers and counters: facts of weights and prompt."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from estimates.trial_times import rounds
+from harness.campaign.model import Campaign, PlannedTrial
+from harness.errors import BadInputError, MachineError
+from harness.run.record import trial_of
+from harness.runners.base import Failure, Runner, Session, TrialRequest
+from schemas.submission import Submission, Trial
+from schemas.vocabulary.flags import FLAGS
+
+# The flag of the collection that says how much results may differ.
+_APART = FLAGS["unlike-peers"].bounds["apart"]
+Verdict = Literal["agrees", "differs", "not-comparable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """One arm on one prompt: was the prompt rendered alike, is the answer the same, tokens a round.
+
+    `same_prompt` and `same_answer` are `None` where one side does not state the digest.
+    """
+
+    arm: str
+    prompt: str
+    same_prompt: bool | None
+    same_answer: bool | None
+    stated_tokens_per_round: float | None
+    own_tokens_per_round: float | None
+
+    @property
+    def line(self) -> str:
+        """The comparison in one line."""
+        if self.same_prompt is False:
+            return "the engine renders the prompt differently, so nothing can be compared"
+        answer = {True: "the same answer", False: "another answer", None: "no digest"}
+        own, stated = self.own_tokens_per_round, self.stated_tokens_per_round
+        words = f", {own:.2f} tokens a round for {stated:.2f}" if own and stated else ""
+        return answer[self.same_answer] + words
+
+
+def require_same_weights(submission: Submission, campaign: Campaign) -> None:
+    """Raise `BadInputError` where the weights here are not those of the result."""
+    here = [campaign.target.model, *(draft.model for draft in campaign.drafts)]
+    for own, stated in zip(here, (submission.target, *submission.drafts), strict=False):
+        if None not in (own.sha256, stated.sha256) and own.sha256 != stated.sha256:
+            message = (
+                f"{own.name} {own.quantisation} here has the SHA-256 {own.sha256}, the result "
+                f"{stated.sha256} for {stated.name} {stated.quantisation}; give that file"
+            )
+            raise BadInputError(message)
+
+
+def repeat(
+    submission: Submission, campaign: Campaign, runner: Runner, say: Callable[[str], None]
+) -> Iterator[Repeated]:
+    """Each arm of the result that this campaign has, on its prompts. Raises `HarnessError`."""
+    session = runner(campaign)
+    try:
+        for arm in campaign.arms:
+            stated = {each.prompt: each for each in submission.trials if each.arm == arm.id}
+            if not stated or arm.concurrency > 1:
+                continue
+            prepared = session.prepare(arm.id)
+            if isinstance(prepared, Failure):
+                message = f"{arm.id} did not start: {prepared.detail}"
+                raise MachineError(message)
+            for prompt in campaign.suite.prompts:
+                say(f"{arm.id}: {prompt.id}")
+                yield _repeated(submission, stated[prompt.id], session, campaign)
+    finally:
+        session.close()
+
+
+def _repeated(
+    submission: Submission, stated: Trial, session: Session, campaign: Campaign
+) -> Repeated:
+    limit = campaign.settings.max_output_tokens
+    request = TrialRequest(arm=stated.arm, prompt=stated.prompt, max_output_tokens=limit)
+    answer = session.generate(request)
+    if isinstance(answer, Failure):
+        message = f"{stated.arm} on {stated.prompt}: {answer.detail}"
+        raise MachineError(message)
+    planned = PlannedTrial(arm=stated.arm, prompt=stated.prompt, block=0, order=0)
+    own = trial_of(answer, planned, order=0)
+    rendered = {each.id: each.rendered_sha256 for each in submission.suite.prompts}
+    return Repeated(
+        arm=stated.arm,
+        prompt=stated.prompt,
+        same_prompt=_same(rendered[stated.prompt], answer.prompt_sha256),
+        same_answer=_same(stated.output_sha256, own.output_sha256),
+        stated_tokens_per_round=_tokens_per_round(stated),
+        own_tokens_per_round=_tokens_per_round(own),
+    )
+
+
+def _same(one: str | None, other: str | None) -> bool | None:
+    return None if one is None or other is None else one == other
+
+
+def _tokens_per_round(trial: Trial) -> float | None:
+    count = rounds(trial)
+    return ((trial.output_tokens or 1) - 1) / count if count else None
+
+
+def verdict(found: Sequence[Repeated]) -> Verdict:
+    """`differs` if not one answer is the same, or one takes other numbers of rounds.
+
+    Single answers may part at near-ties, which another machine decides otherwise.
+    """
+    compared = [each for each in found if each.same_answer is not None and each.same_prompt]
+    same = [each for each in compared if each.same_answer]
+    if not compared:
+        return "not-comparable"
+    pairs = [(each.stated_tokens_per_round, each.own_tokens_per_round) for each in same]
+    apart = any(a and b and max(a / b, b / a) > 1 + _APART for a, b in pairs)
+    return "differs" if apart or not same else "agrees"

@@ -1,0 +1,32 @@
+"""Files of strangers in random worlds change nothing that is said of others."""
+
+import random
+from dataclasses import replace
+
+from bench import strangers
+
+
+def test_strangers_change_nothing_in_a_few_worlds() -> None:
+    found = list(strangers.worlds(2, first=0))
+
+    assert any(key[0] == "confirmed" for _, _, before, _ in found for key in before)
+    assert [who for who, *_ in found][1::2] == ["three", "three"]
+    for _, _, before, change in found:
+        assert {key[0] for key in before} >= {"standing", "name", "arm", "sign", "headline"}
+        assert {*change} <= {"unknown"}
+
+
+def test_where_nobody_is_known_a_stranger_changes_what_is_said() -> None:
+    rng = random.Random(1)  # noqa: S311 - a simulation
+    there = [
+        strangers.measured(rng, person, "NVIDIA GeForce RTX 4090", 7_000_000_000)
+        for person in ("ada", "bob")
+    ]
+    slow = strangers.ATTACKS["arms slower"](there[0], there[1], rng)
+    slow = replace(slow, contributor="eve")
+    honest, strange = [*map(strangers.Prepared.of, there)], strangers.Prepared.of(slow)
+
+    for known, is_changed in ((("ada", "bob"), False), ((), True)):
+        before = strangers.state(strangers.tables(honest, known))
+        after = strangers.state(strangers.tables([*honest, strange], known))
+        assert bool(strangers.changed(before, after)) == is_changed
