@@ -75,23 +75,23 @@ def honest(rng: random.Random, known: Sequence[str]) -> list[Submission]:
     return made
 
 
-def _scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
+def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
     """Every time of the arms, and of the baseline, times a factor."""
 
-    def scaled(trial: Trial) -> Trial:
+    def one(trial: Trial) -> Trial:
         by = plain if trial.arm == "baseline" else arms
         times = {name: by * getattr(trial, name) for name in TIMES if getattr(trial, name)}
         medians = tuple(by * each for each in trial.round_ms_median or ())
         return replace(trial, **times, round_ms_median=medians)
 
-    return replace(own, trials=tuple(map(scaled, own.trials)))
+    return replace(own, trials=tuple(map(one, own.trials)))
 
 
 def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
     """The times of another file, times a factor."""
     theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
     trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
-    return _scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
+    return scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
 
 
 def _listing(own: Submission, other: Submission, _: random.Random) -> Submission:
@@ -112,10 +112,10 @@ def _answering(own: Submission) -> Submission:
 
 ATTACKS: Mapping[str, Attack] = {
     "nothing forged": lambda own, _, __: own,
-    "arms faster": lambda own, _, rng: _scaled(own, arms=1 / rng.uniform(1.1, 2.5)),
-    "arms slower": lambda own, _, rng: _scaled(own, arms=rng.uniform(1.1, 4)),
-    "baseline slower": lambda own, _, rng: _scaled(own, plain=rng.uniform(1.1, 2)),
-    "another build": lambda own, _, rng: _scaled(
+    "arms faster": lambda own, _, rng: scaled(own, arms=1 / rng.uniform(1.1, 2.5)),
+    "arms slower": lambda own, _, rng: scaled(own, arms=rng.uniform(1.1, 4)),
+    "baseline slower": lambda own, _, rng: scaled(own, plain=rng.uniform(1.1, 2)),
+    "another build": lambda own, _, rng: scaled(
         replace(own, engine=replace(own.engine, version="0.9.9")), arms=rng.uniform(0.4, 2)
     ),
     "a copy": lambda own, other, _: _retimed(own, other, 1.0),
@@ -132,7 +132,7 @@ ATTACKS: Mapping[str, Attack] = {
     "a look-alike": lambda own, _, __: replace(
         own, target=replace(own.target, name=f"{own.target.name[:-1]}{WIDE_B}", sha256="ef" * 32)
     ),
-    "another engine": lambda own, _, __: _scaled(
+    "another engine": lambda own, _, __: scaled(
         replace(own, engine=replace(own.engine, runner="openai", name="vLLM")), plain=0.5
     ),
     "an import": lambda own, _, __: replace(own, tier="imported"),

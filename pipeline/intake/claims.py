@@ -49,9 +49,7 @@ def claim_findings(
     yield from _twins(new, outlines)
 
 
-def base_claims(
-    repository: Path, base: str, new: Mapping[str, Submission]
-) -> Iterator[Finding]:
+def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
     """The same from a revision of a repository. Raises `GitError` when git cannot answer."""
     if new:
         yield from claim_findings(

@@ -52,6 +52,12 @@ def test_measured_rows_are_the_same_without_the_lower_tiers(
     assert found == {table: rows(measured_only, query) for table, query in own.items()}
 
 
+def test_every_grid_of_drafts_says_by_whom_it_is(
+    everything: duckdb.DuckDBPyConnection,
+) -> None:
+    assert rows(everything, "select distinct author is null from draft_grid") == [(False,)]
+
+
 def test_the_measured_lines_of_a_page_are_the_same_to_the_byte_without_the_lower_tiers(
     everything: duckdb.DuckDBPyConnection, measured_only: duckdb.DuckDBPyConnection
 ) -> None:

@@ -21,7 +21,10 @@ with listed as (
     pair.tps,
     pair.speedup,
     pair.speedup < 1 as loses,
-    coalesce(pair.contributor, source.author) as author,
+    coalesce(
+      pair.contributor, source.author, source.publisher,
+      'an author whom the source does not name'
+    ) as author,
     source.licence,
     pair.source,
     pair.row_id,
