@@ -3,8 +3,8 @@
 `python -m bench.strangers` makes worlds of honest files, in each of which maintainers know somebody
 for every device and model, and adds files of new accounts: forged times, copies, other names,
 builds, dates, shapes, suites and drafts. It prints what was compared and how much of it changed:
-after one stranger's file that the gate accepts, after one that it refuses and somebody merges all
-the same, and after three. Cells of unknown accounts alone are counted apart: there, a new account
+after one stranger's file that the gate accepts, after one that it refuses and that somebody merges
+all the same, and after three. Cells of unknown accounts alone are counted apart: there, a new account
 has as much to say as another. Exit code 1 if the accepted file of one stranger changes a standing,
 name, verdict or headline of others, or three strangers change a confirmed sign.
 """
@@ -223,21 +223,29 @@ def changed(before: State, after: State) -> Counter[str]:
 
 
 def worlds(count: int, first: int = 0) -> Iterator[tuple[str, str, State, Counter[str]]]:
-    """Of each world: who was added, what was forged, what was said before, and what changed."""
+    """Of each world: who was added, what was forged, what was said before, and what changed.
+
+    What the gate refuses changes nothing; in every fourth world it is added all the same, and so
+    are the accepted files of three strangers.
+    """
     for seed in range(first, first + count):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         known = tuple(sorted(rng.sample(PEOPLE, 4)))
         there = honest(rng, known)
-        prepared = [*map(Prepared.of, there)]
-        before = state(tables(prepared, known))
         added = [forged(rng, there, person) for person in STRANGERS]
         accepted = [not refused(new, there, known) for _, new in added]
-        new = [Prepared.of(each) for _, each in added]
-        change = changed(before, state(tables([*prepared, new[0]], known)))
-        yield "one" if accepted[0] else "refused", added[0][0], before, change
-        let_in = [each for each, ok in zip(new, accepted, strict=True) if ok]
-        change = changed(before, state(tables([*prepared, *let_in], known)))
-        yield "three", "", before, change
+        if not accepted[0] and seed % 4:
+            yield "refused", added[0][0], {}, Counter()
+            continue
+        prepared = [*map(Prepared.of, there)]
+        before = state(tables(prepared, known))
+        one = Prepared.of(added[0][1])
+        change = changed(before, state(tables([*prepared, one], known)))
+        yield "accepted" if accepted[0] else "merged", added[0][0], before, change
+        if seed % 4 == 0:
+            new = [Prepared.of(each) for (_, each), ok in zip(added, accepted, strict=True) if ok]
+            change = changed(before, state(tables([*prepared, *new], known)))
+            yield "three", "", before, change
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -258,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"  {kind:12}{found[key]:>8} of {compared[key]:>8} changed\n")
     for name, count in sorted(blamed.items()):
         sys.stdout.write(f"  {name}: in {count} worlds\n")
-    wrong = [found[f"one {kind}"] for kind in KINDS[:-1]]
+    wrong = [found[f"accepted {kind}"] for kind in KINDS[:-1]]
     return 1 if any(wrong) or found["three confirmed"] else 0
 
 
