@@ -4,7 +4,7 @@
 for every device and model, and adds files of new accounts: forged times, copies, other names,
 builds, dates, shapes, suites and drafts. It prints what was compared and how much of it changed:
 after one stranger's file that the gate accepts, after one that it refuses and that somebody merges
-all the same, and after three. Cells of unknown accounts alone are counted apart: there, a new account
+all the same, and after three. Cells of unknown accounts alone are counted apart: there, a new one
 has as much to say as another. Exit code 1 if the accepted file of one stranger changes a standing,
 name, verdict or headline of others, or three strangers change a confirmed sign.
 """
