@@ -50,7 +50,7 @@ def open_database(
         kept = cache if cache and cache.folder else Cache(Path(folder))
         entries, files = _read(kept, discover(results, extra), jobs)
         known = known_contributors((each.source.path.name, each.text) for each in files.lifecycle)
-        names = names_of([file.submission for file in files.submissions], known)
+        names = names_of([entries[each].submission for each in _counting(files)], known)
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
         flags = _corpus_flags(entries, files, known)
         connection = load(
@@ -134,6 +134,13 @@ def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
     """The flags from the others that count; a correction and its original are no copies."""
+    counting = _counting(files)
+    raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
+    return dict(zip(counting, raised, strict=True))
+
+
+def _counting(files: validate.Validated) -> list[Source]:
+    """The submissions that no other one replaces and no entry ends."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         file.submission.supersedes
@@ -141,7 +148,7 @@ def _corpus_flags(
         if file.source.place == "corpus" and file.submission.supersedes
     }
     banned = ended_contributors((entry.source.path.name, entry.text) for entry in files.lifecycle)
-    counting = [
+    return [
         file.source
         for file in files.submissions
         if file.source.place == "preview"
@@ -150,8 +157,6 @@ def _corpus_flags(
             and (file.submission.contributor or "").lower() not in banned
         )
     ]
-    raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
-    return dict(zip(counting, raised, strict=True))
 
 
 def _sources(path: Path) -> str | None:

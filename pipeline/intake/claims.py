@@ -51,10 +51,15 @@ def claim_findings(
 
 def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
     """The same from a revision of a repository. Raises `GitError` when git cannot answer."""
-    if new:
-        yield from claim_findings(
-            new, _outlines(repository, base), withdrawals(repository, base).known
-        )
+    if not new:
+        return
+    ended = withdrawals(repository, base)
+    counting = (
+        (name, each)
+        for name, each in _outlines(repository, base)
+        if name not in ended.results and account_of(each.contributor) not in ended.contributors
+    )
+    yield from claim_findings(new, counting, ended.known)
 
 
 def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:

@@ -14,6 +14,8 @@ _NO_WHITE_SPACE = "\u000b\u00a0\u2028\ufeff"
 _FAR_APART = b'{"a":1,' + b",".join(b'"k%d":0' % n for n in range(9999)) + b',"a":2}'
 
 ACCEPTED: dict[str, bytes] = {
+    "a no-break space": (U('["\u00a0"]'), "characters"),
+    "a variation selector": (U('["a\ufe0f"]'), "characters"),
     "an empty key": b'{"":0}',
     "white space of all four sorts": b" \t\r\n[ \t\r\n1 \t\r\n, 2 ]\r\n",
     "keys that differ in case": b'{"a":1,"A":2}',
@@ -23,7 +25,6 @@ ACCEPTED: dict[str, bytes] = {
     "a pair of surrogates": rb'["\ud83d\ude00"]',
     "text beyond the basic plane": U('["\U0001f600"]'),
     "composed letters": U('["\u00e9\u00fc\u00df"]'),
-    "a no-break space": U('["\u00a0"]'),
     "brackets in a text": b'["]}[{,:"]',
     "a comment inside of a text": b'["/* no */ // no"]',
     "twelve levels": b"[" * 12 + b"]" * 12,

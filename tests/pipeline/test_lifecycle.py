@@ -12,7 +12,7 @@ from pipeline.errors import RejectedError
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
 from schemas.submission import Submission
-from tests.pipeline.tables import one, put, rows
+from tests.pipeline.tables import decide_on, one, put, rows
 from tests.samples import sample
 
 OLD = sample(tasks=("code",), prompts_per_task=2, blocks=1)
@@ -57,6 +57,7 @@ def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
     first = put(tmp_path, honest)
     late = {"measured_from": "2026-11-21T11:00:00Z", "measured_until": "2026-11-21T12:00:00Z"}
     stolen = put(tmp_path, replace(honest, contributor="eve", **late))  # type: ignore[arg-type]
+    decide_on(tmp_path, honest.contributor or "")
 
     database = open_database(tmp_path)
 

@@ -1,15 +1,15 @@
 -- One row is one pool of comparable evidence: the median over votes, with its intervals and
 -- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
 -- `tokens_per_round` over the speedup, so that all of them divide.
--- Only evidence that `decides` has a say in verdicts and figures; what is counted is counted over all.
--- `confirmed`: contributors whom maintainers know, at least two of them, show the sign, so that
--- nobody confirms alone. `backing` is 0 where they know a voter, 1 where they know none of several, 2
--- for one unknown account.
+-- Only evidence that `decides` has a say in verdicts and figures; counts are over all evidence.
+-- `confirmed`: at least two contributors whom maintainers know show the sign, so that nobody
+-- confirms alone. `backing` is 0 where they know a voter, 1 where they know none of several, 2 for
+-- one unknown account.
 -- `slower_request`: to more than half of the voters whole requests are clearly slower, as measured
--- or as stated. A pool of one file claims nothing that the file does not. A cell whose engine builds
--- differ by more than contributors do differs by build: the range of their medians is more than
--- twice the spread times the root of their number. Two known voters have run each build, or more
--- than half of the voters see it in files of their own: of known ones, of those with several builds.
+-- or as stated. A pool of one file claims nothing that the file does not. A cell whose engine
+-- builds differ by more than contributors do differs by build: the range of their medians is more
+-- than twice the spread times the root of their number. Two known voters have run each build, or
+-- more than half of the voters see it in files of their own: of known ones, of those with several.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
 -- contributors that all cells show; order = order statistics of the median (8 or more);

@@ -59,8 +59,8 @@ select
   device_label, device_kind, vram_gib, backend, engine_label, target, target_label, size_class,
   size_order, parameters, active_parameters, quantisation, method, method_label, depth, draft_label,
   concurrency, conditions, suite_label, task, speedup, interval_low, interval_high, stated_request,
-  stated_request_low, stated_request_high, slower_request, verdict, doubt, confirmed, backing, votes,
-  at_most,
+  stated_request_low, stated_request_high, slower_request, verdict, doubt, confirmed, backing,
+  votes, at_most,
   baseline_tps, tps, other_engine, other_tps, tokens_per_round, round_cost, acceptance_rate,
   submissions, rigs, contributors
 from listed
