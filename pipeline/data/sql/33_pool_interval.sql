@@ -1,8 +1,9 @@
 -- One row is the 95 % interval of one measure of one pool: contributors are clusters, and their
 -- machines and files are nested in them. A cell has too few votes to estimate how much contributors
 -- differ, so that is estimated over all other cells of its tier with several votes (of known
--- contributors alone, where there are such cells), in front of a prior: 6 % (2.5 % for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse
--- chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
+-- contributors alone, where there are such cells), in front of a prior: 6 % (2.5 % for
+-- machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
+-- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
 -- 20: a cell whose contributors differ more than usual shows it. From 8 votes on, the interval of
 -- the median lies between two values of the ordered sample, interpolated (Hettmansperger and
 -- Sheather 1986, Statistics & Probability Letters 4, 75-79). `contributor_spread` is by how much
