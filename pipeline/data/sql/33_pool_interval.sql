@@ -1,7 +1,7 @@
 -- One row is the 95 % interval of one measure of one pool: contributors are clusters, and their
 -- machines and files are nested in them. A cell has too few votes to estimate how much contributors
 -- differ, so that is estimated over all other cells of its tier with several votes (of known
--- contributors alone, where there are such cells), in front of a prior: 6 % (2.5 % for
+-- contributors alone, where there are any), in front of a prior: 6 % (2.5 % for
 -- machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
 -- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
 -- 20: a cell whose contributors differ more than usual shows it. From 8 votes on, the interval of
@@ -40,9 +40,10 @@ pooled as (
 ),
 several as (
   select pool, measure, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
-  from pooled
-  where votes > 1
-  qualify known = bool_or(known) over (partition by tier, measure)
+  from (
+    select *, bool_or(known) over (partition by tier, measure) as known_anywhere from pooled
+  )
+  where votes > 1 and known = known_anywhere
 ),
 tiers as (
   select tier, measure, fsum(squares) as squares, sum(freedom)::bigint as freedom
