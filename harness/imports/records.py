@@ -37,6 +37,7 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
+    is_repeat: bool = False  # its prompt comes from the cache, and its answer was written before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

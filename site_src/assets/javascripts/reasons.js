@@ -16,13 +16,31 @@ import {
 
 const MS = 1000;
 const sum = (values) => values.reduce((a, b) => a + b, 0);
-const timed = (run) => run.requests.filter((each) => msPerToken(each) !== null);
+// The requests whose steps have a time, or a rate from which it follows.
+const timed = (run) =>
+  run.requests
+    .map((each) =>
+      each.ms === null && each.perSecond
+        ? { ...each, ms: ((each.tokens - 1) / each.perSecond) * MS }
+        : each,
+    )
+    .filter((each) => msPerToken(each) !== null);
 
 const rate = (run, typed) => {
   const requests = timed(run);
   return requests.length
     ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS
     : (run.rate ?? typed);
+};
+
+// Without the requests that repeat one from the cache, of both where one of a pair does.
+const fresh = (plain, spec) => {
+  const both = plain.requests.length === spec.requests.length;
+  const repeats = (at) => both && [plain, spec].some(({ requests }) => requests[at].repeat);
+  return [plain, spec].map((run) => ({
+    ...run,
+    requests: run.requests.filter((each, at) => !each.repeat && !repeats(at)),
+  }));
 };
 
 // Requests belong together by their place where both runs have as many, with prompts as long.
@@ -59,43 +77,53 @@ const yieldOver = (requests, paired) => {
     : yieldOf(requests);
 };
 
-// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is.
+// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is:
+// its requests, its counters, what the text states of a round, what was typed.
 const drafting = (spec, typed, paired) => {
-  const { requests, counters } = spec;
-  if (counters)
-    return {
-      drafted: counters.drafted,
-      accepted: counters.accepted,
-      rounds: counters.rounds,
-      yielded: counters.rounds ? 1 + counters.accepted / counters.rounds : null,
-    };
-  if (requests.length) {
-    // The server has no word for drafts where it drafted nothing.
+  const { requests, counters, stated } = spec;
+  const length = stated.length ?? typed.length ?? null;
+  const share = stated.share;
+  if (requests.some((each) => each.accepted !== null || each.silent)) {
+    // Some servers have no word for drafts where they drafted nothing.
     const counted = requests.map((each) => ({
       ...each,
-      drafted: each.drafted ?? 0,
-      accepted: each.drafted === null ? 0 : each.accepted,
+      drafted: each.drafted ?? (each.accepted === null && each.silent ? 0 : null),
+      accepted: each.accepted ?? (each.silent ? 0 : null),
     }));
     const total = sum(counted.map((each) => rounds(each) ?? 0));
+    const drafts = counted.map((each) => each.drafted);
     return {
-      drafted: sum(counted.map((each) => each.drafted)),
+      drafted: drafts.includes(null) ? null : sum(drafts),
       accepted: sum(counted.map((each) => each.accepted ?? 0)),
       rounds: total || null,
       yielded: yieldOver(counted, paired),
+      share,
     };
   }
-  const { drafted, accepted, tokens, depth } = typed;
+  const { drafted, accepted, rounds: known, emitted } = counters ?? typed;
+  if (counters && known)
+    return {
+      drafted,
+      accepted,
+      rounds: known,
+      yielded: emitted ? emitted / known : 1 + accepted / known,
+      share,
+    };
+  const tokens = counters ? null : typed.tokens;
   if (drafted === null || accepted === null)
-    return { drafted, accepted, rounds: null, yielded: null };
+    return { drafted, accepted, rounds: null, yielded: length, share };
+  const several = length > 1 ? accepted / (length - 1) : null;
   const typedRounds =
-    tokens !== null ? rounds({ tokens, accepted }) : depth && drafted ? drafted / depth : null;
+    tokens !== null
+      ? rounds({ tokens, accepted })
+      : typed.depth && drafted
+        ? drafted / typed.depth
+        : several;
   const yielded =
     tokens !== null
       ? yieldOf([{ tokens, accepted }])
-      : typedRounds
-        ? 1 + accepted / typedRounds
-        : null;
-  return { drafted, accepted, rounds: typedRounds, yielded };
+      : (length ?? (typedRounds ? 1 + accepted / typedRounds : null));
+  return { drafted, accepted, rounds: typedRounds, yielded, share };
 };
 
 const statistics = (spec) => {
@@ -128,7 +156,8 @@ const promptMs = (run) => {
 };
 
 // All figures; what is not known is null.
-export const figures = (plain, spec, typed, known) => {
+export const figures = (plainRun, specRun, typed, known) => {
+  const [plain, spec] = fresh(plainRun, specRun);
   const found = speed(plain, spec, typed, known);
   const drafts = drafting(spec, typed, found.paired);
   const log = statistics(spec);
@@ -150,7 +179,7 @@ export const figures = (plain, spec, typed, known) => {
     cost,
     length,
     longest: longest === null ? null : Math.round(longest),
-    acceptance: drafts.drafted ? drafts.accepted / drafts.drafted : null,
+    acceptance: drafts.drafted ? drafts.accepted / drafts.drafted : drafts.share,
     needed: cost !== null && length ? neededAcceptance(cost, length) : null,
     ceiling: cost !== null && length ? perfect(cost, typed.depth ?? length) : null,
     most: typed.depth ?? length,
@@ -163,7 +192,8 @@ export const figures = (plain, spec, typed, known) => {
     requests: spec.requests.length,
     plainRequests: plain.requests.length,
     tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
-    slots: Math.max(spec.slots, typed.slots ?? 1),
+    slots: Math.max(spec.atOnce, typed.slots ?? 1),
+    repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
     layersWith: spec.layers?.on ?? typed.layersWith,
     layersWithout: plain.layers?.on ?? typed.layersWithout,
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,

@@ -2,9 +2,10 @@
 // is sent anywhere; the address keeps what was typed, never what was pasted.
 "use strict";
 
+import { compiled } from "./forms.js";
 import { figures, reasons } from "./reasons.js";
 import { count, interval, number, percent, times, UNKNOWN } from "./say.js";
-import { compiled, read } from "./serverlog.js";
+import { read } from "./serverlog.js";
 
 (() => {
   const WAIT_MS = 200; // a log is read when typing pauses

@@ -1,0 +1,218 @@
+"""Read the forms of `schemas/vocabulary/server_log.toml` in a text: what its lines say of requests.
+
+`serverlog.js` reads the same table in the same way. Lines that a terminal has wrapped are joined; a
+line that a form describes and that cannot be read is listed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from schemas.vocabulary.documents import document
+
+TABLE: Mapping[str, Any] = document("server_log")
+_LINE = {name: re.compile(pattern) for name, pattern in TABLE["line"].items()}
+_DIGITS = re.compile(r"[0-9.]+")
+_MOST_PIECES, _END = 9, 40  # pieces of a wrapped line; characters next to a cut that a sign has
+_UNITS = {
+    "h": 3_600_000.0,
+    "m": 60_000.0,
+    "s": 1000.0,
+    "ms": 1.0,
+    "µs": 1e-3,
+    "us": 1e-3,
+    "ns": 1e-6,
+}
+_TOOK = re.compile(r"([0-9.]+)(h|ms|m|s|µs|us|ns)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Form:
+    """One form of lines, or of answers in JSON; `server_log.toml` says what the fields mean."""
+
+    of: str
+    gives: str
+    engine: str | None = None
+    silent: bool = False
+    hides: str | None = None
+    signs: re.Pattern[str] = re.compile("")
+    lines: tuple[re.Pattern[str], ...] = ()
+    needs: tuple[str, ...] = ()
+    unless: str | None = None
+    figures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What one request, run, interval or line states: figures by the names of the table."""
+
+    form: Form
+    place: str
+    figures: dict[str, str | float]
+    finish: Literal["length", "stop"] | None = None
+
+    def number(self, name: str) -> float | None:
+        """A figure of the table, in its unit: the first of its names that has a number from 0."""
+        named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
+        for key, factor in named.items():
+            value = self.figures.get(key)
+            if isinstance(value, str):
+                value = _milliseconds(value) if key.endswith("took") else _finite(value)
+            if value is not None:
+                return value * factor + (key == "steps")  # without the first token
+        return None
+
+    def count(self, name: str) -> int | None:
+        value = self.number(name)
+        return None if value is None else int(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """All that a text states, in its order, and its lines that were not read, by their form."""
+
+    found: tuple[Found, ...]
+    unread: tuple[tuple[int, Form], ...]
+
+
+def _finite(text: str) -> float | None:
+    return (
+        float(text) if re.fullmatch(r"[0-9]*\.?[0-9]+(?:e\+?[0-9]{1,3})?|[0-9]+\.", text) else None
+    )
+
+
+def _milliseconds(text: str) -> float | None:
+    parts = _TOOK.findall(text)
+    return sum(float(value) * _UNITS[unit] for value, unit in parts) if parts else None
+
+
+FORMS = tuple(
+    Form(
+        **{key: value for key, value in each.items() if key not in ("signs", "lines")},
+        signs=re.compile(each["signs"]),
+        lines=tuple(map(re.compile, each["lines"])),
+    )
+    for each in TABLE["form"]
+)
+ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
+_SIGNS = re.compile("|".join(form.signs.pattern for form in FORMS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hit:
+    """What one form says of a line; `is_open` where its pattern has more, which may come later."""
+
+    form: Form
+    figures: Mapping[str, str]
+    is_open: bool
+
+
+def printed(text: str, name: str) -> Printed:
+    """Everything that the lines of a text state; `name` is that of its file."""
+    found: list[Found] = []
+    unread: list[tuple[int, Form]] = []
+    last: dict[tuple[str, ...], Found] = {}
+    tasks: dict[str, str] = {}
+    hidden: set[str | None] = set()
+    for number, line, hits in _unwrapped(text.splitlines()):
+        server = match[0].strip() if (match := _LINE["server"].search(line)) else ""
+        if slot := _LINE["slot"].search(line):
+            tasks[server] = slot[0]
+        if not hits and (form := _signed(line)):
+            unread.append((number, form))
+        for form, figures in ((hit.form, hit.figures) for hit in hits):
+            if form.of in hidden:
+                continue
+            hidden.add(form.hides)
+            key = (form.of, server, tasks.get(server, ""))
+            own = last.get(key)
+            is_whole = form.gives in ("request", "run")
+            if own is None or not is_whole or own.figures.keys() & figures.keys():
+                own = last[key] = Found(form=form, place="", figures={})
+                found.append(own)
+            own.figures |= figures
+            if not own.place or figures.keys() & {"rate", "s"}:
+                own.place = f"{name}: line {number}"
+    return Printed(found=tuple(found), unread=tuple(unread))
+
+
+def repeats(requests: Sequence[Found]) -> list[bool]:
+    """Which requests take a prompt from the cache: theirs shrank to a few tokens."""
+    longest, found = 0.0, []
+    for request in requests:
+        tokens, cached = request.number("prompt_tokens"), request.number("cached") or 0.0
+        earlier = max(longest, cached)
+        found.append(
+            tokens is not None
+            and any(tokens <= most and tokens * by <= earlier for most, by in TABLE["cached"])
+        )
+        longest = max(longest, tokens or 0.0)
+    return found
+
+
+def _signed(line: str) -> Form | None:
+    if not _SIGNS.search(line):
+        return None
+    return next(form for form in FORMS if form.signs.search(line))
+
+
+def _hits(line: str) -> list[_Hit]:
+    """The figures of each form that describes the line."""
+    found = []
+    for form in FORMS if _SIGNS.search(line) else ():
+        match = form.signs.search(line) and next(
+            filter(None, (each.search(line) for each in form.lines)), None
+        )
+        if match:
+            figures = {name: value for name, value in match.groupdict().items() if value}
+            is_open = len(figures) < len(match.groupdict())
+            found.append(_Hit(form=form, figures=figures, is_open=is_open))
+    return found
+
+
+def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
+    """Number, text and figures of each line; the pieces of a wrapped one are one."""
+    at = 0
+    while at < len(lines):
+        best, pieces = lines[at].rstrip(), 1
+        hits, taken = _hits(best), [best]
+        cut = [line.rstrip() for line in lines[at + 1 : at + _MOST_PIECES]]
+        is_cut = bool(cut) and best[-1:].isdecimal() and _DIGITS.fullmatch(cut[0]) is not None
+        if is_cut or (any(hit.is_open for hit in hits) if hits else _goes_on(best, cut)):
+            for piece in cut:
+                if _SIGNS.search(piece):
+                    break
+                taken.append(piece)
+                for line in _joined(taken, is_cut=is_cut):
+                    more = _hits(line)
+                    if _count(more) > _count(hits) or (is_cut and pieces == 1 and more):
+                        best, pieces, hits = line, len(taken), more
+        yield at + 1, best, hits
+        at += pieces
+
+
+def _joined(pieces: Sequence[str], *, is_cut: bool) -> Iterator[str]:
+    """Pieces as one line: cut between words, cut at one width, cut anywhere."""
+    if not is_cut:
+        yield " ".join(pieces)
+        width = max(map(len, pieces))
+        ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]
+        yield "".join((*ends, pieces[-1]))
+    yield "".join(pieces)
+
+
+def _count(hits: Iterable[_Hit]) -> int:
+    return sum(len(hit.figures) for hit in hits)
+
+
+def _goes_on(line: str, rest: Sequence[str]) -> bool:
+    """Whether a line without figures has a sign, or one that goes on in the next line."""
+    if not rest or _SIGNS.search(line):
+        return bool(rest)
+    start = line[-_END:]
+    return any(
+        match.start() < len(start) < match.end() - len(glue)
+        for glue in (" ", "")
+        if (match := _SIGNS.search(f"{start}{glue}{rest[0][:_END]}"))
+    )
