@@ -91,7 +91,7 @@ export const request = (cells, row) => {
   const middle = printed(cells, "whole", row);
   if (printed(cells, "speedup", row) === null) return [UNKNOWN, null];
   return middle === null
-    ? ["prompt time not recorded", null]
+    ? ["whole request not known", null]
     : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
 };
 
