@@ -102,6 +102,7 @@ def _source(file: Given, arm: str) -> _Source:
             f"{file.name}: line {number}, of {form.of}: not complete, or another form"
             for number, form in whole.unread
         ]
+        left_out += [f"{file.name}: {of} of the two models" for of in sorted(whole.models)]
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
     if not requests:
         message = f"{file.name}: {_lacks(found)}"

@@ -70,10 +70,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """All that a text states, in its order, and its lines that were not read, by their form."""
+    """All that a text states, in its order, and its lines that were not read, by their form.
+
+    `models`: the forms whose lines are those of a tool's two models, and no requests.
+    """
 
     found: tuple[Found, ...]
     unread: tuple[tuple[int, Form], ...]
+    models: frozenset[str]
 
 
 def _finite(text: str) -> float | None:
@@ -101,11 +105,12 @@ _SIGNS = re.compile("|".join(form.signs.pattern for form in FORMS))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hit:
-    """What one form says of a line; `is_open` where its pattern has more, which may come later."""
+    """What one form says of a line; from `start` on; `is_open`: its pattern has more."""
 
     form: Form
     figures: Mapping[str, str]
     is_open: bool
+    start: int
 
 
 def printed(text: str, name: str) -> Printed:
@@ -115,6 +120,7 @@ def printed(text: str, name: str) -> Printed:
     last: dict[tuple[str, ...], Found] = {}
     tasks: dict[str, str] = {}
     hidden: set[str | None] = set()
+    models: set[str] = set()
     for number, line, hits in _unwrapped(text.splitlines()):
         server = match[0].strip() if (match := _LINE["server"].search(line)) else ""
         if slot := _LINE["slot"].search(line):
@@ -123,6 +129,7 @@ def printed(text: str, name: str) -> Printed:
             unread.append((number, form))
         for form, figures in ((hit.form, hit.figures) for hit in hits):
             if form.of in hidden:
+                models.add(form.of)
                 continue
             hidden.add(form.hides)
             key = (form.of, server, tasks.get(server, ""))
@@ -134,7 +141,7 @@ def printed(text: str, name: str) -> Printed:
             own.figures |= figures
             if not own.place or figures.keys() & {"rate", "s"}:
                 own.place = f"{name}: line {number}"
-    return Printed(found=tuple(found), unread=tuple(unread))
+    return Printed(found=tuple(found), unread=tuple(unread), models=frozenset(models))
 
 
 def repeats(requests: Sequence[Found]) -> list[bool]:
@@ -166,8 +173,10 @@ def _hits(line: str) -> list[_Hit]:
         )
         if match:
             figures = {name: value for name, value in match.groupdict().items() if value}
+            if "series" in figures:  # wherever it was cut
+                figures["series"] = figures["series"].replace(" ", "")
             is_open = len(figures) < len(match.groupdict())
-            found.append(_Hit(form=form, figures=figures, is_open=is_open))
+            found.append(_Hit(form=form, figures=figures, is_open=is_open, start=match.start()))
     return found
 
 
@@ -176,30 +185,40 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
     at = 0
     while at < len(lines):
         best, pieces = lines[at].rstrip(), 1
-        hits, taken = _hits(best), [best]
-        cut = [line.rstrip() for line in lines[at + 1 : at + _MOST_PIECES]]
-        is_cut = bool(cut) and best[-1:].isdecimal() and _DIGITS.fullmatch(cut[0]) is not None
-        if is_cut or (any(hit.is_open for hit in hits) if hits else _goes_on(best, cut)):
-            for piece in cut:
-                if _SIGNS.search(piece):
-                    break
-                taken.append(piece)
-                for line in _joined(taken, is_cut=is_cut):
-                    more = _hits(line)
-                    if _count(more) > _count(hits) or (is_cut and pieces == 1 and more):
-                        best, pieces, hits = line, len(taken), more
+        own, hits, taken = _signed(best), _hits(best), [best]
+        rest = [line.rstrip() for line in lines[at + 1 : at + _MOST_PIECES]]
+        goes_on = any(hit.is_open for hit in hits) if hits else _goes_on(best, rest)
+        for piece in rest if goes_on else ():
+            if _SIGNS.search(piece) and (hits or len(taken) > 1 or not _begins(best, piece)):
+                break
+            taken.append(piece)
+            for line in _joined(taken):
+                more = _hits(line)
+                is_own = own is None or any(hit.form is own for hit in more)
+                if is_own and _count(more) > _count(hits) and _keeps(more, hits):
+                    best, pieces, hits = line, len(taken), more
+            if hits and not any(hit.is_open for hit in hits):
+                break
+        digits = rest[pieces - 1] if pieces <= len(rest) else ""
+        if best[-1:].isdecimal() and _DIGITS.fullmatch(digits) and _hits(best):
+            best, pieces, hits = f"{best}{digits}", pieces + 1, _hits(f"{best}{digits}")
         yield at + 1, best, hits
         at += pieces
 
 
-def _joined(pieces: Sequence[str], *, is_cut: bool) -> Iterator[str]:
+def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
     """Pieces as one line: cut between words, cut at one width, cut anywhere."""
-    if not is_cut:
-        yield " ".join(pieces)
-        width = max(map(len, pieces))
-        ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]
-        yield "".join((*ends, pieces[-1]))
-    yield "".join(pieces)
+    width = max(map(len, pieces))
+    ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]
+    return " ".join(pieces), "".join((*ends, pieces[-1])), "".join(pieces)
+
+
+def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
+    """Whether a longer line states all that the shorter one does."""
+    return all(
+        any(own.form is hit.form and hit.figures.items() <= own.figures.items() for own in more)
+        for hit in hits
+    )
 
 
 def _count(hits: Iterable[_Hit]) -> int:
@@ -211,8 +230,15 @@ def _goes_on(line: str, rest: Sequence[str]) -> bool:
     if not rest or _SIGNS.search(line):
         return bool(rest)
     start = line[-_END:]
-    return any(
+    return _begins(line, rest[0]) or any(
         match.start() < len(start) < match.end() - len(glue)
         for glue in (" ", "")
         if (match := _SIGNS.search(f"{start}{glue}{rest[0][:_END]}"))
+    )
+
+
+def _begins(line: str, piece: str) -> bool:
+    """Whether what a line with a sign states begins in the line before."""
+    return _SIGNS.search(piece) is not None and any(
+        hit.start < len(line) for glue in (" ", "") for hit in _hits(f"{line}{glue}{piece}")
     )

@@ -55,7 +55,9 @@ const hitsOf = (line, table) => {
       if (!hit) continue;
       const all = Object.entries(hit.groups ?? {});
       const there = all.filter(([, value]) => value);
-      found.push({ form, figures: Object.fromEntries(there), open: there.length < all.length });
+      const figures = Object.fromEntries(there);
+      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // wherever it was cut
+      found.push({ form, figures, open: there.length < all.length, start: hit.index });
       break;
     }
   }
@@ -63,9 +65,17 @@ const hitsOf = (line, table) => {
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
 
+// Whether a longer line states all that the shorter one does.
+const keeps = (more, hits) =>
+  hits.every(({ form, figures }) =>
+    more.some(
+      (own) =>
+        own.form === form &&
+        Object.entries(figures).every(([name, value]) => own.figures[name] === value),
+    ),
+  );
 // Pieces as one line: cut between words, cut at one width, cut anywhere.
-const joinedLines = (pieces, cut) => {
-  if (cut) return [pieces.join("")];
+const joinedLines = (pieces) => {
   const width = Math.max(...pieces.map((piece) => piece.length));
   const last = pieces.length - 1;
   const ends = pieces.map((piece, at) =>
@@ -73,11 +83,20 @@ const joinedLines = (pieces, cut) => {
   );
   return [pieces.join(" "), ends.join(""), pieces.join("")];
 };
+const signed = (line, table) =>
+  table.signs.test(line) ? table.form.find(({ signs }) => signs.test(line)) : null;
+// Whether what a line with a sign states begins in the line before.
+const begins = (line, piece, table) =>
+  table.signs.test(piece) &&
+  [" ", ""].some((glue) =>
+    hitsOf(`${line}${glue}${piece}`, table).some(({ start }) => start < line.length),
+  );
 // Whether a line without figures has a sign, or one that goes on in the next line.
 const goesOn = (line, next, table) => {
   if (next === undefined) return false;
   if (table.signs.test(line)) return true;
   const start = line.slice(-NEAR);
+  if (begins(line, next, table)) return true;
   return [" ", ""].some((glue) => {
     const hit = `${start}${glue}${next.slice(0, NEAR)}`.match(table.signs);
     return (
@@ -91,19 +110,30 @@ const unwrapped = (lines, table) => {
   for (let at = 0, pieces = 1; at < lines.length; at += pieces) {
     let best = lines[at].trimEnd();
     let hits = hitsOf(best, table);
+    const own = signed(best, table);
     pieces = 1;
     const rest = lines.slice(at + 1, at + MOST_PIECES).map((line) => line.trimEnd());
-    const cut = /[0-9]$/.test(best) && /^[0-9.]+$/.test(rest[0] ?? "");
     const taken = [best];
     const more = hits.length ? hits.some(({ open }) => open) : goesOn(best, rest[0], table);
-    for (const piece of cut || more ? rest : []) {
-      if (table.signs.test(piece)) break;
+    for (const piece of more ? rest : []) {
+      if (
+        table.signs.test(piece) &&
+        (hits.length || taken.length > 1 || !begins(best, piece, table))
+      )
+        break;
       taken.push(piece);
-      for (const line of joinedLines(taken, cut)) {
+      for (const line of joinedLines(taken)) {
         const got = hitsOf(line, table);
-        if (counted(got) > counted(hits) || (cut && pieces === 1 && got.length))
+        const isOwn = own === null || got.some(({ form }) => form === own);
+        if (isOwn && counted(got) > counted(hits) && keeps(got, hits))
           [best, pieces, hits] = [line, taken.length, got];
       }
+      if (hits.length && !hits.some(({ open }) => open)) break;
+    }
+    const digits = rest[pieces - 1] ?? "";
+    if (/[0-9]$/.test(best) && /^[0-9.]+$/.test(digits) && hits.length) {
+      [best, pieces] = [best + digits, pieces + 1];
+      hits = hitsOf(best, table);
     }
     found.push({ number: at + 1, line: best, hits });
   }
@@ -111,15 +141,19 @@ const unwrapped = (lines, table) => {
 };
 
 const printed = (text, table) => {
-  const [found, unread, last, tasks, hidden] = [[], [], new Map(), new Map(), new Set()];
+  const [found, unread, last, tasks] = [[], [], new Map(), new Map()];
+  const [hidden, models] = [new Set(), new Set()]; // lines of a tool's two models are no requests
   for (const { number, line, hits } of unwrapped(text.split(/\r\n|\n|\r/), table)) {
     const server = serverOf(line, table);
     const slot = line.match(table.line.slot);
     if (slot) tasks.set(server, slot[0]);
-    if (!hits.length && table.signs.test(line))
-      unread.push({ number, form: table.form.find(({ signs }) => signs.test(line)) });
+    const form = signed(line, table);
+    if (!hits.length && form) unread.push({ number, form });
     for (const { form, figures } of hits) {
-      if (hidden.has(form.of)) continue;
+      if (hidden.has(form.of)) {
+        models.add(form.of);
+        continue;
+      }
       hidden.add(form.hides);
       const key = JSON.stringify([form.of, server, tasks.get(server) ?? ""]);
       const own = last.get(key);
@@ -132,7 +166,7 @@ const printed = (text, table) => {
       }
     }
   }
-  return { found, unread };
+  return { found, unread, models };
 };
 
 // ---- answers: one value, a list, one after the other ------------------------------------------
@@ -198,5 +232,6 @@ export const statedIn = (text, table) => {
     json: true,
     found: parsed(text).flatMap((value) => answersIn(value, table)),
     unread: [],
+    models: new Set(),
   };
 };

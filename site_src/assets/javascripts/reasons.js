@@ -83,7 +83,8 @@ const drafting = (spec, typed, paired) => {
   const { requests, counters, stated } = spec;
   const length = stated.length ?? typed.length ?? null;
   const share = stated.share;
-  if (requests.some((each) => each.accepted !== null || each.silent)) {
+  const silent = requests.some((each) => each.silent) && !counters && length === null;
+  if (silent || requests.some((each) => each.accepted !== null)) {
     // Some servers have no word for drafts where they drafted nothing.
     const counted = requests.map((each) => ({
       ...each,
@@ -126,14 +127,18 @@ const drafting = (spec, typed, paired) => {
   return { drafted, accepted, rounds: typedRounds, yielded, share };
 };
 
+const shareOf = ({ drafted, accepted, share }) =>
+  drafted && accepted !== null && accepted <= drafted ? accepted / drafted : share;
+
 const statistics = (spec) => {
   const all = spec.statistics;
   // A chain asks one kind after the other.
   const calls = Math.max(0, ...all.map((each) => each.calls));
-  if (!calls) return { draftMs: null, fired: null, length: null };
+  if (!calls) return { draftMs: null, fired: null, length: null, calls: null };
   const drafts = sum(all.map((each) => each.drafts));
   const timedAll = all.every((each) => each.draft_ms !== null);
   return {
+    calls,
     draftMs: timedAll ? sum(all.map((each) => each.draft_ms)) / calls : null,
     fired: Math.min(1, drafts / calls),
     length: drafts ? sum(all.map((each) => each.tokens)) / drafts : null,
@@ -153,6 +158,46 @@ const promptMs = (run) => {
   return read.length && read.length === run.requests.length
     ? sum(read.map((each) => each.promptMs)) / sum(read.map((each) => each.promptTokens))
     : null;
+};
+
+// Where the speed goes, in tokens/s: plain, a wider step, drafting, what a round yields. Rounds,
+// their time, drafting and the stated speed are different figures of the log, so that something is
+// left over. Without the time of drafting, step and drafting are one.
+const waterfall = (spec, drafts, log, plainRate, specRate) => {
+  const requests = timed(spec);
+  const counted = requests.length > 0 && requests.every((each) => rounds(each) !== null);
+  const ownRounds = counted ? sum(requests.map(rounds)) : drafts.rounds;
+  if (plainRate === null || specRate === null || drafts.yielded === null) return null;
+  // The server counts its rounds, of these requests if the counts agree.
+  const alike = counted && log.calls && Math.abs(log.calls - ownRounds) <= 2 * requests.length;
+  const each = alike ? log.calls : ownRounds;
+  const roundMs = counted
+    ? sum(requests.map(({ ms }) => ms)) / each
+    : (drafts.yielded / specRate) * MS;
+  const perRound = counted
+    ? 1 + sum(requests.map(({ accepted }) => accepted)) / each
+    : drafts.yielded;
+  const rates = requests.map(
+    ({ perSecond, tokens, ms }) => tokens / (perSecond || ((tokens - 1) / ms) * MS),
+  );
+  const stated = counted ? sum(requests.map(({ tokens }) => tokens)) / sum(rates) : specRate;
+  const split = log.draftMs !== null && log.draftMs < roundMs;
+  const stepMs = roundMs - (split ? log.draftMs : 0);
+  return {
+    split,
+    plain: plainRate,
+    step: MS / stepMs,
+    drafted: MS / roundMs,
+    yielded: (perRound / roundMs) * MS,
+    stated,
+    left: stated - (perRound / roundMs) * MS,
+  };
+};
+
+// What drafts, by the kind that drafted most: a model, a head of the target, or a look-up.
+const drafter = (spec, known) => {
+  const kinds = [...spec.statistics].sort((a, b) => b.tokens - a.tokens);
+  return kinds.length ? (known.kinds[kinds[0].kind.replaceAll("_", "-")] ?? null) : null;
 };
 
 // All figures; what is not known is null.
@@ -179,19 +224,23 @@ export const figures = (plainRun, specRun, typed, known) => {
     cost,
     length,
     longest: longest === null ? null : Math.round(longest),
-    acceptance: drafts.drafted ? drafts.accepted / drafts.drafted : drafts.share,
+    acceptance: shareOf(drafts),
     needed: cost !== null && length ? neededAcceptance(cost, length) : null,
     ceiling: cost !== null && length ? perfect(cost, typed.depth ?? length) : null,
     most: typed.depth ?? length,
     fired: log.fired,
     draftMs: log.draftMs,
-    draftShare: log.draftMs !== null && roundMs ? log.draftMs / roundMs : null,
+    draftShare: log.draftMs < roundMs && log.draftMs !== null ? log.draftMs / roundMs : null,
     draftCost: log.draftMs !== null && plainRate ? (log.draftMs * plainRate) / MS : null,
     plainRate,
     specRate: rate(spec, typed.spec),
     requests: spec.requests.length,
     plainRequests: plain.requests.length,
     tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
+    engines: [...new Set([...plain.engine, ...spec.engine])],
+    drafter: drafter(spec, known),
+    power: spec.power ?? plain.power,
+    fall: waterfall(spec, drafts, log, plainRate, rate(spec, typed.spec)),
     slots: Math.max(spec.atOnce, typed.slots ?? 1),
     repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
     layersWith: spec.layers?.on ?? typed.layersWith,
@@ -240,8 +289,11 @@ export const reasons = (f, known) => {
   found("slow-prompt", f.promptRatio !== null && f.promptRatio >= bounds.slow_prompt);
   const nothing = drafts && f.acceptance < bounds.nothing_accepted;
   found("nothing-accepted", nothing);
-  found("cannot-win", drafts && lost && f.ceiling !== null && f.ceiling < 1);
-  check("experts-in-memory", drafts && lost && f.ceiling !== null && f.ceiling < 1);
+  const dear = drafts && lost && f.ceiling !== null && f.ceiling < 1;
+  const far = dear && f.cost > bounds.far * (f.longest + 1);
+  found("build-fault", far && f.drafter === "head");
+  found("cannot-win", dear && !far);
+  check("experts-in-memory", dear && !far);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
   found(
     "low-acceptance",
@@ -263,6 +315,10 @@ export const reasons = (f, known) => {
   );
   check("slow-draft", drafts && slower(f, known) && f.draftShare === null);
   found("other-texts", f.requests > 0 && f.plainRequests > 0 && !f.paired);
+  found(
+    "power-limit",
+    lost && f.power !== null && f.power.drawn >= bounds.at_limit * f.power.limit,
+  );
   found("noise", f.verdict === "no-clear-difference");
   found(
     "too-little",

@@ -146,7 +146,7 @@ const counters = (found) => {
   }
   return { gives: null, counts: null };
 };
-const impossible = ({ drafted, accepted, rounds }) =>
+const impossible = ({ drafted, accepted, rounds = null }) =>
   [drafted, accepted, rounds].some((value) => value !== null && value < 0) ||
   (drafted !== null && accepted !== null && accepted > drafted);
 
@@ -174,50 +174,55 @@ const rateOf = (each) => {
   const tpot = each.number("tpot_ms");
   return tpot ? MS / tpot : (each.number("rate") ?? each.number("throughput"));
 };
+// Forms that gave nothing: the same tokens are counted in another one, or figures are missing.
+const unusedIn = (found, requests, gives) => {
+  const own = requests.some(({ accepted }) => accepted !== null);
+  const used = ({ form, number }) => {
+    if (form.gives === "statistics") return true;
+    if (form.gives === "request") return number("tokens") || (!requests.length && number("rate"));
+    return (
+      (!requests.length && rateOf({ number }) !== null) ||
+      (!own && (form.gives === gives || (gives === null && number("length") !== null)))
+    );
+  };
+  return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
+};
+// Whether what a text states cannot be.
+const isImpossible = (found, requests, counts) =>
+  (counts !== null && impossible(counts)) ||
+  requests.some(impossible) ||
+  found.some((each) => each.number("share") > 1);
+
 export const read = (pasted, table) => {
   const text = joined(pasted.slice(0, LONGEST));
-  const { found, unread, json } = statedIn(text, table);
-  const lines = json ? [] : text.split(/\r\n|\n|\r/);
+  const stated = statedIn(text, table);
+  const lines = stated.json ? [] : text.split(/\r\n|\n|\r/);
   const first = (name) => lines.map((line) => line.match(table.line[name])).find(Boolean)?.groups;
+  const both = (names, groups) =>
+    groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
+  const refused = isImpossible(
+    stated.found,
+    requestsIn(stated.found, table),
+    counters(stated.found).counts,
+  );
+  const found = refused ? [] : stated.found;
   const requests = requestsIn(found, table);
   const { gives, counts } = counters(found);
-  const shares = known(found.map((each) => each.number("share")));
-  const layers = first("layers");
-  const power = first("power");
-  const wrong =
-    (counts !== null && impossible(counts)) ||
-    requests.some(({ drafted, accepted }) => drafted !== null && accepted > drafted) ||
-    shares.some((share) => share > 1);
-  const rates = found.filter(({ form }) => form.gives !== "request" || !requests.length);
-  const used = (form) =>
-    form.gives === "rate" ||
-    form.gives === "statistics" ||
-    form.gives === "request" ||
-    form.gives === gives;
+  const all = (name) => known(found.map((each) => each.number(name)));
   return {
     requests,
     statistics: statisticsOf(found),
-    layers: layers ? { on: Number(layers.on), all: Number(layers.all) } : null,
-    power: power ? { drawn: Number(power.drawn), limit: Number(power.limit) } : null,
-    atOnce: Math.max(
-      overlapping(lines, requests, table),
-      ...known(found.map((each) => each.number("at_once"))),
-    ),
-    rate: middleOf(known(rates.map(rateOf))),
+    layers: both(["on", "all"], first("layers")), // the target's line comes first
+    power: both(["drawn", "limit"], first("power")),
+    atOnce: Math.max(overlapping(lines, requests, table), ...all("at_once")),
+    rate: requests.length ? null : middleOf(known(found.map(rateOf))),
     mismatch: first("mismatch")?.words ?? null,
     counters: counts,
-    stated: {
-      length: mean(known(found.map((each) => each.number("length")))),
-      share: mean(shares),
-    },
+    stated: { length: mean(all("length")), share: mean(all("share")) },
     engine: [...new Set(found.map(({ form }) => form.engine))].filter(Boolean),
-    forms: [...new Set(found.map(({ form }) => form.of))],
-    unused: [
-      ...new Set(
-        found.filter(({ form }) => counts !== null && !used(form)).map(({ form }) => form.of),
-      ),
-    ],
-    unread: unread.map(({ number, form }) => [number, form.of]),
-    refused: wrong ? REFUSED : null,
+    unused: unusedIn(found, requests, gives),
+    unread: stated.unread.map(({ number, form }) => [number, form.of]),
+    models: [...stated.models],
+    refused: refused ? REFUSED : null,
   };
 };
