@@ -214,9 +214,13 @@ def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a longer line states all that the shorter one does."""
+    """Whether a longer line states all that the shorter one does; its last number may go on."""
     return all(
-        any(own.form is hit.form and hit.figures.items() <= own.figures.items() for own in more)
+        any(
+            own.form is hit.form
+            and all(own.figures.get(key, "").startswith(text) for key, text in hit.figures.items())
+            for own in more
+        )
         for hit in hits
     )
 

@@ -153,7 +153,7 @@ def test_the_waterfall_ends_where_the_log_does(
     fall = read["m1pro_off.log", "m1pro_on.log"]["figures"]["fall"]
     whole = read["bench_serve_print_off.txt", "bench_serve_print.txt"]["figures"]["fall"]
 
-    # 25.8 plain; a round takes 33160.18 / 20 = 1658 ms, of which 756.5 are drafting; it yields 3.15.
+    # 25.8 plain; a round takes 33160.18 / 20 = 1658 ms, of it 756.5 to draft; it yields 3.15.
     assert fall["split"]
     assert (fall["plain"], fall["step"], fall["drafted"]) == pytest.approx(
         (25.82, 1000 / (1658.0 - 756.5), 1000 / 1658.0), rel=0.001
@@ -164,12 +164,15 @@ def test_the_waterfall_ends_where_the_log_does(
     assert not whole["split"]  # no time of drafting: the two steps are one
 
 
+TWO_READINGS = """d{e='0'} 10\nd{e='1'} 20\nt{e='0'} 30\nt{e='1'} 60\na{e='0'} 5\na{e='1'} 9
+d{e='0'} 30\nd{e='1'} 40\nt{e='0'} 90\nt{e='1'} 120\na{e='0'} 25\na{e='1'} 29\n"""
+
+
 @pytest.mark.parametrize(
     ("page", "drafted"),
     [
         # Two readings of two engines: 60 + 60 tokens were drafted between them.
-        ("d{e='0'} 10\nd{e='1'} 20\nt{e='0'} 30\nt{e='1'} 60\na{e='0'} 5\na{e='1'} 9\n"
-         "d{e='0'} 30\nd{e='1'} 40\nt{e='0'} 90\nt{e='1'} 120\na{e='0'} 25\na{e='1'} 29\n", 120),
+        (TWO_READINGS, 120),
         # The later reading first: less than nothing was drafted.
         ("d{e='0'} 30\nt{e='0'} 90\na{e='0'} 25\nd{e='0'} 10\nt{e='0'} 30\na{e='0'} 5\n", None),
         # More accepted than drafted.

@@ -65,13 +65,13 @@ const hitsOf = (line, table) => {
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
 
-// Whether a longer line states all that the shorter one does.
+// Whether a longer line states all that the shorter one does; its last number may go on.
 const keeps = (more, hits) =>
   hits.every(({ form, figures }) =>
     more.some(
       (own) =>
         own.form === form &&
-        Object.entries(figures).every(([name, value]) => own.figures[name] === value),
+        Object.entries(figures).every(([name, value]) => own.figures[name]?.startsWith(value)),
     ),
   );
 // Pieces as one line: cut between words, cut at one width, cut anywhere.
