@@ -77,6 +77,7 @@ FLAGS: dict[str, Check] = {
     "probe-disagrees": costs.probe_disagrees,
     "prediction-missed": costs.prediction_missed,
     "above-roofline": limits.above_roofline,
+    "speed-unchecked": limits.speed_unchecked,
     "cheap-rounds": rounds.cheap_rounds,
     "above-memory": limits.above_memory,
     "rounded-times": digits.rounded_times,
