@@ -70,7 +70,7 @@ def bytes_per_token(model: Model) -> float | None:
 
 
 def unknown_to(submission: Submission) -> tuple[str, ...]:
-    """What `floor` lacks, in words: the size of the weights, or the memory that they are read from."""
+    """What `floor` lacks, in words: the size of the weights, or the memory that they are in."""
     least, machine = floor(submission), submission.machine
     if least is None:
         return ("the size of the target's weights",)

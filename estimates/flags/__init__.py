@@ -77,6 +77,7 @@ FLAGS: dict[str, Check] = {
     "probe-disagrees": costs.probe_disagrees,
     "prediction-missed": costs.prediction_missed,
     "above-roofline": limits.above_roofline,
+    "device-unidentified": limits.device_unidentified,
     "speed-unchecked": limits.speed_unchecked,
     "cheap-rounds": rounds.cheap_rounds,
     "above-memory": limits.above_memory,

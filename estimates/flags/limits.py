@@ -5,8 +5,10 @@ from statistics import median
 from estimates.decomposition import can_draft
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
+from estimates.gpu_names import is_placeholder
 from estimates.roofline import floor, unknown_to
 from estimates.trial_times import rounds
+from estimates.used_gpus import used_cards
 from schemas.method import Method, limit
 from schemas.submission import Trial
 
@@ -47,6 +49,16 @@ def _fewest_rounds(trial: Trial, method: Method) -> float | None:
         return counted
     most = 0 if not can_draft(method) else depth
     return None if most is None else (tokens - 1) / (most + 1)
+
+
+def device_unidentified(evidence: FlagEvidence) -> Observation | None:
+    """The cards that were used have placeholders for names."""
+    submission = evidence.submission
+    if submission.engine.backend in ("cpu", "npu"):
+        return None
+    cards = used_cards(submission.machine, submission.engine, submission.arms)
+    names = dict.fromkeys(card.name for card in cards if is_placeholder(card.name))
+    return Observation(names=[*names]) if names else None
 
 
 def speed_unchecked(evidence: FlagEvidence) -> Observation | None:

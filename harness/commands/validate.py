@@ -15,7 +15,8 @@ from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
-_UNREAD, _UNCHECKED = "readable", "speed-unchecked"
+_UNREAD = "readable"
+_DOUBTS = ("speed-unchecked", "device-unidentified")
 
 
 @console.reports_errors
@@ -45,7 +46,7 @@ def validate(
     ]
     for path, submission in valid:
         for flag in summarize(submission).flags:
-            if flag.severity == "serious" or flag.name == _UNCHECKED:
+            if flag.severity == "serious" or flag.name in _DOUBTS:
                 console.say(f"{path}: doubt: {flag.name}: {flag.message}")
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
