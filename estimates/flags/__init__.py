@@ -47,6 +47,7 @@ FLAGS: dict[str, Check] = {
     "quick": missing_parts.quick,
     "short-answers": missing_parts.short_answers,
     "single-block": missing_parts.single_block,
+    "one-start": order.one_start,
     "not-interleaved": order.not_interleaved,
     "order-not-planned": order.order_not_planned,
     "plan-changed": order.plan_changed,

@@ -7,7 +7,7 @@ from typing import Literal
 from harness.errors import BadInputError
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.source_files import BASELINE, Given
-from schemas.submission import Reason
+from schemas.submission import Probes, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Part:
     facts: ImportedFacts
     tasks: Mapping[str, str] = field(default_factory=dict)
     needs_concurrency: bool = False
+    probes: Probes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
