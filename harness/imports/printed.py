@@ -36,6 +36,7 @@ class Form:
     engine: str | None = None
     silent: bool = False
     hides: str | None = None
+    words: tuple[str, ...] = ()
     signs: re.Pattern[str] = re.compile("")
     lines: tuple[re.Pattern[str], ...] = ()
     needs: tuple[str, ...] = ()
@@ -93,14 +94,54 @@ def _milliseconds(text: str) -> float | None:
 
 FORMS = tuple(
     Form(
-        **{key: value for key, value in each.items() if key not in ("signs", "lines")},
-        signs=re.compile(each["signs"]),
-        lines=tuple(map(re.compile, each["lines"])),
+        **{
+            **each,
+            "words": tuple(each["words"]),
+            "signs": re.compile(each["signs"]),
+            "lines": tuple(map(re.compile, each["lines"])),
+        }
     )
     for each in TABLE["form"]
 )
 ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
-_SIGNS = re.compile("|".join(form.signs.pattern for form in FORMS))
+
+
+class _Known:
+    """The forms that a text may have, for a first look at each of its lines."""
+
+    def __init__(self, text: str) -> None:
+        """Look for the words of each form, also where a line was cut."""
+        seen = (text, text.replace("\n", ""), re.sub(r"\s*\n", " ", text))
+        self.forms = [
+            form for form in FORMS if any(word in each for word in form.words for each in seen)
+        ]
+        self._words = [word for form in self.forms for word in form.words]
+        self._signs = re.compile("|".join(form.signs.pattern for form in self.forms) or r"(?!)")
+
+    def sign(self, line: str) -> re.Match[str] | None:
+        has_word = any(word in line for word in self._words)
+        return self._signs.search(line) if has_word else None
+
+    def signed(self, line: str) -> Form | None:
+        found = self.sign(line)
+        return (
+            next((form for form in self.forms if form.signs.search(line)), None) if found else None
+        )
+
+    def hits(self, line: str) -> list["_Hit"]:
+        """The figures of each form that describes the line."""
+        found = []
+        for form in self.forms if self.sign(line) else ():
+            match = form.signs.search(line) and next(
+                filter(None, (each.search(line) for each in form.lines)), None
+            )
+            if match:
+                figures = {name: value for name, value in match.groupdict().items() if value}
+                if "series" in figures:  # wherever it was cut
+                    figures["series"] = figures["series"].replace(" ", "")
+                is_open = len(figures) < len(match.groupdict())
+                found.append(_Hit(form=form, figures=figures, is_open=is_open, start=match.start()))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +162,12 @@ def printed(text: str, name: str) -> Printed:
     tasks: dict[str, str] = {}
     hidden: set[str | None] = set()
     models: set[str] = set()
-    for number, line, hits in _unwrapped(text.splitlines()):
+    known = _Known(text)
+    for number, line, hits in _unwrapped(text.splitlines() if known.forms else (), known):
         server = match[0].strip() if (match := _LINE["server"].search(line)) else ""
         if slot := _LINE["slot"].search(line):
             tasks[server] = slot[0]
-        if not hits and (form := _signed(line)):
+        if not hits and (form := known.signed(line)):
             unread.append((number, form))
         for form, figures in ((hit.form, hit.figures) for hit in hits):
             if form.of in hidden:
@@ -158,50 +200,28 @@ def repeats(requests: Sequence[Found]) -> list[bool]:
     return found
 
 
-def _signed(line: str) -> Form | None:
-    if not _SIGNS.search(line):
-        return None
-    return next(form for form in FORMS if form.signs.search(line))
-
-
-def _hits(line: str) -> list[_Hit]:
-    """The figures of each form that describes the line."""
-    found = []
-    for form in FORMS if _SIGNS.search(line) else ():
-        match = form.signs.search(line) and next(
-            filter(None, (each.search(line) for each in form.lines)), None
-        )
-        if match:
-            figures = {name: value for name, value in match.groupdict().items() if value}
-            if "series" in figures:  # wherever it was cut
-                figures["series"] = figures["series"].replace(" ", "")
-            is_open = len(figures) < len(match.groupdict())
-            found.append(_Hit(form=form, figures=figures, is_open=is_open, start=match.start()))
-    return found
-
-
-def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
+def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, list[_Hit]]]:
     """Number, text and figures of each line; the pieces of a wrapped one are one."""
     at = 0
     while at < len(lines):
         best, pieces = lines[at].rstrip(), 1
-        own, hits, taken = _signed(best), _hits(best), [best]
+        own, hits, taken = known.signed(best), known.hits(best), [best]
         rest = [line.rstrip() for line in lines[at + 1 : at + _MOST_PIECES]]
-        goes_on = any(hit.is_open for hit in hits) if hits else _goes_on(best, rest)
+        goes_on = any(hit.is_open for hit in hits) if hits else _goes_on(best, rest, known)
         for piece in rest if goes_on else ():
-            if _SIGNS.search(piece) and (hits or len(taken) > 1 or not _begins(best, piece)):
+            if known.sign(piece) and (hits or len(taken) > 1 or not _begins(best, piece, known)):
                 break
             taken.append(piece)
             for line in _joined(taken):
-                more = _hits(line)
+                more = known.hits(line)
                 is_own = own is None or any(hit.form is own for hit in more)
                 if is_own and _count(more) > _count(hits) and _keeps(more, hits):
                     best, pieces, hits = line, len(taken), more
             if hits and not any(hit.is_open for hit in hits):
                 break
         digits = rest[pieces - 1] if pieces <= len(rest) else ""
-        if best[-1:].isdecimal() and _DIGITS.fullmatch(digits) and _hits(best):
-            best, pieces, hits = f"{best}{digits}", pieces + 1, _hits(f"{best}{digits}")
+        if best[-1:].isdecimal() and _DIGITS.fullmatch(digits) and hits:
+            best, pieces, hits = f"{best}{digits}", pieces + 1, known.hits(f"{best}{digits}")
         yield at + 1, best, hits
         at += pieces
 
@@ -229,20 +249,20 @@ def _count(hits: Iterable[_Hit]) -> int:
     return sum(len(hit.figures) for hit in hits)
 
 
-def _goes_on(line: str, rest: Sequence[str]) -> bool:
+def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
     """Whether a line without figures has a sign, or one that goes on in the next line."""
-    if not rest or _SIGNS.search(line):
+    if not rest or known.sign(line):
         return bool(rest)
     start = line[-_END:]
-    return _begins(line, rest[0]) or any(
+    return _begins(line, rest[0], known) or any(
         match.start() < len(start) < match.end() - len(glue)
         for glue in (" ", "")
-        if (match := _SIGNS.search(f"{start}{glue}{rest[0][:_END]}"))
+        if (match := known.sign(f"{start}{glue}{rest[0][:_END]}"))
     )
 
 
-def _begins(line: str, piece: str) -> bool:
+def _begins(line: str, piece: str, known: _Known) -> bool:
     """Whether what a line with a sign states begins in the line before."""
-    return _SIGNS.search(piece) is not None and any(
-        hit.start < len(line) for glue in (" ", "") for hit in _hits(f"{line}{glue}{piece}")
+    return known.sign(piece) is not None and any(
+        hit.start < len(line) for glue in (" ", "") for hit in known.hits(f"{line}{glue}{piece}")
     )
