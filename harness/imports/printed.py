@@ -109,9 +109,9 @@ ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
 class _Known:
     """The forms that a text may have, for a first look at each of its lines."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, lines: Sequence[str]) -> None:
         """Look for the words of each form, also where a line was cut."""
-        seen = (text, text.replace("\n", ""), re.sub(r"\s*\n", " ", text))
+        seen = ("".join(lines), " ".join(line.rstrip() for line in lines))
         self.forms = [
             form for form in FORMS if any(word in each for word in form.words for each in seen)
         ]
@@ -162,8 +162,9 @@ def printed(text: str, name: str) -> Printed:
     tasks: dict[str, str] = {}
     hidden: set[str | None] = set()
     models: set[str] = set()
-    known = _Known(text)
-    for number, line, hits in _unwrapped(text.splitlines() if known.forms else (), known):
+    lines = text.splitlines()
+    known = _Known(lines)
+    for number, line, hits in _unwrapped(lines if known.forms else (), known):
         server = match[0].strip() if (match := _LINE["server"].search(line)) else ""
         if slot := _LINE["slot"].search(line):
             tasks[server] = slot[0]
