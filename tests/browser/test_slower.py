@@ -141,6 +141,7 @@ def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
     answer = page.locator("[data-part=answer]")
     expect(answer).to_contain_text("A round costs more than a perfect draft returns")
     expect(answer).not_to_contain_text("smaller depth")
+    expect(answer).not_to_contain_text("ewer tokens")
     expect(answer).not_to_contain_text("--spec-draft-n-max")
 
 

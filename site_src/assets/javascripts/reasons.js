@@ -291,8 +291,9 @@ export const reasons = (f, known) => {
   found("nothing-accepted", nothing);
   const dear = drafts && lost && f.ceiling !== null && f.ceiling < 1;
   const far = dear && f.cost > bounds.far * (f.longest + 1);
-  found("build-fault", far && f.drafter === "head");
-  found("cannot-win", dear && !far);
+  const fault = far && f.drafter === "head";
+  found("build-fault", fault);
+  found("cannot-win", dear && !fault);
   check("experts-in-memory", dear && !far);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
   found(
