@@ -170,7 +170,10 @@ class _Run:
                 self._record(outcome)
                 following = outcome.trial.order + 1
                 if self._pauses_after(outcome.trial.arm) and following <= turn[-1].order:
-                    yield following
+                    try:
+                        yield following
+                    except EndEarlyError as end:
+                        return end.reason
         return None
 
     def _between(
