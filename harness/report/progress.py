@@ -16,7 +16,6 @@ from harness.models.answered import answer_here
 from harness.report import events, words
 from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
-from harness.runners.base import Failure
 from schemas.codec import Json, encode
 from schemas.submission import Model
 from schemas.vocabulary import say
@@ -218,7 +217,7 @@ class ProgressDisplay:
             self._say(self._line)
         self._counts = self._counts or known_s is not None
         if event.failure is not None:
-            self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
+            self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
         """Print a lasting line, each text only once: twenty trials may fail for one reason."""
@@ -232,14 +231,10 @@ class ProgressDisplay:
 
 def _lasting(event: events.ArmFailed | events.Settled) -> str:
     if isinstance(event, events.ArmFailed):
-        return f"{event.arm} cannot run: {_why(event.failure)}"
+        return f"{event.arm} cannot run: {event.failure.detail}"
     if event.steady:
         return "The clock, power and temperature of the device have settled."
     return "After a minute of warming up the device's clock, power or temperature still changes."
-
-
-def _why(failure: Failure) -> str:
-    return f"{failure.detail} [{failure.reason}]"
 
 
 def _what(event: events.Stage | events.TrialStarted) -> str:

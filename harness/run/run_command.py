@@ -46,7 +46,9 @@ def measure(request: RunRequest) -> None:
     for error in errors.values():
         raise typer.Exit(error.exit_code)
     if any(nothing_drafted(each.submission) for each in measured.values()):
-        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        trials = (trial for each in measured.values() for trial in each.submission.trials)
+        failed = dict.fromkeys(f"{each.arm} ({each.reason})" for each in trials if each.reason)
+        console.say(f"Error: nothing to compare: {', '.join(failed)}; its lines above say why")
         raise typer.Exit(MachineError.exit_code)
 
 

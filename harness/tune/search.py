@@ -25,7 +25,7 @@ StageName = Literal["look", "race", "certificate"]
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
 # The look takes this much of the budget at most, where it has anything to forecast from.
-LOOK_SHARE = 0.5
+LOOK_SHARE = 1 / 3
 # Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3

@@ -201,7 +201,7 @@ class Tuner:
         planned: Sequence[PlannedTrial],
         name: StageName,
     ) -> Submission:
-        """What a stage measured; a look that has anything to forecast from leaves time for a race."""
+        """What a stage measured; a look with anything to forecast from leaves time for a race."""
         early: EndEarlyError | None = None
         self._seen.clear()
         while True:

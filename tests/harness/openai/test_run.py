@@ -204,17 +204,19 @@ def test_a_dry_run_shows_what_would_be_started() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_an_arm_whose_server_is_not_there_is_said_and_the_rest_is_measured(tmp_path: Path) -> None:
+def test_an_arm_whose_server_is_not_there_is_said_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
     output = tmp_path / "out.json"
     with serving() as base:
         options = ("--base-url", base.url, "--spec-base-url", "http://127.0.0.1:9")
         done = call(*options, *METHOD, *SMALL, "-o", str(output))
 
-    assert done.exit_code == 3  # the only arm that drafts
-    assert "draft-model-n3 cannot run: nothing listens at http://127.0.0.1:9" in done.stderr
-    submission = measured(output)
-    assert [arm.outcome for arm in submission.arms] == ["ok", "failed"]
-    assert {trial.arm for trial in submission.trials} == {"baseline"}
+    assert done.exit_code == 3
+    assert (
+        "Error: the server with speculation: nothing listens at http://127.0.0.1:9" in done.stderr
+    )
+    assert not output.exists()
 
 
 SUITE = """\

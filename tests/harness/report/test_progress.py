@@ -132,9 +132,9 @@ def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
     arm = events.ArmFailed(arm="draft-model-n3", failure=failure)
 
     assert shown(events.TrialsPlanned(total=3), arm, trial, trial, terminal=False) == (
-        "draft-model-n3 cannot run: nothing listens at [::1]:80 [crashed]\n"
+        "draft-model-n3 cannot run: nothing listens at [::1]:80\n"
         "1 of 3 trials, about 1 s left\n"
-        "baseline failed: nothing listens at [::1]:80 [crashed]\n"
+        "baseline failed: nothing listens at [::1]:80\n"
     )
     assert "draft-model-n3 cannot run: nothing listens" in shown(arm)
 

@@ -239,7 +239,7 @@ def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_o
     assert (outcome.trials, outcome.submission.design.ended) == (2, "budget-spent")
     assert list(outcome.stages) == ["look"]
     assert all(each.predicted for each in outcome.contenders)
-    assert [*report.lines(outcome, command=None)][0] == (
+    assert next(report.lines(outcome, command=None)) == (
         "Stopped before the race: only forecasts so far, no pick."
     )
 
