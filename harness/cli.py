@@ -168,6 +168,9 @@ def in_full(words: list[str]) -> list[str]:
 
     if is_model(first):
         return ["run", *words]
+    if first == "import":
+        console.say("Error: `import` works in a checkout of the repository only: git clone it")
+        raise SystemExit(BAD_INPUT)
     if "/" in first or first.lower().endswith(".gguf"):
         console.say(f"Error: {refuse_unknown(first)}")
         raise SystemExit(BAD_INPUT)

@@ -23,6 +23,8 @@ _ELSEWHERE = {
     "--url": "base-url",
     "--out": "output",
     "--n-predict": "max-tokens",
+    "--draft-max": "method",
+    "--spec-draft-n-max": "method",
 }
 
 
@@ -37,6 +39,7 @@ class Command(TyperCommand):
             context.meta[ALL] = True
             words = ["--help"]
         try:
+            self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
@@ -50,6 +53,15 @@ class Command(TyperCommand):
             error.message = f"no option {error.option_name}; {hint}"
             error.possibilities = None
             raise
+
+    def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
+        """Refuse a second value of an option that takes one: the parser would drop the first."""
+        _, _, order = self.make_parser(context).parse_args([*words])
+        once = [each for each in order if each.nargs == 1 and not each.multiple]
+        twice = next((each for each in once if once.count(each) > 1 and not _is_flag(each)), None)
+        if twice is not None:
+            message = f"{twice.opts[0]} is given twice; it takes one value"
+            raise UsageError(message, ctx=context)
 
     def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Commands are not broken at a hyphen."""
@@ -89,6 +101,10 @@ class Command(TyperCommand):
         for title, records in panels.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - of the parser that typer carries
+    return bool(getattr(parameter, "is_flag", False))
 
 
 def _whole(text: str) -> str:

@@ -77,7 +77,8 @@ class _Offered:
         value = given.pop(self.field.name)
         word = given.pop(self._argument_name, None)
         if word and value:
-            message = f"{word} is given twice: leave out {self.flag}, or the word without an option"
+            first = value[0] if self.repeatable else value
+            message = f"both {first} and {word} are given as {self.flag}: leave one of them out"
             raise BadInputError(message)
         if word:
             value = [word] if self.repeatable else word

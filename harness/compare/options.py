@@ -46,6 +46,7 @@ class Builds:
         "whole requests are below it with 98 % confidence. Default: 0.99; 0.95 for the tokens "
         "per round of a --reference.",
         metavar="FRACTION",
+        such="0.99 or 99%",
         least=0.1,
         most=1,
     )

@@ -22,6 +22,7 @@ from harness.models.resolve import on_disk
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
+from harness.runners.llama_server.binary import find as find_server
 from schemas.vocabulary import METHODS
 
 
@@ -94,10 +95,10 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
         return None
     found = shutil.which(named) if named else server_program()
     if found is None and named:
-        message = (
-            f"no {SERVER_PROGRAM} at {named} or on PATH; name the program with --server-binary"
-        )
+        message = f"no program at {named}; name a {SERVER_PROGRAM} with --server-binary"
         raise BadInputError(message)
+    if named and found:
+        find_server(named)  # refuses another program
     return Path(found) if found else None
 
 

@@ -34,6 +34,8 @@ from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
 _DEFAULT_DEPTHS = (2, 4, 8)
+# More time than their answers take: engines are loaded, and machines slow down.
+_ROOM = 1.5
 # Reasons why a large depth fails where a small one may run.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
@@ -58,6 +60,7 @@ class Tuner:
     clock: Callable[[], float] = time.monotonic
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
+    _first_s: float = 0.0
     _seen: list[PlannedTrial] = field(default_factory=list)
 
     def run(self) -> Outcome:
@@ -212,11 +215,18 @@ class Tuner:
                 return submission
             drafted = len({trial.arm for trial in self._seen}) > 1
             between = drafted and planned[order].prompt != self._seen[-1].prompt
-            if name == "look" and between and self.spent_s() > LOOK_SHARE * self._limit_s:
+            if name == "look" and between and self._look_is_long():
                 early = EndEarlyError("budget-spent")
+
+    def _look_is_long(self) -> bool:
+        """Whether it has had its share, or leaves too little for a race and a certificate."""
+        pace_s = (self.clock() - self._first_s) / max(1, len(self._seen) - 1)
+        least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
+        return self.spent_s() > LOOK_SHARE * self._limit_s or self._left_s() < least_s
 
     def _observe(self, name: StageName, event: Event) -> None:
         if isinstance(event, TrialEnded):
+            self._first_s = self._first_s if self._seen else self.clock()
             self._seen.append(event.trial)
         self.observe(name, event)
 
