@@ -247,8 +247,9 @@ class Tuner:
         """Whether the smallest block of a race or a certificate ends within the budget."""
         if self._interrupted:
             return False
-        trials = max(1, sum(len(each.trials) for each in self.stages.values()))
-        return self._left_s() >= LEAST_TRIALS * self.spent_s() / trials
+        walls = [(t.wall_ms or 0) / 1000 for each in self.stages.values() for t in each.trials]
+        loading_s = (self.spent_s() - sum(walls)) / max(1, len(self.stages))
+        return self._left_s() >= loading_s + LEAST_TRIALS * sum(walls) / max(1, len(walls))
 
     def _arm(self, name: str) -> ArmPlan:
         return next(
