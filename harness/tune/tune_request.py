@@ -259,7 +259,8 @@ class TuneRequest(RunRequest):
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
     """A server's words without those that only a measurement needs or that are the default."""
-    left_out = {*_MEASURING, *(() if settings.threads else ("-t", "-tb"))}
+    # On a processor the figures are those of this many threads; an engine's own choice is another.
+    left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
     given = iter(words)
     for word in given:
