@@ -68,6 +68,11 @@ class Command(TyperCommand):
         super().format_help(context, formatter)
         formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
 
+    def collect_usage_pieces(self, context: Any) -> list[str]:  # noqa: ANN401 - see above
+        """Words in capitals, without the braces of what is required."""
+        pieces: list[str] = super().collect_usage_pieces(context)
+        return [re.sub(r"\{(.+?)\}", lambda name: name[1].upper(), piece) for piece in pieces]
+
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
         """Paragraphs with a blank line before each, and examples without one."""
         before = ""
@@ -95,7 +100,9 @@ class Command(TyperCommand):
             if record is not None:
                 panel = parameter.rich_help_panel if whole else None
                 title = panel or ("Options" if is_option else "Arguments")
-                panels.setdefault(title, []).append((record[0], _whole(record[1])))
+                # The type of an argument is one of the program, not of what is typed.
+                name = record[0] if is_option else record[0].partition(" <")[0].upper()
+                panels.setdefault(title, []).append((name, _whole(record[1])))
         if hidden:
             panels["Options"].append((ALL, f"Show the other {hidden} options, too."))
         for title, records in panels.items():
