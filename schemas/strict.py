@@ -71,8 +71,8 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
 
 def _check_bytes(data: bytes) -> None:
     """Refuse what no parser should see."""
-    if data.lstrip()[:1] not in (b"{", b"[", b"") and len(data) > MAX_BYTES:
-        _refuse("json", "no result file: it does not begin as JSON does; name a NAME.json")
+    if len(data) > MAX_BYTES and data.startswith(b"GGUF"):
+        _refuse("json", "a model and no result file; name the NAME.json that a run wrote")
     if len(data) > MAX_BYTES:
         _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
     if not data.strip():

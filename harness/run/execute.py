@@ -51,7 +51,7 @@ class RunContext:
     `clock` counts seconds from any start; the time budget and the end are measured with it.
     `prune` is asked after every block which arms are not worth another. With a `pause` after every
     answer another engine can answer the same prompt next, while the server of this one stays as
-    it is.
+    it is. One that `compares` engines measures a baseline for its own sake.
     """
 
     machine: Machine
@@ -62,6 +62,7 @@ class RunContext:
     observe: events.Observer = lambda _event: None
     prune: Prune | None = None
     pause: Pause = "pass"
+    compares: bool = False
 
 
 def measure(
@@ -120,7 +121,7 @@ class _Run:
         # The wall clock may be set while the campaign runs.
         self._start_s = context.clock()
         self._failed_arms: set[str] = set()
-        self._drafting = [arm for arm in campaign.arms if arm.drafts]
+        self._drafting = [] if context.compares else [arm for arm in campaign.arms if arm.drafts]
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:

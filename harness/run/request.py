@@ -109,8 +109,8 @@ class RunRequest:
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first, console.say)
         found = {each.name: each.on(first) for each in self.engines}
-        for campaign in found.values() if self.result.resume else ():
-            if not journal.path_of(campaign).is_file():
-                message = "there is no run with these options to continue; leave out --resume"
-                raise BadInputError(message)
+        begun = any(journal.path_of(each).is_file() for each in found.values())
+        if self.result.resume and not begun:
+            message = "there is no run with these options to continue; leave out --resume"
+            raise BadInputError(message)
         return found
