@@ -34,7 +34,7 @@ def explain(
         raise BadInputError(message)
     shown = {asked: known[asked]} if asked else known
     if json:
-        console.print_json({**shown})
+        console.print_json({"words": {**shown}})
         return
     for name, text in shown.items():
         console.print_lines([f"{name}: {text}"])

@@ -1,7 +1,7 @@
 """`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -17,7 +17,7 @@ from harness.models.model_file import WeightsFile
 from harness.models.overview import overview
 from harness.models.resolve import on_disk, resolve
 from harness.report.model_table import show, show_comparison
-from schemas.codec import encode
+from schemas.codec import Json, encode
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 
@@ -35,7 +35,7 @@ def models(
 
     listed = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
-        console.print_json(encode(listed))
+        console.print_json(cast("dict[str, Json]", encode(listed)))
         return
     show(listed, console.result_console())
 

@@ -26,7 +26,7 @@ def validate(
     """It prints a line for each thing that is wrong; `show FILE` prints what a valid file says."""
     findings = [finding for path in files for finding in _findings(path)]
     if json:
-        console.print_json([encode(finding) for finding in findings])
+        console.print_json({"findings": [encode(finding) for finding in findings]})
     else:
         for finding in findings:
             typer.echo(finding.line())

@@ -43,8 +43,7 @@ def _legend(models: ModelsOverview) -> str:
     return (
         f"fits: yes where all buffers of a context of {models.context_tokens} tokens are sure to "
         f"fit the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly where some layers "
-        "or experts go to main memory. ~: not from that repository itself; of a head, with layers "
-        "like its target's. ?: unknown."
+        "or experts go to main memory. ~: estimated. ?: unknown."
     )
 
 

@@ -165,7 +165,8 @@ class ProgressDisplay:
         factor = event.token_s / self._expected.token_s
         if not 1 / _FAR < factor < _FAR:
             expected_s = self._expected.times(factor).seconds
-            self._print(f"As fast as the warm-up, this takes about {seconds(expected_s)}.")
+            word = "slower" if factor > 1 else "faster"
+            self._print(f"This machine is {word} than estimated: about {seconds(expected_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show what happened to the campaign `name`; each has its own bar.

@@ -55,6 +55,8 @@ def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: 
 
     assert result.exit_code == 0, result.stderr
     assert set(json.loads(result.stdout)) == {
+        "json_version",
+        "result",
         "estimator",
         "estimates",
         "prompts",

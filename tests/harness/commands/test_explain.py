@@ -48,4 +48,4 @@ def test_an_unknown_word_gets_the_nearest_one_and_json_has_all() -> None:
 
     assert unknown.exit_code == 2
     assert "Did you mean 'busy-machine'?" in unknown.output
-    assert "helps" in json.loads(listed.stdout)
+    assert "helps" in json.loads(listed.stdout)["words"]

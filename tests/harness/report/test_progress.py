@@ -146,7 +146,7 @@ def test_the_first_warm_up_corrects_what_is_expected() -> None:
         display(events.WarmedUp(arm="baseline", token_s=0.4))
         display(events.WarmedUp(arm="draft-model-n4", token_s=0.1))
 
-    assert out.getvalue() == "As fast as the warm-up, this takes about 4 min.\n"
+    assert out.getvalue() == "This machine is slower than estimated: about 4 min.\n"
 
 
 def test_a_run_in_time_says_nothing_of_it() -> None:

@@ -209,7 +209,7 @@ def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twic
 
 @pytest.mark.parametrize(("budget_s", "said"), [(0.0, True), (1e9, False)])
 def test_blocks_that_do_not_fit_into_the_time_are_said_after_the_first_answers(
-    budget_s: float, said: bool, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str], budget_s: float, *, said: bool
 ) -> None:
     # Three arms and four prompts: the first block ends after twelve answers.
     runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3))}
