@@ -61,7 +61,7 @@ def require_free(output: Path | None) -> None:
 def require_writable(output: Path | None) -> None:
     """Raise `HarnessError` when nothing can be written there; call it before measuring."""
     path = output or Path()
-    if path.suffix in _OTHER_FILES and not path.is_dir():
+    if path.suffix in _OTHER_FILES and not path.exists():
         message = f"a result is JSON, so {path} cannot be its --output; name NAME.json, or a folder"
         raise BadInputError(message)
     folder = path.parent if _is_file_name(path) else path
