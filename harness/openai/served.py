@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import BadInputError, MachineError
+from harness.machine.detect import machine
 from harness.models.describe import WeightsFile, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile
@@ -46,6 +47,12 @@ class NamedModels:
         Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
         could name it does not answer.
         """
+        if self.options.device_names and not machine().gpus:
+            self.say(
+                f"No reading of {self.options.device_names[0]} is possible here, so that this "
+                "result gets no verdict and no vote: install nvidia-smi, or let the container see "
+                "it (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
+            )
         server = self._server(needed=name is None)
         if server is not None:
             self._require_comparable(server)

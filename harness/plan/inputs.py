@@ -22,7 +22,6 @@ from harness.models.resolve import on_disk
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
-from harness.runners.llama_server.binary import find as find_server
 from schemas.vocabulary import METHODS
 
 
@@ -98,6 +97,8 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
         message = f"no program at {named}; name a {SERVER_PROGRAM} with --server-binary"
         raise BadInputError(message)
     if named and found:
+        from harness.runners.llama_server.binary import find as find_server  # noqa: PLC0415 - slow
+
         find_server(named)  # refuses another program
     return Path(found) if found else None
 
