@@ -201,11 +201,11 @@ def _check(campaign: model.Campaign) -> None:
             f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
         )
     elif campaign.blocks > most:
-        fewer = f"--blocks {most}" if most else "fewer --prompts"
-        few = "fewer --concurrency, --method or --draft"
+        fewer = f"--blocks {most}, or " if most else ""
+        few = "fewer --prompts, --concurrency, --method or --draft"
         message = (
             f"{len(campaign.arms)} arms in {say.count(campaign.blocks, 'block')} are too many for "
-            f"one result file; use {fewer}, or {few}"
+            f"one result file; use {fewer}{few}"
         )
     else:
         message = _misfit(campaign)
