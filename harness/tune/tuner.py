@@ -12,7 +12,7 @@ from harness.campaign import trial_order
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
 from harness.errors import BadInputError, MachineError
-from harness.report.events import Event, TrialEnded
+from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
 from harness.run.stopping import PruneDecision
@@ -60,6 +60,9 @@ class Tuner:
     clock: Callable[[], float] = time.monotonic
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
+    _failed: set[str] = field(default_factory=set)
+    _began_stage_s: float = 0.0
+    _loading_s: float = 0.0
     _first_s: float = 0.0
     _seen: list[PlannedTrial] = field(default_factory=list)
 
@@ -191,22 +194,26 @@ class Tuner:
                 prune=prune,
                 observe=lambda event: self._observe(name, event),
                 pause="answer" if name == "look" else "pass",
+                compares=name == "look",  # smaller depths may run where all of these fail
             ),
             work_file=work_file,
             resume=resume,
         )
-        self.stages[name] = self._ended(running, trial_order.plan(campaign), name)
+        self.stages[name] = self._ended(running, campaign, name)
         return self.stages[name]
 
     def _ended(
         self,
         running: Generator[int, None, Submission],
-        planned: Sequence[PlannedTrial],
+        campaign: Campaign,
         name: StageName,
     ) -> Submission:
         """What a stage measured; a look with anything to forecast from leaves time for a race."""
         early: EndEarlyError | None = None
+        planned = trial_order.plan(campaign)
+        self._began_stage_s = self.clock()
         self._seen.clear()
+        self._failed.clear()
         while True:
             try:
                 order = next(running) if early is None else running.throw(early)
@@ -215,7 +222,8 @@ class Tuner:
                 return submission
             drafted = len({trial.arm for trial in self._seen}) > 1
             between = drafted and planned[order].prompt != self._seen[-1].prompt
-            if name == "look" and between and self._look_is_long():
+            alone = len(self._failed) == len(campaign.arms) - 1
+            if name == "look" and (alone or (between and self._look_is_long())):
                 early = EndEarlyError("budget-spent")
 
     def _look_is_long(self) -> bool:
@@ -228,6 +236,10 @@ class Tuner:
         if isinstance(event, TrialEnded):
             self._first_s = self._first_s if self._seen else self.clock()
             self._seen.append(event.trial)
+        elif isinstance(event, ArmFailed):
+            self._failed.add(event.arm)
+        elif isinstance(event, WarmedUp):
+            self._loading_s = self.clock() - self._began_stage_s
         self.observe(name, event)
 
     @property
@@ -248,8 +260,7 @@ class Tuner:
         if self._interrupted:
             return False
         walls = [(t.wall_ms or 0) / 1000 for each in self.stages.values() for t in each.trials]
-        loading_s = (self.spent_s() - sum(walls)) / max(1, len(self.stages))
-        return self._left_s() >= loading_s + LEAST_TRIALS * sum(walls) / max(1, len(walls))
+        return self._left_s() >= self._loading_s + LEAST_TRIALS * sum(walls) / max(1, len(walls))
 
     def _arm(self, name: str) -> ArmPlan:
         return next(

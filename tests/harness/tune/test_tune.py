@@ -298,6 +298,17 @@ def test_trials_of_the_look_that_fail_leave_the_depths_without_a_forecast() -> N
 
 
 @pytest.mark.usefixtures("cache_dir")
+def test_the_only_family_is_tried_at_smaller_depths_where_its_largest_finds_no_memory() -> None:
+    rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "out-of-memory"})
+
+    outcome = tuner(rig, "draft-model", tokens=8).run()
+
+    assert len(outcome.stages["look"].trials) == 1  # the baseline alone forecasts nothing
+    assert [each.depth for each in outcome.contenders] == [2, 4]
+    assert outcome.certified
+
+
+@pytest.mark.usefixtures("cache_dir")
 def test_a_family_that_does_not_load_at_all_is_not_tried_at_other_depths() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "vocabulary-mismatch"})
 
@@ -348,5 +359,5 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
-    assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
+    assert "race on 8 prompts, certificate on 24 others, within 5 min" in result.stdout
     assert "expected  about " in result.stdout
