@@ -162,7 +162,7 @@ class TuneRequest(RunRequest):
         console.say(f"Result: {path}")
         minutes = self.search.budget_min
         if outcome.interrupted:
-            left = math.ceil(max(1.0, minutes - tuner.spent_s() / 60))
+            left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
             console.say(f"Next, about {left} min: {resume_command(RESUME)}")
             raise typer.Exit(INTERRUPTED)
         if outcome.certified:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from harness.campaign import trial_order
 from harness.campaign.arms import BASELINE
-from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
-from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
+from harness.report.events import Event
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
 from harness.run.stopping import PruneDecision
@@ -21,21 +21,12 @@ from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_family, shortlist
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Contender, Outcome, State
-from harness.tune.search import (
-    LEAST_TRIALS,
-    LOOK_SHARE,
-    RACE_SHARE,
-    Family,
-    Prompts,
-    StageName,
-    stage,
-)
+from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
+from harness.tune.time_spent import TimeSpent
 from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
 _DEFAULT_DEPTHS = (2, 4, 8)
-# More time than their answers take: engines are loaded, and machines slow down.
-_ROOM = 1.5
 # Reasons why a large depth fails where a small one may run.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
@@ -60,15 +51,11 @@ class Tuner:
     clock: Callable[[], float] = time.monotonic
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
-    _failed: set[str] = field(default_factory=set)
-    _began_stage_s: float = 0.0
-    _loading_s: float = 0.0
-    _first_s: float = 0.0
-    _seen: list[PlannedTrial] = field(default_factory=list)
+    elapsed: TimeSpent = field(init=False)
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C."""
-        self._began = self.clock()
+        self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
         # As many prompts as the time allows, by the look's trials: the same after a kill.
@@ -77,9 +64,9 @@ class Tuner:
             left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
-        if self._has_time():
+        if self._goes_on():
             ranked = self._race(shortlist(candidates, self.prompts.raced))
-        if ranked and self._has_time():
+        if ranked and self._goes_on():
             self._certify(ranked)
         return self._outcome(candidates, ranked)
 
@@ -136,7 +123,7 @@ class Tuner:
             "race",
             [self._arm(arm.id) for arm in listed],
             blocks=decisions.RACE_BLOCKS,
-            budget_s=max(1.0, self._left_s(RACE_SHARE)),
+            budget_s=max(1.0, self.elapsed.left_s(RACE_SHARE)),
             prune=prune,
         )
         last = standing(ended)
@@ -159,7 +146,7 @@ class Tuner:
             "certificate",
             [self._arm(each) for each in ranked[:2]],
             blocks=decisions.CERTIFICATE_BLOCKS,
-            budget_s=max(1.0, self._left_s()),
+            budget_s=max(1.0, self.elapsed.left_s()),
         )
 
     def _measure(
@@ -211,56 +198,26 @@ class Tuner:
         """What a stage measured; a look with anything to forecast from leaves time for a race."""
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
-        self._began_stage_s = self.clock()
-        self._seen.clear()
-        self._failed.clear()
+        self.elapsed.begin_stage()
         while True:
             try:
                 order = next(running) if early is None else running.throw(early)
             except StopIteration as end:
                 submission: Submission = end.value
                 return submission
-            drafted = len({trial.arm for trial in self._seen}) > 1
-            between = drafted and planned[order].prompt != self._seen[-1].prompt
-            alone = len(self._failed) == len(campaign.arms) - 1
-            if name == "look" and (alone or (between and self._look_is_long())):
+            done = self.elapsed.trials
+            drafted = len({trial.arm for trial in done}) > 1
+            between = drafted and planned[order].prompt != done[-1].prompt
+            alone = len(self.elapsed.failed) == len(campaign.arms) - 1
+            if name == "look" and (alone or (between and self.elapsed.look_is_long())):
                 early = EndEarlyError("budget-spent")
 
-    def _look_is_long(self) -> bool:
-        """Whether it has had its share, or leaves too little for a race and a certificate."""
-        pace_s = (self.clock() - self._first_s) / max(1, len(self._seen) - 1)
-        least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
-        return self.spent_s() > LOOK_SHARE * self._limit_s or self._left_s() < least_s
+    def _goes_on(self) -> bool:
+        return not self._interrupted and self.elapsed.fits_another_stage()
 
     def _observe(self, name: StageName, event: Event) -> None:
-        if isinstance(event, TrialEnded):
-            self._first_s = self._first_s if self._seen else self.clock()
-            self._seen.append(event.trial)
-        elif isinstance(event, ArmFailed):
-            self._failed.add(event.arm)
-        elif isinstance(event, WarmedUp):
-            self._loading_s = self.clock() - self._began_stage_s
+        self.elapsed.observe(event)
         self.observe(name, event)
-
-    @property
-    def _limit_s(self) -> float:
-        return 60 * self.search.budget_min
-
-    def spent_s(self) -> float:
-        """Seconds since the tune began; earlier parts of a resumed one count, too."""
-        walls = (trial.wall_ms or 0 for each in self.stages.values() for trial in each.trials)
-        return max(self.clock() - self._began, sum(walls) / 1000)
-
-    def _left_s(self, share: float = 1.0) -> float:
-        """A share of what is left of the budget."""
-        return share * (self._limit_s - self.spent_s())
-
-    def _has_time(self) -> bool:
-        """Whether the smallest block of a race or a certificate ends within the budget."""
-        if self._interrupted:
-            return False
-        walls = [(t.wall_ms or 0) / 1000 for each in self.stages.values() for t in each.trials]
-        return self._left_s() >= self._loading_s + LEAST_TRIALS * sum(walls) / max(1, len(walls))
 
     def _arm(self, name: str) -> ArmPlan:
         return next(
