@@ -59,10 +59,11 @@ class TimeSpent:
         least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
 
-    def fits_another_stage(self) -> bool:
-        """Whether the smallest block of a race or a certificate ends within the budget."""
+    def fits_another_stage(self, blocks: int) -> bool:
+        """Whether the smallest blocks of a race or a certificate end within the budget."""
         walls = self._walls_s()
-        return self.left_s() >= self._loading_s + LEAST_TRIALS * sum(walls) / max(1, len(walls))
+        block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
+        return self.left_s() >= self._loading_s + blocks * block_s
 
     def _walls_s(self) -> list[float]:
         return [(t.wall_ms or 0) / 1000 for each in self._stages.values() for t in each.trials]

@@ -66,7 +66,8 @@ class Tuner:
         ranked: tuple[str, ...] = ()
         if self._goes_on():
             ranked = self._race(shortlist(candidates, self.prompts.raced))
-        if ranked and self._goes_on():
+        # A pass more or less says nothing: two of each arm give an interval.
+        if ranked and self._goes_on(blocks=2 if self._passes else 1):
             self._certify(ranked)
         return self._outcome(candidates, ranked)
 
@@ -212,8 +213,8 @@ class Tuner:
             if name == "look" and (alone or (between and self.elapsed.look_is_long())):
                 early = EndEarlyError("budget-spent")
 
-    def _goes_on(self) -> bool:
-        return not self._interrupted and self.elapsed.fits_another_stage()
+    def _goes_on(self, *, blocks: int = 1) -> bool:
+        return not self._interrupted and self.elapsed.fits_another_stage(blocks)
 
     def _observe(self, name: StageName, event: Event) -> None:
         self.elapsed.observe(event)
