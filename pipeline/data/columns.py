@@ -44,6 +44,8 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
     """The keys of a file's rows in the words of the Table Schema, as far as it has any."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
+    if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
+        primary = None
     foreign = [
         {"fields": fields, "reference": {"resource": f"{other}-{suffix}", "fields": fields}}
         for other, fields in known["references"].items()
