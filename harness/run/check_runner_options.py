@@ -55,7 +55,8 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     servers = (
         "--server-command 'SERVER --port {port}' --spec-server-command 'SERVER … --port {port}'"
         if started or connection.spec_server_commands
-        else f"--base-url {connection.base_url or 'URL'} --spec-base-url URL2"
+        else f"--base-url {connection.base_url or 'URL'} "
+        f"--spec-base-url {next(iter(connection.spec_base_urls), 'URL2')}"
     )
     named = " --target NAME" if started and not named else ""
     message = (
