@@ -211,7 +211,7 @@ send-form: $(VENV)/.installed-gate ## Answer the form and open its pull request 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }
 	$(compile) pyproject.toml --extra inprocess -o requirements/harness.lock
-	$(compile) pyproject.toml --extra site --extra inprocess -o requirements/site.lock
+	$(compile) pyproject.toml --extra site -o requirements/site.lock
 	$(compile) pyproject.toml --extra inprocess --extra server --extra fleet --extra site --extra test \
 	  -o requirements/test.lock
 	$(compile) requirements/gate.in -c requirements/test.lock -o requirements/gate.lock

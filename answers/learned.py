@@ -46,11 +46,11 @@ class LoggedMemoryError:
     @property
     def words(self) -> str:
         """How far planned memory is from the logs."""
+        right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
             f"{say.count(self.totals, 'held-out log')}, at most {self.total_worst_mib:.0f} MiB; "
-            f'"fits" leaves room for such errors, too little for {self.fits_wrong} of '
-            f"{say.count(self.fits_points, 'log')}"
+            f'"fits" was {right} {say.count(self.fits_points, "log")}'
         )
 
 

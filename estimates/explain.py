@@ -162,7 +162,12 @@ def _balance(
         costs, yields = f"{cost:.2f}", f"{yielded:.2f}"
     interval = estimate.interval
     hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
-    uncertain = "so it hardly matters" if hardly else "so its direction is not certain"
+    uncertain = "so its direction is not certain"
+    if hardly:
+        uncertain = "so it hardly matters"
+    elif interval is not None and not interval.low < 1 < interval.high:
+        word = "slower" if interval.high < 1 else "faster"
+        uncertain = f"so it is {word}, and by how much is uncertain"
     endings = {
         "helps": ", so this arm wins",
         "slower-in-all": ", but reading the prompt costs more than that saves",

@@ -4,6 +4,8 @@ import sys
 
 from harness.stored_help import is_printed
 
+_OURS = ("answers", "estimates", "harness", "pipeline", "schemas")
+
 
 def main() -> None:
     """Run the command line. Its help needs none of the libraries that are imported here."""
@@ -13,6 +15,16 @@ def main() -> None:
         from harness.cli import main as run  # noqa: PLC0415 - see above
     except KeyboardInterrupt:  # while libraries load, before anybody could catch it
         raise SystemExit(130) from None
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in _OURS:
+            raise
+        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
+        print(  # noqa: T201 - what prints otherwise is not installed
+            f"Error: {error.name} is not installed for {sys.executable}; "
+            f"run `make setup`, then `{python} -m harness`",
+            file=sys.stderr,
+        )
+        raise SystemExit(3) from None
     run()
 
 

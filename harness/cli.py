@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from harness import PROGRAM, __version__, console
+from harness import INSTALLED, PROGRAM, __version__, console
 from harness.command_help import Command, UsageError
 from harness.errors import BAD_INPUT, EXIT_CODES
 from harness.features import COMMANDS
@@ -125,7 +125,7 @@ app = typer.Typer(
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
     epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
     f"Exit codes: {'. '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
-    add_completion=False,
+    add_completion=INSTALLED,  # `python -m harness` is no word that a shell completes
     context_settings=HELP_NAMES,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
@@ -168,6 +168,9 @@ def in_full(words: list[str]) -> list[str]:
 
     if is_model(first):
         return ["run", *words]
+    if first == "import":
+        console.say("Error: `import` works in a checkout of the repository only: git clone it")
+        raise SystemExit(BAD_INPUT)
     if "/" in first or first.lower().endswith(".gguf"):
         console.say(f"Error: {refuse_unknown(first)}")
         raise SystemExit(BAD_INPUT)

@@ -23,6 +23,8 @@ _ELSEWHERE = {
     "--url": "base-url",
     "--out": "output",
     "--n-predict": "max-tokens",
+    "--draft-max": "method",
+    "--spec-draft-n-max": "method",
 }
 
 
@@ -37,6 +39,7 @@ class Command(TyperCommand):
             context.meta[ALL] = True
             words = ["--help"]
         try:
+            self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
@@ -51,10 +54,24 @@ class Command(TyperCommand):
             error.possibilities = None
             raise
 
+    def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
+        """Refuse a second value of an option that takes one: the parser would drop the first."""
+        _, _, order = self.make_parser(context).parse_args([*words])
+        once = [each for each in order if each.nargs == 1 and not each.multiple]
+        twice = next((each for each in once if once.count(each) > 1 and not _is_flag(each)), None)
+        if twice is not None:
+            message = f"{twice.opts[0]} is given twice; it takes one value"
+            raise UsageError(message, ctx=context)
+
     def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Commands are not broken at a hyphen."""
         super().format_help(context, formatter)
         formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:  # noqa: ANN401 - see above
+        """Words in capitals, without the braces of what is required."""
+        pieces: list[str] = super().collect_usage_pieces(context)
+        return [re.sub(r"\{(.+?)\}", lambda name: name[1].upper(), piece) for piece in pieces]
 
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
         """Paragraphs with a blank line before each, and examples without one."""
@@ -83,12 +100,18 @@ class Command(TyperCommand):
             if record is not None:
                 panel = parameter.rich_help_panel if whole else None
                 title = panel or ("Options" if is_option else "Arguments")
-                panels.setdefault(title, []).append((record[0], _whole(record[1])))
+                # The type of an argument is one of the program, not of what is typed.
+                name = record[0] if is_option else record[0].partition(" <")[0].upper()
+                panels.setdefault(title, []).append((name, _whole(record[1])))
         if hidden:
             panels["Options"].append((ALL, f"Show the other {hidden} options, too."))
         for title, records in panels.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - of the parser that typer carries
+    return bool(getattr(parameter, "is_flag", False))
 
 
 def _whole(text: str) -> str:

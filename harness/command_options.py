@@ -2,8 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
@@ -25,6 +25,13 @@ class Without:
     fields: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Says:
+    """Marks a parameter of a command: the help of these fields is another one there."""
+
+    helps: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offered:
     field: Field[Any]
@@ -34,6 +41,11 @@ class _Offered:
     @property
     def flag(self) -> str:
         return self.option.flag(self.field.name)
+
+    def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
+        """The same with the last of these helps, if one is of this field."""
+        text = next((each[self.field.name] for each in helps if self.field.name in each), None)
+        return self if text is None else replace(self, option=replace(self.option, help=text))
 
     @property
     def repeatable(self) -> bool:
@@ -77,7 +89,8 @@ class _Offered:
         value = given.pop(self.field.name)
         word = given.pop(self._argument_name, None)
         if word and value:
-            message = f"{word} is given twice: leave out {self.flag}, or the word without an option"
+            first = value[0] if self.repeatable else value
+            message = f"both {first} and {word} are given as {self.flag}: leave one of them out"
             raise BadInputError(message)
         if word:
             value = [word] if self.repeatable else word
@@ -104,13 +117,15 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     """Let typer see the fields of every dataclass parameter of a command as options."""
     hints = get_type_hints(command, include_extras=True)
     kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
     left_out = {
-        name: {field for mark in getattr(hint, "__metadata__", ()) for field in mark.fields}
-        for name, hint in hints.items()
+        name: {field for mark in marks[name] if isinstance(mark, Without) for field in mark.fields}
+        for name in hints
         if is_dataclass(kinds[name])
     }
+    said = [mark.helps for some in marks.values() for mark in some if isinstance(mark, Says)]
     offered = {
-        name: [each for each in _offered(kinds[name]) if each.field.name not in fields]
+        name: [each.saying(said) for each in _offered(kinds[name]) if each.field.name not in fields]
         for name, fields in left_out.items()
     }
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -24,6 +24,7 @@ from schemas.codec import Json
 P = ParamSpec("P")
 T = TypeVar("T")
 
+JSON_VERSION = 1  # raised when a key goes or changes its meaning
 _NARROWEST = 80
 # Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
 _PLAIN = {
@@ -91,8 +92,10 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def print_json(value: Json) -> None:
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+def print_json(value: Mapping[str, Json]) -> None:
+    """Print an object with the version of its form, which docs/json.md describes."""
+    versioned = {"json_version": JSON_VERSION, **value}
+    typer.echo(orjson.dumps(versioned, option=orjson.OPT_INDENT_2).decode())
 
 
 def result_console() -> Console:

@@ -68,6 +68,10 @@ COMMANDS = {
         "harness.submit.command",
         "Check a result, copy it to results/community/ and open a pull request with gh.",
     ),
+    "explain": Feature(
+        "harness.commands.explain",
+        "Say what a flag, a verdict, a reason or a code means, and what to do.",
+    ),
     "methods": Feature(
         "harness.commands.methods", "List the methods for `run --method` with their default sizes."
     ),

@@ -126,7 +126,8 @@ def require_space(
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         message = (
-            f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed, "
-            f"{free_bytes // _MIB} MiB free; free some or set {variable} to another disk"
+            f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed and "
+            f"{_RESERVE_BYTES // _MIB} left free, {free_bytes // _MIB} MiB are free; "
+            f"free some or set {variable} to another disk"
         )
         raise MachineError(message)

@@ -37,8 +37,9 @@ class Option:
     """How a field is offered: its help text, and what the field's name and type do not show.
 
     An `argument` is also taken without its flag; a `usual` one is in the short help. One with
-    `choices` takes these texts only. `parse` makes the value of the text; of all the texts
-    where the field is a tuple, whose option may be given several times.
+    `choices` takes these texts only; `such` are examples, where those of its unit mislead.
+    `parse` makes the value of the text; of all the texts where the field is a tuple, whose option
+    may be given several times.
     """
 
     help: str
@@ -48,6 +49,7 @@ class Option:
     panel: str | None = None
     argument: bool = False
     usual: bool = False
+    such: str | None = None
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
@@ -73,8 +75,10 @@ class Option:
         if value is None or not low <= value <= high or (whole and value % 1):
             ends = (" from ", self.least), (" to ", self.most)
             within = "".join(f"{word}{end:,}" for word, end in ends if end is not None)
-            such = f", such as {unit.such}" if unit.such else ""
+            examples = self.such or unit.such
+            such = f", such as {examples}" if examples else ""
             kind = "a whole number" if whole else "a number"
+            kind += f" of {self.metavar.lower()}" if self.metavar in ("MINUTES", "SECONDS") else ""
             message = f"{self.flag(field)} {text}: give {kind}{within}{such}"
             raise BadInputError(message)
         return int(value) if whole else value

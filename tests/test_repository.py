@@ -95,7 +95,10 @@ def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
     }
 
     assert pins.keys() == {"gate", "harness", "site", "test"}
-    assert pins["harness"] <= pins["site"] <= pins["test"]
+    assert pins["harness"] | pins["site"] <= pins["test"]
+    # The engine, which takes ten minutes to compile, and what only it needs.
+    engine = {pin.partition("==")[0] for pin in pins["harness"] - pins["site"]}
+    assert engine == {"diskcache", "llama-cpp-python"}
     # The reference validator is the gate's alone, and in no wheel.
     only = {pin.partition("==")[0] for pin in pins["gate"] - pins["harness"]}
     assert only == {"attrs", "jsonschema", "jsonschema-specifications", "referencing", "rpds-py"}

@@ -4,6 +4,7 @@ Pages, pieces of pages, style sheets, feeds, the search index and the files that
 second argument is a list of addresses that must resolve.
 """
 
+import csv
 import json
 import re
 import sys
@@ -68,15 +69,30 @@ def main(site: Path, stored: Path | None = None) -> int:
 
 
 def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
-    """The addresses that lead to no file: a folder needs its page, or the data of one."""
+    """The addresses that lead to no file: a folder needs its page, or the data of one.
+
+    A device or a model has no page once all results about it have been withdrawn.
+    """
+    ended = {*_ended(site)}
     return [
         address
         for address in stored
-        if not any(
+        if address not in ended
+        and not any(
             (site / address / name).is_file()
             for name in (("index.html", "page.json") if address.endswith("/") else ("",))
         )
     ]
+
+
+def _ended(site: Path) -> Iterator[str]:
+    """The addresses of devices and models that a result was about which no longer counts."""
+    path = site / "data" / "estimates.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        ended = [row for row in csv.DictReader(file) if row["counted"] == "false"]
+    for kind, column in (("devices", "device"), ("models", "target")):
+        for name in {row[column] for row in ended}:
+            yield from (f"{kind}/{name}/", f"badges/{kind}/{name}.json")
 
 
 def pages(site: Path) -> dict[Path, Reader]:

@@ -18,7 +18,7 @@ from harness.models.model_file import ModelFile
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas import private
 from schemas.method import DRAFT_MODEL, Method
-from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry, say
 
 DEFAULT_RUNNER_ENTRY = RUNNERS[DEFAULT_RUNNER]
 _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
@@ -165,7 +165,9 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
     length = options.max_output_tokens or usual
     return model.RunSettings(
         max_output_tokens=length,
-        context_tokens=options.context_tokens or context_for(options.context_depth_tokens, length),
+        # Engines round up, and would answer what the format then calls impossible.
+        context_tokens=-(-(options.context_tokens or 0) // _WHOLE_TOKENS) * _WHOLE_TOKENS
+        or context_for(options.context_depth_tokens, length),
         threads=options.threads,
         gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
         draft_gpu_layers=(
@@ -199,9 +201,11 @@ def _check(campaign: model.Campaign) -> None:
             f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
         )
     elif campaign.blocks > most:
+        fewer = f"--blocks {most}, or " if most else ""
+        few = "fewer --prompts, --concurrency, --method or --draft"
         message = (
-            f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "
-            f"file, which holds {most}: use fewer --blocks, --prompts, --method or --draft"
+            f"{len(campaign.arms)} arms in {say.count(campaign.blocks, 'block')} are too many for "
+            f"one result file; use {fewer}{few}"
         )
     else:
         message = _misfit(campaign)

@@ -11,6 +11,7 @@ from harness.campaign.context_padding import fitting
 from harness.campaign.method_parser import defaults, parse
 from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
+from harness.campaign.refusals import require_sensible
 from harness.errors import BadInputError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import cached_facts, describe
@@ -63,6 +64,7 @@ def campaign_from(
         suite=chosen,
         runner=runner,
     )
+    require_sensible(campaign)
     _check_vocabularies(campaign, say=say)
     return replace(campaign, profile=profile)
 

@@ -53,6 +53,9 @@ def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Val
     """The parameters in `key=value,key=value`. Raises `BadInputError` for an unknown one."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     given = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(given) < len(pairs):
+        message = f"{kind}: a size is given twice; give each once, or --method once for each value"
+        raise BadInputError(message)
     found = {key: _value(kind, key, value, known) for key, value in given.items()}
     return {**found, "adaptive": True} if "controller" in found else found
 

@@ -139,7 +139,7 @@ class Options(Axes):
         axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
-        "Context size. Default: 2048, or what --context-depth takes.",
+        "Context size, in steps of 256. Default: 2048, or what --context-depth takes.",
         name="context",
         short="-c",
         metavar="TOKENS",
@@ -148,7 +148,7 @@ class Options(Axes):
         usual=True,
     )
     threads: int | None = _setting(
-        "CPU threads. Default: the engine's choice.",
+        "CPU threads. Default: all cores but one, which everything else uses.",
         short="-t",
         metavar="N",
         least=1,

@@ -72,6 +72,10 @@ def select(
     elif numbered or not prompts:
         left = [prompt for prompt in left if prompt.task not in suite.on_request]
     if numbered:
+        most = max((sum(o.task == each.task for o in left) for each in left), default=0)
+        if quick and int(prompts[0]) > most:
+            message = f"--quick has {most} prompts of a task; leave it out, or use --prompts {most}"
+            raise BadInputError(message)
         left = list(first_of_each_task(left, int(prompts[0])))
     elif prompts:
         left = _chosen(left, suite, prompts)
@@ -98,6 +102,9 @@ def _find(id_or_path: str) -> Traversable:
     path = Path(id_or_path)
     if path.is_file():
         return path
+    if path.is_dir():
+        message = f"{id_or_path} is a folder; name the TOML file of a suite in it"
+        raise BadInputError(message)
     if id_or_path in known_ids():
         return _shipped().joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())

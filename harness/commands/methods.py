@@ -26,7 +26,7 @@ def methods(
             }
             for name, entry in METHODS.items()
         }
-        console.print_json(listed)
+        console.print_json({"methods": listed})
         return
     screen = console.result_console()
     for entry in METHODS.values():

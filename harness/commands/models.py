@@ -1,20 +1,23 @@
 """`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from answers.presets import default_draft
 from harness import console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
+from harness.campaign.refusals import no_draft
 from harness.command_help import Command
 from harness.errors import NO, MachineError
 from harness.models.compatibility import compare_files
+from harness.models.describe import describe
+from harness.models.model_file import WeightsFile
 from harness.models.overview import overview
 from harness.models.resolve import on_disk, resolve
 from harness.report.model_table import show, show_comparison
-from schemas.codec import encode
+from schemas.codec import Json, encode
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 
@@ -32,7 +35,7 @@ def models(
 
     listed = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
-        console.print_json(encode(listed))
+        console.print_json(cast("dict[str, Json]", encode(listed)))
         return
     show(listed, console.result_console())
 
@@ -49,13 +52,19 @@ def check(
 
     Nothing is fetched and no weights are loaded. Exit code 1 is no.
     """
-    compared = compare_files(_required(target), _required(draft))
+    files = [_required(name) for name in (target, draft)]
+    compared = compare_files(*files)
+    described = [describe(WeightsFile(path=path), say=console.say) for path in files]
+    reason = no_draft(*described)
+    fits = compared.fits and reason is None
     if json:
-        answer = {"fits": compared.fits, "comparison": encode(compared)}
+        answer = {"fits": fits, "reason": reason, "comparison": encode(compared)}
         console.print_json({"target": target, "draft": draft, **answer})
     else:
         show_comparison(target, draft, compared, console.result_console())
-    if not compared.fits:
+        if reason is not None:
+            console.print_lines([f"Not as a draft: {reason}."])
+    if not fits:
         raise typer.Exit(NO)
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -14,7 +14,7 @@ from harness.machine.engines import server_program
 from harness.report import brief
 from harness.report.terminal import show as show_report
 from harness.report.use import LocalFiles
-from schemas.codec import encode
+from schemas.codec import Json, encode
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -35,7 +35,7 @@ def show(
         raise BadInputError(message)
     summary = summarize(submission)
     if json:
-        console.print_json(encode(summary))
+        console.print_json(cast("dict[str, Json]", encode(summary)))
         return
     screen = console.result_console()
     brief.show(

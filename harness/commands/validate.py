@@ -32,7 +32,7 @@ def validate(
     read_files = [_read(path) for path in files]
     findings = [finding for each in read_files if isinstance(each, tuple) for finding in each]
     if json:
-        console.print_json([encode(finding) for finding in findings])
+        console.print_json({"findings": [encode(finding) for finding in findings]})
     else:
         for finding in findings:
             typer.echo(finding.line())

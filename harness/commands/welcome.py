@@ -33,6 +33,10 @@ def lines(
     none = f"none: no {engines.PACKAGE}, and no {engines.SERVER_PROGRAM} on PATH"
     yield f"Engine   {engine or none}"
     yield f"Models   {fitting(models)}"
+    if models.files:
+        files = say.count(len(models.files), "GGUF file")
+        owners = say.listed([*dict.fromkeys(file.of for file in models.files)])
+        yield f"Files    {files} of {owners}: `{PROGRAM} models` lists them"
     yield ""
     if version is None and server is None:
         yield f"Next     {engines.INSTALL_ENGINE}"

@@ -46,7 +46,7 @@ def check_reference(
         lines, verdict = [f"Reference written: {path}. The next run is checked."], "written"
     else:
         if apart := estimates.mismatch(reference, now):
-            message = f"{path}: {apart}; delete it to write a new one"
+            message = f"{path}: {apart}; name another file to write a new one"
             raise BadInputError(message)
         checks = estimates.check(reference, now, fail_below or estimates.FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
@@ -71,7 +71,10 @@ def _read(path: Path) -> estimates.Reference:
     except OSError as error:
         raise unreadable(path, error) from error
     except msgspec.DecodeError as error:
-        message = f"{path} is no reference of this version ({error}); delete it to write a new one"
+        message = (
+            f"{path} is no reference of this version ({error}); name another file with "
+            "--reference; one that does not exist is written"
+        )
         raise BadInputError(message) from error
 
 

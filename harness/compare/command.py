@@ -5,7 +5,7 @@ from typing import Annotated
 
 from harness import console
 from harness.campaign.options import Options
-from harness.command_options import Without, offers_fields
+from harness.command_options import Says, Without, offers_fields
 from harness.compare import check_reference, compare_builds
 from harness.compare.options import BLOCKS, Builds
 from harness.errors import BadInputError
@@ -26,6 +26,16 @@ _PROMPTS = (
     *("math-root-proof", "reasoning-three-jugs", "chat-rainy-holiday"),
     "translation-en-it-proverbs",
 )
+_OWN_DEFAULTS = Says(
+    {
+        "budget_min": f"Time limit for both builds together. Default: {_MINUTES:g}; "
+        f"{_QUICK_MINUTES:g} with --quick.",
+        "quick": f"Half of the prompts, in {_QUICK_MINUTES:g} minutes.",
+        "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
+        "blocks": f"How often everything is repeated, at most. Default: {BLOCKS}; "
+        f"{_SAME_BLOCKS} for a --reference.",
+    }
+)
 _BY_COMMANDS = Without(
     frozenset({"base_url", "spec_base_urls", "server_command", "spec_server_commands"})
 )
@@ -35,9 +45,9 @@ _BY_COMMANDS = Without(
 @offers_fields
 def compare(
     builds: Builds,
-    options: Options,
+    options: Annotated[Options, _OWN_DEFAULTS],
     connection: Annotated[ConnectionOptions, _BY_COMMANDS],
-    result: ResultOptions,
+    result: Annotated[ResultOptions, Without(frozenset({"month"}))],
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 

@@ -21,8 +21,8 @@ BLOCKS = 16
 class Builds:
     """The two builds, how they start, and what counts as slower."""
 
-    base: str | None = option("The llama-server before the change.", metavar="BINARY")
-    head: str | None = option("The llama-server with the change.", metavar="BINARY")
+    base: str | None = option("The llama-server before the change.", metavar="BINARY", usual=True)
+    head: str | None = option("The llama-server with the change.", metavar="BINARY", usual=True)
     base_commands: tuple[str, ...] = option(
         "Instead of --base, for any server with OpenAI's protocol: the command that starts it "
         "without speculation, '… --port {port}'; once more for each --method with it.",
@@ -40,12 +40,14 @@ class Builds:
         "In the place of base: a file with the tokens per round of each task. It is written "
         "where there is none, else head is checked against it, on however busy a machine.",
         metavar="FILE",
+        usual=True,
     )
     fail_below: float | None = option(
         "What is too slow, as a fraction of base: it fails where writing, reading the prompt or "
         "whole requests are below it with 98 % confidence. Default: 0.99; 0.95 for the tokens "
         "per round of a --reference.",
         metavar="FRACTION",
+        such="0.99 or 99%",
         least=0.1,
         most=1,
     )

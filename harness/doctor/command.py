@@ -32,7 +32,7 @@ def doctor(
         if not json:
             _print(check)
     if json:
-        console.print_json(encode(checks))
+        console.print_json({"checks": encode(checks)})
     if any(check.status == "fail" for check in checks):
         raise typer.Exit(NOT_MEASURED)
 

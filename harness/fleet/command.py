@@ -41,7 +41,7 @@ def fleet() -> None:
     """A scheduler gives the cells of a matrix to workers, one for each device of each machine.
 
     `fleet matrix.toml --device 0 --device 1` uses two cards of this machine. For several machines,
-    see the page "Fleet" of the site.
+    see docs/fleet.md in the repository.
     """
 
 

@@ -1,6 +1,7 @@
 """Which presets and pairs fit this machine's memory, as the planner places them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from answers.catalog import head_facts, preset_facts
@@ -10,6 +11,7 @@ from answers.placement import Draft, Extent, fit, project
 from answers.presets import Pair, Preset, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
+from harness.models.local_files import LocalFile, local_files
 from harness.models.resolve import preset_path
 from harness.models.room import load_plan
 
@@ -89,11 +91,12 @@ class ModelsOverview:
     context_tokens: int
     models: tuple[ModelEntry, ...]
     pairs: tuple[PairEntry, ...]
+    files: tuple[LocalFile, ...] = ()
 
 
 def overview(context_tokens: int) -> ModelsOverview:
-    """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
-    return assess(computer_of(), context_tokens)
+    """The presets and pairs against this machine; nothing is fetched, and no model is opened."""
+    return replace(assess(computer_of(), context_tokens), files=local_files(Path.home()))
 
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:

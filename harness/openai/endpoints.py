@@ -23,6 +23,7 @@ from harness.runners.server_command import command_words
 from schemas.submission import Method
 from schemas.vocabulary import METHODS
 
+_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/.*)?$")
 _USABLE = re.compile(r"[\x21-\x7e]+")
 _PORTS = {"http": 80, "https": 443}
 # What makes vLLM draft another number of tokens from step to step.
@@ -176,6 +177,8 @@ def parse(text: str, *, option: str) -> ServerAddress:
         message = f"{option} is not a URL ({error}); write http://127.0.0.1:8000"
         raise BadInputError(message) from error
     why = _unusable(parts)
+    if parts.scheme not in _PORTS and _HOST.match(text):
+        why = f"write http://{text}"
     if why is not None:
         message = f"{option}: {why}"
         raise BadInputError(message)

@@ -7,22 +7,24 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import BadInputError, MachineError
+from harness.machine.detect import machine
 from harness.models.describe import WeightsFile, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile
-from harness.openai.connection import connect
-from harness.openai.endpoints import api_key, endpoints
+from harness.openai.connection import Connection, connect
+from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
+from harness.openai.session import rejection
 from harness.runners.base import Failure
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
 from schemas.submission import Model
-from schemas.weights import active_size_in, parameters_of
+from schemas.weights import active_size_in, parameters_of, size_in
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0
-_LONGEST = 120
+_LONGEST, _TWICE = 120, 2
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # `name:quantisation`; other tails belong to the name, as in Ollama's `llama3.2:3b`.
 _TAIL = re.compile(
@@ -45,15 +47,33 @@ class NamedModels:
         Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
         could name it does not answer.
         """
+        if self.options.device_names and not machine().gpus:
+            self.say(
+                f"No reading of {self.options.device_names[0]} is possible here, so that this "
+                "result gets no verdict and no vote: install nvidia-smi, or let the container see "
+                "it (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
+            )
+        server = self._server(needed=name is None)
+        if server is not None:
+            self._require_comparable(server)
         if name is not None and files.expanded(name).is_file():
             return None
-        served = self._served(needed=name is None)
+        served = server.served if server else None
         if served is not None and name is None and not _named(None, served):
             message = "the server does not say which model it serves; name it with --target"
             raise BadInputError(message)
         if served is not None and name is None and Path(served.id).is_file():
             return describe(WeightsFile(path=Path(served.id)), say=self.say)
-        return ModelFile(path=None, model=model_of(_named(name, served), served))
+        return ModelFile(path=None, model=self.named(name, served))
+
+    def named(self, name: str | None, served: Served | None) -> Model:
+        """The model that is measured, by the name that was given and by what the server states.
+
+        Raises `BadInputError` where they contradict each other.
+        """
+        if name is not None and served is not None:
+            name = self._checked(name, served)
+        return model_of(_named(name, served), served)
 
     def draft(self, name: str) -> ModelFile | None:
         """A draft by its name; the server does not list what it drafts with."""
@@ -61,7 +81,46 @@ class NamedModels:
             return None
         return ModelFile(path=None, model=model_of(name, None))
 
-    def _served(self, *, needed: bool) -> Served | None:
+    def _checked(self, name: str, served: Served) -> str | None:
+        """The name, unless it is an alias that says nothing where the server says more: `None`.
+
+        Raises `BadInputError` where the server says that it serves another model.
+        """
+        stated = [each for each in (served.root, served.id) if each and size_in(each)]
+        if name in (served.id, served.root) or name.startswith(f"{served.id}:"):
+            return name
+        if size_in(name) is None and stated:
+            source = model_of(_named(None, served), None).name
+            self.say(f"{name} is no model's name: the server says that it serves {source}.")
+            return None
+        counted, size = served.parameters, parameters_of(size_in(name))
+        other = next((each for each in stated if _other_model(name, each)), None)
+        if other is None and counted and size and not 1 / _TWICE < counted / size < _TWICE:
+            other = f"a model of {counted / 1e9:.2g} billion parameters"
+        if other is not None:
+            message = f"the server serves {other}, not {name}; leave out --target, or correct it"
+            raise BadInputError(message)
+        if served.id and not stated and counted is None:
+            self.say(f"Nothing that the server states shows that {served.id} is {name}.")
+        return name
+
+    def _require_comparable(self, base: Connection) -> None:
+        """Ask the other servers that run already, before anything is measured.
+
+        Raises `HarnessError` for one that is not there, or cannot be compared with the baseline's.
+        """
+        limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
+        for url in self.options.spec_base_urls:
+            address = parse(url, option="--spec-base-url")
+            asked = replace(self.options, answer_limit_s=limit_s)
+            found = connect(address, asked, key=api_key())
+            if not isinstance(found, Failure):
+                found = rejection(found, base, draft=None) or found
+            if isinstance(found, Failure):
+                message = f"the server with speculation: {found.detail}"
+                raise MachineError(message)
+
+    def _server(self, *, needed: bool) -> Connection | None:
         endpoint = endpoints(self.options).base
         if not isinstance(endpoint, ServerAddress):
             if needed and self.options.model is None:
@@ -75,9 +134,20 @@ class NamedModels:
         options = replace(self.options, answer_limit_s=limit_s)
         server = connect(endpoint, options, key=api_key())
         if isinstance(server, Failure):
-            message = f"the baseline's server: {server.detail} [{server.reason}]"
+            message = f"the baseline's server: {server.detail}"
             raise MachineError(message)
-        return server.served
+        return server
+
+
+def _other_model(name: str, stated: str) -> bool:
+    """Whether two names have different families or sizes; one may be a part of the other."""
+    ours, theirs = (model_of(each, None) for each in (name, stated))
+    families = [
+        re.sub(r"[^a-z0-9]", "", (each.family or each.name).lower()) for each in (ours, theirs)
+    ]
+    sizes = [parameters_of(size_in(each.name)) for each in (ours, theirs)]
+    alike = families[0] in families[1] or families[1] in families[0]
+    return not alike or (None not in sizes and sizes[0] != sizes[1])
 
 
 def model_of(name: str, served: Served | None) -> Model:

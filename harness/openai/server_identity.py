@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.errors import BadInputError
 from harness.machine import public_text
 from harness.machine.lenient_json import part
-from harness.openai.listed_models import Served, listed, read_models
+from harness.openai.listed_models import NO_PAGE, Served, listed, read_models
 from harness.runners.http.client import Client, ServerError, ServerRefusedError
 from schemas.codec import Json
 from schemas.rig import Backend
@@ -117,9 +118,25 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
     if software == "mlx_vlm":
         backend = "metal" if sys.platform == "darwin" else None
         return ServerIdentity(name="mlx-vlm", models=models, version=version, backend=backend)
+    if not models and not match and not _answers(client, model):
+        message = f"{client.address} is no OpenAI API: it has no list of models and no chat"
+        raise BadInputError(message)
     if software.lower() not in public_text.SERVERS:
         return ServerIdentity(name=UNKNOWN, models=models)
     return ServerIdentity(name=UNKNOWN, models=models, version=version or None, software=software)
+
+
+def _answers(client: Client, model: str | None) -> bool:
+    """Whether there is a page for chats, whatever it answers."""
+    try:
+        client.post(
+            f"{client.address.api}/chat/completions", {"model": model or "", "messages": []}
+        )
+    except ServerRefusedError as error:
+        return error.status not in NO_PAGE
+    except ServerError:
+        return True
+    return True
 
 
 def _fingerprint(client: Client, model: str | None) -> str:

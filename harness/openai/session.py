@@ -55,7 +55,7 @@ class OpenAiSession(ServerSession[Connection]):
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
         server = self._server_of(baseline, 0)
         if isinstance(server, Failure):
-            message = f"the baseline's server: {server.detail} [{server.reason}]"
+            message = f"the baseline's server: {server.detail}"
             raise MachineError(message)
         self._base = server
         log = server.process.log() if server.process else ""

@@ -1,6 +1,6 @@
 """`draftmap plan`: what fits, what a draft costs, what it will probably gain."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -11,6 +11,7 @@ from harness.plan import options
 from harness.plan.inputs import question_of, server_of
 from harness.plan.planner import plan as planned
 from harness.plan.report import show
+from schemas.codec import Json
 
 
 @console.reports_errors
@@ -38,6 +39,6 @@ def plan(
     server = server_of(computer)
     found = planned(question, server)
     if json:
-        console.print_json(as_json(found))
+        console.print_json(cast("dict[str, Json]", as_json(found)))
     else:
         show(found, console.result_console(), server, details=details)

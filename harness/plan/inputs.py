@@ -94,10 +94,12 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
         return None
     found = shutil.which(named) if named else server_program()
     if found is None and named:
-        message = (
-            f"no {SERVER_PROGRAM} at {named} or on PATH; name the program with --server-binary"
-        )
+        message = f"no program at {named}; name a {SERVER_PROGRAM} with --server-binary"
         raise BadInputError(message)
+    if named and found:
+        from harness.runners.llama_server.binary import find as find_server  # noqa: PLC0415 - slow
+
+        find_server(named)  # refuses another program
     return Path(found) if found else None
 
 

@@ -39,8 +39,8 @@ def show(
     if not drafting:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:
-        chosen = ", allowing for the choice" if drafting[0].choices > 1 else ""
-        legend = f"In brackets: this machine with other prompts (95 %){chosen}."
+        chosen = ", corrected for the pick" if drafting[0].choices > 1 else ""
+        legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
         parts = [
             folded(short_answer.sentences(drafting[0], summary)),
             [],
@@ -132,13 +132,17 @@ def _command(
         case "yes":
             heading = "Use it:"
         case "unknown" | "nothing":
-            heading = "Until it is known, without it:"
+            heading = "Until then, without a draft:"
         case "no" | "long-answers":
             heading = f"{sentence('off')}:"
     server = submission.engine.name
     if server not in use.ENGINES:
         return [heading, *use.elsewhere(chosen, server)]
     return [heading, *use.command(submission, chosen, local_files)]
+
+
+def _severity(flag: Flag) -> bool:
+    return flag.severity != "serious"
 
 
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
@@ -150,7 +154,10 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
     lines = folded(f"{where}: {prompts}, {blocks}{quick}.")
     if submission.tier == "imported":
         lines += folded(f"{sentence('imported')}.")
-    if names := [*dict.fromkeys(each.name for each in flags if each.severity != "note")]:
-        lines += folded(f"Doubts about these figures: {say.listed(names)}.")
+    doubts = sorted((each for each in flags if each.severity != "note"), key=_severity)
+    if doubts:
+        others = len({each.name for each in doubts}) - 1
+        more = f" And {say.count(others, 'other doubt')}." if others else ""
+        lines += folded(f"Doubt ({doubts[0].name}): {doubts[0].message}{more}")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])
     return [*lines, f"All figures: {command}"]

@@ -14,7 +14,7 @@ from harness.models.overview import ModelEntry, ModelsOverview
 from harness.models.resolve import names
 from schemas.vocabulary import say
 
-_MB = 1_000_000
+_MB, _GB = 1_000_000, 1_000_000_000
 _UNKNOWN = "?"
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
@@ -25,6 +25,12 @@ def show(models: ModelsOverview, console: Console) -> None:
     _print(_pairs(models), console)
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
+    if models.files:
+        console.print("\nFiles of other programs on this disk, to be given by their paths:")
+    for file in models.files:
+        name = "" if file.path.endswith(file.name) else f"{file.name}: "
+        shown = f"{file.bytes / _GB:5.1f} GB  {file.of:15}  {name}{file.path}"
+        console.print(shown, markup=False, soft_wrap=True)
     console.print()
     console.print(fill(_legend(models), 80), markup=False, soft_wrap=True)
     console.print(
@@ -43,8 +49,7 @@ def _legend(models: ModelsOverview) -> str:
     return (
         f"fits: yes where all buffers of a context of {models.context_tokens} tokens are sure to "
         f"fit the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly where some layers "
-        "or experts go to main memory. ~: not from that repository itself; of a head, with layers "
-        "like its target's. ?: unknown."
+        "or experts go to main memory. ~: estimated. ?: unknown."
     )
 
 

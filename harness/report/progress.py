@@ -16,7 +16,6 @@ from harness.models.answered import answer_here
 from harness.report import events, words
 from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
-from harness.runners.base import Failure
 from schemas.codec import Json, encode
 from schemas.submission import Model
 from schemas.vocabulary import say
@@ -166,7 +165,8 @@ class ProgressDisplay:
         factor = event.token_s / self._expected.token_s
         if not 1 / _FAR < factor < _FAR:
             expected_s = self._expected.times(factor).seconds
-            self._print(f"As fast as the warm-up, this takes about {seconds(expected_s)}.")
+            word = "slower" if factor > 1 else "faster"
+            self._print(f"This machine is {word} than estimated: about {seconds(expected_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show what happened to the campaign `name`; each has its own bar.
@@ -218,7 +218,7 @@ class ProgressDisplay:
             self._say(self._line)
         self._counts = self._counts or known_s is not None
         if event.failure is not None:
-            self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
+            self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
         """Print a lasting line, each text only once: twenty trials may fail for one reason."""
@@ -232,14 +232,10 @@ class ProgressDisplay:
 
 def _lasting(event: events.ArmFailed | events.Settled) -> str:
     if isinstance(event, events.ArmFailed):
-        return f"{event.arm} cannot run: {_why(event.failure)}"
+        return f"{event.arm} cannot run: {event.failure.detail}"
     if event.steady:
         return "The clock, power and temperature of the device have settled."
     return "After a minute of warming up the device's clock, power or temperature still changes."
-
-
-def _why(failure: Failure) -> str:
-    return f"{failure.detail} [{failure.reason}]"
 
 
 def _what(event: events.Stage | events.TrialStarted) -> str:

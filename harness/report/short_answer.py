@@ -52,7 +52,7 @@ def _parts(best: SettingFigures, summary: Summary) -> Iterator[str]:
         case "unknown":
             yield from (f"{_rates(best)}: {_excluded(best)}.", _request(best))
         case "yes" | "no" if whole.speedup is not None:
-            maybe = ", no gain and perhaps a loss" if whole.verdict == "no-clear-difference" else ""
+            maybe = _unclear(best) if whole.verdict == "no-clear-difference" else ""
             yield from (f"{_rates(best)}{maybe}.", _request(best), _range(best.tasks))
         case "depends" | "yes" | "no":
             yield from _by_task(best)
@@ -64,6 +64,14 @@ def _speedup(each: Estimate, choices: int) -> str:
 
 def _rates(best: SettingFigures) -> str:
     return f"{_writes(best)}: {_speedup(best.whole, best.choices)}"
+
+
+def _unclear(best: SettingFigures) -> str:
+    """What an interval says that supports no verdict."""
+    interval = corrected_estimate(best.whole, best.choices)
+    if interval is not None and interval.high < 1:
+        return ", slower; by how much is uncertain"
+    return ", no gain and perhaps a loss"
 
 
 def _writes(best: SettingFigures) -> str:

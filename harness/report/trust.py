@@ -14,7 +14,7 @@ _POWER = {True: "on battery", False: "on mains power", None: None}
 _STEADY = {
     True: "steady when the trials began",
     False: "not steady after a minute of warming up",
-    None: "not known to be steady when the trials began",
+    None: "may not have settled",
 }
 
 
@@ -26,7 +26,7 @@ def began(submission: Submission) -> str:
         return ""
     load = before.load_15min
     parts = [
-        f"{'rested' if load < _RESTED else 'at work until then'} (load {load:.1f} in 15 minutes)",
+        f"{'rested' if load < _RESTED else 'busy before the run'} (load {load:.1f} in 15 minutes)",
         _POWER[before.on_battery],
         _STEADY[warm.steady if warm else None],
     ]
@@ -70,12 +70,12 @@ def repeatability(found: Repeatability | None) -> str:
     if found is None or found.half_width is None:
         return ""
     text = (
-        f"Repeatable within {_within(found.half_width)} on these prompts "
-        f"({say.count(found.blocks, 'block')})"
+        f"Measured again, these prompts give it within {_within(found.half_width)} "
+        f"({say.count(found.blocks, 'block')})."
     )
     if found.minutes_to_halve is None:
-        return f"{text}."
-    return f"{text}; {words.seconds(60 * found.minutes_to_halve)} more would halve that."
+        return text
+    return f"{text} Twice as exact takes about {words.seconds(60 * found.minutes_to_halve)} more."
 
 
 def unknown_repeatability(summary: Summary) -> str:

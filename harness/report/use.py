@@ -40,7 +40,11 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
     program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
-    return [*_broken((program, *served.words[1:])), *folded(served.note or "")]
+    # On a processor the figures are those of this many threads; an engine's own choice is another.
+    threads = submission.settings.threads if submission.engine.backend == "cpu" else None
+    known = threads is not None and engine in (LLAMA_CPP, IK_LLAMA_CPP)
+    words = (program, *served.words[1:], *(("-t", str(threads)) if known else ()))
+    return [*_broken(words), *folded(served.note or "")]
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:

@@ -62,9 +62,11 @@ def acceptance(estimate: Estimate) -> str:
     """Drafted tokens that were accepted, and rounds whose whole draft was; empty if unknown."""
     if estimate.acceptance_rate is None:
         return ""
+    taken = f"Accepted: {say.percent(estimate.acceptance_rate)} of the drafted tokens"
+    if estimate.sequence_acceptance is None:
+        return f"{taken}."
     whole = say.percent(estimate.sequence_acceptance)
-    taken = say.percent(estimate.acceptance_rate)
-    return f"Accepted: {taken} of the drafted tokens, and the whole draft in {whole} of the rounds."
+    return f"{taken}, and the whole draft in {whole} of the rounds."
 
 
 def exactness(counts: ExactnessCounts | None) -> str:

@@ -38,28 +38,31 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     alone = connection.plain_alone
     drafts = options.drafts or not any(map(needs_draft, options.methods))
     there = {
-        "a server without speculation (--base-url URL or --server-command '… --port {port}')": (
-            started or connection.base_url
-        ),
-        "one with speculation for each --method (--spec-base-url URL or --spec-server-command)": (
+        "--base-url URL (a server without speculation)": (started or connection.base_url),
+        "--spec-base-url URL (the same with speculation)": (
             connection.spec_base_urls
             or connection.spec_server_commands
             or connection.spec_models
             or alone
         ),
-        f"how that one drafts (--method, such as {DRAFT_MODEL}:n_max=5)": options.methods or alone,
-        "the name of the draft (--draft NAME)": drafts,
-        "the name of the model (--target NAME)": named or not started,
+        "--method METHOD (how that one drafts)": options.methods or alone,
+        "--draft NAME": drafts,
+        "--target NAME": named or not started,
     }
     missing = [words for words, given in there.items() if not given]
     if not missing:
         return
-    message = f"measuring through servers needs {'; '.join(missing)}"
-    if connection.backend is None and not connection.device_names:
-        message += (
-            ". Add --backend cpu, or --device-name 'RTX 4090 24 GB' for each card, unless the "
-            "server tells what it computes on"
-        )
+    servers = (
+        "--server-command 'SERVER --port {port}' --spec-server-command 'SERVER … --port {port}'"
+        if started or connection.spec_server_commands
+        else f"--base-url {connection.base_url or 'URL'} "
+        f"--spec-base-url {next(iter(connection.spec_base_urls), 'URL2')}"
+    )
+    named = " --target NAME" if started and not named else ""
+    message = (
+        f"missing: {', '.join(missing)}. Whole: python -m harness run {servers} "
+        f"--method {DRAFT_MODEL}:n_max=N --draft NAME{named}"
+    )
     raise BadInputError(message)
 
 

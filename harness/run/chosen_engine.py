@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,6 +60,9 @@ class EngineOptions(ConnectionOptions):
             program = installed.SERVER_PROGRAM
             message = f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
             raise MachineError(message)
+        if runner == DEFAULT_RUNNER and installed.package_version() is None:
+            message = f"{runner} is not installed; {installed.INSTALL_ENGINE}"
+            raise MachineError(message)
         chosen = ChosenEngine(runner=runner, connection=self)
         return named_engines(chosen, self.server_binaries)
 
@@ -85,11 +88,16 @@ class ChosenEngine:
         """Raise `BadInputError` when this runner cannot run what the options ask for."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
+            if self.connection.base_url:
+                self.adapter()  # refuses what is no address
             require_servers(options, self.connection)
             return
         ignored = self.connection.given_for_servers()
         if self.runner == _SERVER:  # for a build that lists no devices
             ignored = [flag for flag in ignored if flag != "--backend"]
+        if ignored and self.connection.binary:
+            message = f"give one of {ignored[0]} (a server that runs) and --server-binary"
+            raise BadInputError(message)
         if ignored:  # the wrong engine would be measured
             message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
             raise BadInputError(message)
@@ -103,7 +111,24 @@ class ChosenEngine:
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
         )
+        if not options.methods:
+            campaign = self.known(campaign, console.say)
         return replace(self, name="", depth=None).on(campaign)
+
+    def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
+        """The campaign without the arms that this engine does not know, of those nobody named."""
+        unknown: dict[str, HarnessError] = {}
+        for arm in campaign.arms if self.runner == _SERVER else ():
+            try:
+                self.commands(replace(campaign, arms=(arm,)))
+            except BadInputError as error:
+                unknown[arm.id] = error
+        left = tuple(arm for arm in campaign.arms if arm.id not in unknown)
+        if not unknown or not any(arm.drafts for arm in left):
+            return campaign
+        for reason in unknown.values():
+            say(f"Left out: {reason}")
+        return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
         """The campaign on this engine, at its depth, with one work file for each name.

@@ -16,7 +16,7 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
     - `python -m harness run --quick`
 
-    - `python -m harness qwen3-8b`, in short: with the draft that fits
+    - `python -m harness qwen3-8b`
 
     - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
     """

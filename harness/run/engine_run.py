@@ -54,6 +54,7 @@ class RunOnEngine:
             commit=commit(),
             observe=partial(display, name=self.engine.name),
             pause=pause,
+            compares=len({each.connection for each in self.request.engines}) > 1,
         )
         return execute.by_blocks(
             self.campaign,

@@ -51,7 +51,7 @@ class RunContext:
     `clock` counts seconds from any start; the time budget and the end are measured with it.
     `prune` is asked after every block which arms are not worth another. With a `pause` after every
     answer another engine can answer the same prompt next, while the server of this one stays as
-    it is.
+    it is. One that `compares` engines measures a baseline for its own sake.
     """
 
     machine: Machine
@@ -62,6 +62,7 @@ class RunContext:
     observe: events.Observer = lambda _event: None
     prune: Prune | None = None
     pause: Pause = "pass"
+    compares: bool = False
 
 
 def measure(
@@ -120,6 +121,7 @@ class _Run:
         # The wall clock may be set while the campaign runs.
         self._start_s = context.clock()
         self._failed_arms: set[str] = set()
+        self._drafting = [] if context.compares else [arm for arm in campaign.arms if arm.drafts]
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
@@ -164,13 +166,16 @@ class _Run:
                 turn,
                 self._campaign,
                 session,
-                skip=lambda arm: arm in self._failed_arms or arm in self._stopping.dropped,
+                skip=lambda arm: self._in_vain(arm) or arm in self._stopping.dropped,
                 observe=self._observe,
             ):
                 self._record(outcome)
                 following = outcome.trial.order + 1
                 if self._pauses_after(outcome.trial.arm) and following <= turn[-1].order:
-                    yield following
+                    try:
+                        yield following
+                    except EndEarlyError as end:
+                        return end.reason
         return None
 
     def _between(
@@ -234,7 +239,16 @@ class _Run:
     def unfinished(self) -> bool:
         """Whether a trial of the plan could still be run."""
         left = (item for items in self._stopping.left().values() for item in items)
-        return any(item.arm not in self._failed_arms for item in left)
+        return not all(self._in_vain(item.arm) for item in left)
+
+    def _in_vain(self, arm: str) -> bool:
+        """Whether an arm failed, or is compared only with arms that draft and failed."""
+        if arm in self._failed_arms or not self._drafting:
+            return arm in self._failed_arms
+        alive = [each for each in self._drafting if each.id not in self._failed_arms]
+        used = {each.baseline for each in alive}
+        baseline = next(each.baseline or each.id for each in self._campaign.arms if each.id == arm)
+        return baseline not in used
 
     def _snapshot(self, moment: Moment) -> None:
         self._journal.add(journal.SnapshotFact(snapshot=self._context.snapshot(moment)))
@@ -242,6 +256,7 @@ class _Run:
     def _prepare(self, session: base.Session) -> None:
         report = session.report()
         self._journal.add(journal.EngineFact(engine=report.engine, settings=report.settings))
+        reasons: list[str] = []
         for arm in self._campaign.arms:
             if arm.id in self._stopping.dropped:
                 continue
@@ -250,6 +265,11 @@ class _Run:
             self._record_arm(arm, prepared)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared
+            else:
+                reasons.append(f"{arm.id}: {prepared.detail}")
+        if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
+            message = f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}"
+            raise MachineError(message)
         # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
@@ -269,7 +289,7 @@ class _Run:
     def _record_arm(self, arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> None:
         if isinstance(prepared, base.Failure):
             if arm.role == "baseline":
-                message = f"the baseline cannot run: {prepared.detail} [{prepared.reason}]"
+                message = f"the baseline cannot run: {prepared.detail}"
                 raise MachineError(message)
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from answers.presets import month, presets
+from answers.presets import Preset, month, presets
 from estimates.identity import identify
 from estimates.model import Summary
 from harness import __version__, console
@@ -10,10 +10,14 @@ from harness.campaign.method_parser import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.machine.computer import computer_of
+from harness.machine.rate import this_machine
 from harness.models.overview import facts_about, memory_of, need_of
 from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say
+
+# With a slower one the few prompts take most of an hour.
+_SLOWEST_STEP_S, _BYTES_PER_MB = 0.3, 1e6
 
 
 def of_the_month(options: Options) -> Options:
@@ -30,11 +34,21 @@ def of_the_month(options: Options) -> Options:
         return short
     computer = computer_of()
     for name in run.targets:
-        if need_of(computer, DEFAULT_CONTEXT_TOKENS, facts_about(presets()[name])).fits == "yes":
+        need = need_of(computer, DEFAULT_CONTEXT_TOKENS, facts_about(presets()[name]))
+        slow = not computer.devices and _step_s(presets()[name]) > _SLOWEST_STEP_S
+        if need.fits == "yes" and not slow:
             return replace(short, target=name, methods=options.methods or (parse(run.method),))
     memory = memory_of(computer).name
-    console.say(f"None of {say.listed(run.targets)} fits {memory}: a small model instead.")
+    console.say(
+        f"None of {say.listed(run.targets)} fits {memory} and writes a token in "
+        f"{_SLOWEST_STEP_S:g} s: a small model instead."
+    )
     return short
+
+
+def _step_s(preset: Preset) -> float:
+    """Seconds in which this processor reads the weights, which is what a token takes."""
+    return (preset.size_mb or 0) * _BYTES_PER_MB / this_machine(None).bytes_per_s
 
 
 def line(submission: Submission, summary: Summary) -> str:

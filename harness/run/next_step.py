@@ -50,7 +50,8 @@ def resume_command(*more: str, without: str = "") -> str:
 
     Unless it resumes, it must not overwrite the result that is there, so it names no output.
     """
-    valued = () if RESUME in more else OUTPUT
+    valued = [] if RESUME in more else [*OUTPUT]
+    valued += [word for word in more if word.startswith("--") and word != RESUME]
     given = given_words(sys.argv[1:], alone={RESUME, without}, valued=valued)
     return pasted([*PROGRAM.split(), *given, *more])
 

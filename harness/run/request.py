@@ -5,10 +5,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness import console
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
+from harness.run import journal
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from schemas import private, strict
@@ -103,4 +105,12 @@ class RunRequest:
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].campaign(self.options, fetch=fetch)
-        return {each.name: each.on(first) for each in self.engines}
+        # All engines measure the same arms: of those that nobody named, what each of them knows.
+        for each in self.engines[1:] if not self.options.methods else ():
+            first = each.known(first, console.say)
+        found = {each.name: each.on(first) for each in self.engines}
+        begun = any(journal.path_of(each).is_file() for each in found.values())
+        if self.result.resume and not begun:
+            message = "there is no run with these options to continue; leave out --resume"
+            raise BadInputError(message)
+        return found

@@ -11,6 +11,9 @@ from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Submission
 
+# Files that a name may mean; any other is a folder.
+_OTHER_FILES = {".csv", ".gz", ".html", ".jsonl", ".log", ".md", ".toml", ".txt", ".yaml", ".zip"}
+
 
 def write(submission: Submission, output: Path | None) -> Path:
     """Write a submission and return where: `output`, or its canonical name in that directory.
@@ -58,6 +61,9 @@ def require_free(output: Path | None) -> None:
 def require_writable(output: Path | None) -> None:
     """Raise `HarnessError` when nothing can be written there; call it before measuring."""
     path = output or Path()
+    if path.suffix in _OTHER_FILES and not path.exists():
+        message = f"a result is JSON, so {path} cannot be its --output; name NAME.json, or a folder"
+        raise BadInputError(message)
     folder = path.parent if _is_file_name(path) else path
     if folder.is_file():
         message = f"{folder} is a file; name a directory as --output, or a file NAME.json in one"

@@ -1,5 +1,6 @@
 """Carries out a run: every engine in turn, a result file for each, the reports."""
 
+import math
 import os
 import re
 import time
@@ -30,6 +31,9 @@ from harness.run.stopping import Early
 from harness.runners.failures import is_out_of_memory
 from schemas.submission import Submission
 
+# Of each engine: loading and warming up are then a smaller part of the time.
+_FIRST_ANSWERS = 4
+
 
 def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports; exit with what failed."""
@@ -46,7 +50,9 @@ def measure(request: RunRequest) -> None:
     for error in errors.values():
         raise typer.Exit(error.exit_code)
     if any(nothing_drafted(each.submission) for each in measured.values()):
-        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        trials = (trial for each in measured.values() for trial in each.submission.trials)
+        failed = dict.fromkeys(f"{each.arm} ({each.reason})" for each in trials if each.reason)
+        console.say(f"Error: nothing to compare: {', '.join(failed)}; its lines above say why")
         raise typer.Exit(MachineError.exit_code)
 
 
@@ -62,11 +68,16 @@ class JointEnd:
 
     def after_blocks(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
         """Decide between two blocks; the first always runs."""
-        planned = plan(next(iter(runs.values())).campaign)
+        campaign = next(iter(runs.values())).campaign
+        planned = plan(campaign)
         borders = {trial.order for last, trial in pairwise(planned) if last.block < trial.block}
         began_s, passed = time.monotonic(), set[int]()
+        first = min(_FIRST_ANSWERS, min(borders, default=0))
 
         def stop(position: int) -> Early | None:
+            if first and position == first:
+                whole_s = (time.monotonic() - began_s) * len(planned) / position
+                _say_too_long(whole_s, self.budget_s, campaign.blocks)
             if position not in borders:
                 return None
             passed.add(position)
@@ -76,6 +87,17 @@ class JointEnd:
             return "budget-spent" if next_ends_s > self.budget_s else None
 
         return stop
+
+
+def _say_too_long(whole_s: float, budget_s: float, blocks: int) -> None:
+    """Say how many blocks fit into the budget at the pace of the first answers, if not all do."""
+    fit = max(1, int(blocks * budget_s / whole_s))
+    if fit < blocks:
+        console.say(
+            f"At the pace of the first answers {fit} of {blocks} blocks fit into "
+            f"{words.seconds(budget_s)}, and intervals may stay wide; all of them take about "
+            f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
+        )
 
 
 def measured_interleaved(

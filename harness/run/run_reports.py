@@ -1,6 +1,7 @@
 """Prints what a run measured or would measure, for people or as JSON."""
 
 from collections.abc import Mapping
+from typing import cast
 
 from rich.console import Console
 
@@ -20,8 +21,11 @@ def print_results(
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
     if asked.json:
-        summaries = {name: encode(run.summary) for name, run in measured.items()}
-        console.print_json(summaries.get("", {"engines": summaries}))
+        summaries: dict[str, dict[str, Json]] = {
+            name: {"result": str(run.path), **cast("dict[str, Json]", encode(run.summary))}
+            for name, run in measured.items()
+        }
+        console.print_json(summaries.get("", {"engines": cast("Json", summaries)}))
     else:
         screen = console.result_console()
         for name, run in measured.items():

@@ -33,6 +33,16 @@ def accepted(path: Path) -> Submission:
     return result
 
 
+def signed(submission: Submission, contributor: str | None) -> Submission:
+    """The submission with its contributor. Raises `BadInputError` where it names another one."""
+    if contributor is None or submission.contributor == contributor:
+        return submission
+    if submission.contributor is not None:
+        message = f"the result names {submission.contributor}; leave out --contributor"
+        raise BadInputError(message)
+    return replace(submission, contributor=contributor)
+
+
 def find_checkout(start: Path) -> Path:
     """The clone that contains `start`. Raises `BadInputError` outside of a clone."""
     for folder in (start, *start.parents):
@@ -49,6 +59,19 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
     if Path(name).name != name or not any(each.is_file() for each in _places(name, checkout)):
         message = f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
+        raise BadInputError(message)
+    old = accepted(next(each for each in _places(name, checkout) if each.is_file()))
+    if old.contributor is None:
+        message = (
+            f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and ask for "
+            "its withdrawal with the form *Withdraw or doubt a result*"
+        )
+        raise BadInputError(message)
+    if (submission.contributor or "").lower() != old.contributor.lower():
+        message = (
+            f"{name} is by {old.contributor}, who alone can replace it; if that is you, add "
+            f"--contributor {old.contributor}"
+        )
         raise BadInputError(message)
     return replace(submission, supersedes=name)
 
@@ -108,6 +131,21 @@ def branch(path: Path) -> str:
 def was_submitted(path: Path, checkout: Path) -> bool:
     """Whether this clone already has the branch, finished or not."""
     return _has(f"refs/heads/{branch(path)}", checkout)
+
+
+def accepted_since(path: Path, checkout: Path) -> str | None:
+    """The day on which the collection got a placed file; `None` if it does not have it."""
+    main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
+    command = (
+        "git",
+        "log",
+        "-1",
+        "--format=%cs",
+        main,
+        "--",
+        path.relative_to(checkout).as_posix(),
+    )
+    return _run(command, checkout).stdout.strip() or None
 
 
 def login(checkout: Path) -> str | None:

@@ -35,7 +35,7 @@ because the winner of a race looks better than it is.
 
 It ends with the command line of the engine, or with "leave speculation off".
 
-- `python -m harness tune` for the embedded model
+- `python -m harness tune`
 
 - `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
 
@@ -43,8 +43,9 @@ It ends with the command line of the engine, or with "leave speculation off".
 ngram-simple`
 
 - `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
-"SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`:
-`{depth}` stands where the server's command takes the depth (for vLLM, in its
+"SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`
+
+In the last one `{depth}` stands where the server's command takes the depth (for vLLM, in its
 --speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
 
 The depth in a --method is ignored; its other sizes apply to all depths. Nothing is lost on Ctrl-C
@@ -58,7 +59,7 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: ResultOptions,
+    result: Annotated[ResultOptions, Without(frozenset({"month"}))],
 ) -> None:
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"

@@ -14,11 +14,12 @@ class SearchOptions:
     """How long a tune may take, and how far it looks."""
 
     budget_min: float = option(
-        "Time limit in minutes for everything together. With more time the intervals get "
-        "narrower; with too little the answer is a list of what cannot be told apart.",
+        "Time limit for everything together. With more time the intervals get narrower; with too "
+        "little only forecasts are known, and --resume goes on.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,
+        usual=True,
         least=0.1,
         most=100_000,
         default=20.0,

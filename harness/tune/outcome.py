@@ -147,7 +147,7 @@ def why(outcome: Outcome) -> str:
 def _reasons(outcome: Outcome) -> Iterator[str]:
     found, leader = speedup(outcome), outcome.leader
     if leader is None or found is None:
-        yield "Nothing was raced, so nothing is known but forecasts: no pick."
+        yield "Stopped before the race: only forecasts so far, no pick."
     elif outcome.verdict is None:
         times = words.speedup(found.estimate, found.interval)
         yield (

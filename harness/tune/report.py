@@ -30,7 +30,6 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
 def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
     """What to do, and the command line on a line of its own."""
     if outcome.verdict is None or outcome.leader is None:
-        yield "No pick yet."
         return
     if not recommended(outcome):
         yield f"{sentence('off')}{':' if command else '.'}"

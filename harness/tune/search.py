@@ -24,9 +24,13 @@ StageName = Literal["look", "race", "certificate"]
 # Prompts of the race and of the certificate, where the suite has enough.
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
+# The look takes this much of the budget at most, where it has anything to forecast from.
+LOOK_SHARE = 1 / 3
 # Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3
+# A block of the fewest prompts: that of a race between two arms, and that of a certificate.
+LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,7 @@ class TimeLeft:
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
         """`prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
+        self._look_ends_s = clock() + LOOK_SHARE * budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
         self._race, self._certificate = prompts.race_trials, prompts.certificate_trials
         self._stage = self._total = self._done = 0
@@ -146,14 +151,13 @@ class TimeLeft:
             self._trial_s = rest_s / here
         if self._trial_s is None:
             return None
-        trial_s = self._trial_s
-        # Whatever the budget: the look is finished, and the others have a block of few prompts.
-        block = _FEWEST_PROMPTS * _CERTIFIED_ARMS
-        least = {"look": here + 2 * block, "race": block}.get(stage, 0)
-        if now > self._ends_s:  # a block that was started is finished, too
-            return trial_s * max(here, least)
+        here_s = self._trial_s * here
+        if stage == "look":
+            here_s = min(here_s, max(self._trial_s, self._look_ends_s - now))
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        return max(trial_s * least, min(trial_s * (here + later), self._ends_s - now))
+        # A block that was started is finished; none is that would not end within the budget.
+        least_s = min(here_s, self._trial_s * LEAST_TRIALS)
+        return max(least_s, min(here_s + self._trial_s * later, self._ends_s - now))
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:

@@ -1,5 +1,6 @@
 """Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +20,9 @@ from harness.campaign.model import (
     ArmPlan,
     Campaign,
     RunSettings,
-    Stopping,
 )
 from harness.command_options import option_names
-from harness.errors import INTERRUPTED, MachineError
+from harness.errors import INTERRUPTED, BadInputError, MachineError
 from harness.machine.checkout import commit
 from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
@@ -41,11 +41,14 @@ from harness.tune import report
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Outcome, as_json, recommended
 from harness.tune.search import (
+    LEAST_TRIALS,
     Family,
+    Prompts,
     StageName,
     TimeLeft,
     families,
     split,
+    stage,
 )
 from harness.tune.tuner import Tuner
 from schemas.codec import encode
@@ -126,8 +129,10 @@ class TuneRequest(RunRequest):
         base, families = self._base(fetch=True)
         stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)
+        self._expected(base, families, prompts)
         left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
-        with ProgressDisplay(console.progress_console()) as display:
+        shown = ProgressDisplay(console.progress_console())
+        with console.interruptible(), shown as display:
 
             def observe(stage: StageName, event: Event) -> None:
                 left.observe(event)
@@ -157,7 +162,8 @@ class TuneRequest(RunRequest):
         console.say(f"Result: {path}")
         minutes = self.search.budget_min
         if outcome.interrupted:
-            console.say(f"Next, at most {minutes:g} min: {resume_command(RESUME)}")
+            left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
+            console.say(f"Next, about {left} min: {resume_command(RESUME)}")
             raise typer.Exit(INTERRUPTED)
         if outcome.certified:
             tuner.forget()
@@ -166,7 +172,7 @@ class TuneRequest(RunRequest):
         else:
             more = f"{2 * minutes:g}"
             following = resume_command(RESUME, "--budget", more)
-            console.say(f"Next, at most {minutes:g} min: {following}")
+            console.say(f"Next, about {minutes:g} min: {following}")
 
     def _write(self, outcome: Outcome) -> Path:
         path = self.write(outcome.submission)
@@ -185,13 +191,7 @@ class TuneRequest(RunRequest):
         base, families = self._base(fetch=False)
         prompts = split(base.suite.prompts)
         limit_s = 60 * self.search.budget_min
-        rate = this_machine(base.settings.threads)
-        look = expected(replace(base, blocks=1, stopping=Stopping()), rate)
-        whole_s = None
-        if look is not None:
-            answer_s = look.token_s * base.settings.max_output_tokens
-            later = prompts.race_trials + prompts.certificate_trials
-            whole_s = min(limit_s, look.seconds + later * answer_s)
+        whole_s = self._expected(base, families, prompts)
         depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
             counts = {
@@ -207,12 +207,43 @@ class TuneRequest(RunRequest):
             screen.print(f"{name}: {span}", markup=False)
         screen.print(
             f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
-            f"{len(prompts.certificate)} others, within {self.search.budget_min:g} minutes"
+            f"{len(prompts.certificate)} others, within {words.seconds(limit_s)}"
         )
         if whole_s is not None:
             screen.print(f"expected  about {words.seconds(whole_s)}")
         for line in answer_lines(base.target.model):
             screen.print(line, markup=False)
+
+    def _expected(
+        self, base: Campaign, families: Sequence[Family], prompts: Prompts
+    ) -> float | None:
+        """Seconds of the tune; `None` where a size is not known, or a GPU computes.
+
+        Raises `BadInputError` where the budget is too short for the smallest tune.
+        """
+        if machine().gpus and base.settings.gpu_layers:  # the rate is the processor's
+            return None
+        probed = base.interleaved == "prompt"
+        scouts = [arm for each in families for arm in each.scouts(probed=probed)]
+        look = expected(
+            stage(base, scouts, prompts.race, blocks=1), this_machine(base.settings.threads)
+        )
+        if look is None:
+            return None
+        limit_s, answer_s = (
+            60 * self.search.budget_min,
+            look.token_s * base.settings.max_output_tokens,
+        )
+        least_s = look.seconds / (len(prompts.race) if probed else 1) + 2 * LEAST_TRIALS * answer_s
+        if least_s > limit_s:
+            message = (
+                f"--budget {self.search.budget_min:g} is too short: the smallest tune of "
+                f"{base.target.model.name} takes about {words.seconds(least_s)} on this processor; "
+                f"give --budget {math.ceil(1.2 * least_s / 60)}, or fewer --max-tokens"
+            )
+            raise BadInputError(message)
+        later = prompts.race_trials + prompts.certificate_trials
+        return min(limit_s, look.seconds + later * answer_s)
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""
@@ -228,7 +259,8 @@ class TuneRequest(RunRequest):
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
     """A server's words without those that only a measurement needs or that are the default."""
-    left_out = {*_MEASURING, *(() if settings.threads else ("-t", "-tb"))}
+    # On a processor the figures are those of this many threads; an engine's own choice is another.
+    left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
     given = iter(words)
     for word in given:

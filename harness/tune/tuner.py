@@ -5,14 +5,16 @@ Each stage is a campaign with its own journal, so that a killed tune continues w
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.campaign import trial_order
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
 from harness.report.events import Event
 from harness.run import execute, journal
+from harness.run.execute import EndEarlyError
 from harness.run.stopping import PruneDecision
 from harness.runners.base import Runner
 from harness.tune import decisions
@@ -20,11 +22,13 @@ from harness.tune.forecast import Candidate, of_family, shortlist
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
+from harness.tune.time_spent import TimeSpent
 from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
 _DEFAULT_DEPTHS = (2, 4, 8)
-
+# Reasons why a large depth fails where a small one may run.
+_OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
 # A stage as an engine runs it, and its runner. Raises `HarnessError`.
 OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
@@ -47,22 +51,23 @@ class Tuner:
     clock: Callable[[], float] = time.monotonic
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
+    elapsed: TimeSpent = field(init=False)
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C."""
-        self._began = self.clock()
+        self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
-        if self._interrupted:
-            return self._outcome(candidates, ())
         # As many prompts as the time allows, by the look's trials: the same after a kill.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
             left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
-        listed = shortlist(candidates, self.prompts.raced)
-        ranked = self._race(listed)
-        if not self._interrupted:
+        ranked: tuple[str, ...] = ()
+        if self._goes_on():
+            ranked = self._race(shortlist(candidates, self.prompts.raced))
+        # A pass more or less says nothing: two of each arm give an interval.
+        if ranked and self._goes_on(blocks=2 if self._passes else 1):
             self._certify(ranked)
         return self._outcome(candidates, ranked)
 
@@ -78,14 +83,18 @@ class Tuner:
         }
         arms = [arm for arms in scouts.values() for arm in arms]
         seen = self._measure("look", arms, blocks=1, budget_s=None)
+        # An interrupted one may lack the largest depth, and is continued with --resume.
+        if self._interrupted:
+            return []
         candidates: list[Candidate] = []
         for family in self.families:
-            ran = {arm.id for arm in seen.arms if arm.outcome == "ok"}
             measured = [arm for arm in seen.arms if arm.id in {s.id for s in scouts[family.name]}]
-            if not any(arm.id in ran for arm in measured):
-                continue
-            predicted = of_family(seen, [arm for arm in measured if arm.id in ran])
-            candidates += _candidates(family, predicted)
+            ran = [arm for arm in measured if arm.outcome == "ok"]
+            failed = [arm.method.n_max or 0 for arm in measured if arm not in ran]
+            if ran or any(arm.reason in _OF_DEPTH for arm in measured):
+                below = min(failed, default=None)
+                predicted = of_family(seen, ran) if ran else None
+                candidates += _candidates(family, predicted, below=below)
         if not candidates:
             reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
             message = f"no method could run: {reasons}; try python -m harness doctor"
@@ -115,7 +124,7 @@ class Tuner:
             "race",
             [self._arm(arm.id) for arm in listed],
             blocks=decisions.RACE_BLOCKS,
-            budget_s=self._left_s(RACE_SHARE),
+            budget_s=max(1.0, self.elapsed.left_s(RACE_SHARE)),
             prune=prune,
         )
         last = standing(ended)
@@ -134,13 +143,12 @@ class Tuner:
         return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
 
     def _certify(self, ranked: Sequence[str]) -> None:
-        if ranked:
-            self._measure(
-                "certificate",
-                [self._arm(each) for each in ranked[:2]],
-                blocks=decisions.CERTIFICATE_BLOCKS,
-                budget_s=self._left_s(),
-            )
+        self._measure(
+            "certificate",
+            [self._arm(each) for each in ranked[:2]],
+            blocks=decisions.CERTIFICATE_BLOCKS,
+            budget_s=max(1.0, self.elapsed.left_s()),
+        )
 
     def _measure(
         self,
@@ -166,25 +174,51 @@ class Tuner:
             raise BadInputError(message)
         if not resume:
             journal.make_way(work_file, say=self.say)
-        self.stages[name] = execute.measure(
+        running = execute.by_blocks(
             campaign,
             runner=runner,
             context=replace(
-                self.context, prune=prune, observe=lambda event: self.observe(name, event)
+                self.context,
+                prune=prune,
+                observe=lambda event: self._observe(name, event),
+                pause="answer" if name == "look" else "pass",
+                compares=name == "look",  # smaller depths may run where all of these fail
             ),
             work_file=work_file,
             resume=resume,
         )
+        self.stages[name] = self._ended(running, campaign, name)
         return self.stages[name]
 
-    def _left_s(self, share: float = 1.0) -> float:
-        """A share of what is left of the budget; earlier parts of a resumed tune count, too.
+    def _ended(
+        self,
+        running: Generator[int, None, Submission],
+        campaign: Campaign,
+        name: StageName,
+    ) -> Submission:
+        """What a stage measured; a look with anything to forecast from leaves time for a race."""
+        early: EndEarlyError | None = None
+        planned = trial_order.plan(campaign)
+        self.elapsed.begin_stage()
+        while True:
+            try:
+                order = next(running) if early is None else running.throw(early)
+            except StopIteration as end:
+                submission: Submission = end.value
+                return submission
+            done = self.elapsed.trials
+            drafted = len({trial.arm for trial in done}) > 1
+            between = drafted and planned[order].prompt != done[-1].prompt
+            alone = len(self.elapsed.failed) == len(campaign.arms) - 1
+            if name == "look" and (alone or (between and self.elapsed.look_is_long())):
+                early = EndEarlyError("budget-spent")
 
-        At least a second, the least that a result may state, where a slow look took all of it.
-        """
-        walls = (trial.wall_ms or 0 for each in self.stages.values() for trial in each.trials)
-        spent_s = max(self.clock() - self._began, sum(walls) / 1000)
-        return max(1.0, share * (60 * self.search.budget_min - spent_s))
+    def _goes_on(self, *, blocks: int = 1) -> bool:
+        return not self._interrupted and self.elapsed.fits_another_stage(blocks)
+
+    def _observe(self, name: StageName, event: Event) -> None:
+        self.elapsed.observe(event)
+        self.observe(name, event)
 
     def _arm(self, name: str) -> ArmPlan:
         return next(
@@ -250,9 +284,19 @@ class Tuner:
         )
 
 
-def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candidate]:
-    """The depths of a family with their forecasts; a few of them where there are none."""
-    depths = [depth for depth in family.arms if predicted or depth in (*_DEFAULT_DEPTHS, 0)]
+def _candidates(
+    family: Family, predicted: Sequence[float] | None, *, below: int | None
+) -> list[Candidate]:
+    """The depths of a family with their forecasts; a few of them where there are none.
+
+    Deeper ones than were measured have no forecast; those from `below` on cannot run.
+    """
+    depths = [
+        depth
+        for depth in family.arms
+        if (depth <= len(predicted) if predicted else depth in (*_DEFAULT_DEPTHS, 0))
+        and (below is None or depth < below)
+    ]
     return [
         Candidate(
             id=family.arms[depth].id,
@@ -260,5 +304,5 @@ def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candi
             depth=depth,
             predicted=predicted[depth - 1] if predicted and depth else None,
         )
-        for depth in depths or [family.deepest]
+        for depth in depths or ([family.deepest] if below is None else [])
     ]

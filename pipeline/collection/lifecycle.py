@@ -60,8 +60,8 @@ def superseding_finding(
         return _finding(file, "superseding-unknown", message)
     if old.contributor is None:
         message = (
-            f"{name} names no contributor, so nobody can show that it is theirs; leave the field "
-            "out and ask in an issue to have the old result withdrawn"
+            f"{name} is anonymous, so it cannot be replaced; leave the field out, and ask in an "
+            "issue to have the old result withdrawn"
         )
         return _finding(file, "superseding-anonymous", message)
     # GitHub user names are the same in any case of their letters.

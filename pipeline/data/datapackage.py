@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from estimates.model import ESTIMATOR
 from pipeline.data.aggregate import row_meaning, view_queries
+from pipeline.data.columns import description, keys, title
 from pipeline.data.metrics import metrics
 
 
@@ -54,6 +55,13 @@ KINDS = {
     "list": "array",
     "struct": "object",
 }
+# The columns of the list that stands for a table in parts.
+LISTED = {
+    "part": "Name of a file with a part of the rows.",
+    "rows": "Rows in that file.",
+    "bytes": "Size of that file in bytes.",
+    "sha256": "SHA-256 of that file.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +98,7 @@ def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
 
 def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
     stem, _, suffix = file.name.rpartition(".")
+    columns = [*(file.columns or ())]
     return {
         "name": f"{stem}-{suffix}",
         "path": file.name,
@@ -97,15 +106,19 @@ def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
         "mediatype": MEDIA_TYPES[suffix],
         "bytes": file.bytes,
         "hash": f"sha256:{file.sha256}",
-        "description": meaning,
-        "schema": {"fields": [_field(column) for column in file.columns or ()]},
+        "description": meaning.replace("`", ""),
+        "schema": {"fields": [_field(column, file.table or "") for column in columns]}
+        | dict(keys(stem, [column.name for column in columns], suffix)),
     } | ({"dialect": {"property": file.rows_below}} if file.rows_below else {})
 
 
-def _field(column: pa.Field) -> dict[str, str]:
+def _field(column: pa.Field, table: str) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
-    field = {"name": column.name, "type": kind}
+    field = {"name": column.name, "type": kind, "title": title(column.name)}
+    if column.name in LISTED:  # of the list of a large table's parts
+        return field | {"description": LISTED[column.name]}
+    field["description"] = description(column.name, table).replace("`", "")
     metric = metrics().get(column.name)
     if kind not in ("integer", "number") or metric is None:  # what counts parts is no metric
         return field
-    return field | {"title": metric.label, "unit": metric.unit, "better": metric.direction}
+    return field | {"unit": metric.unit, "better": metric.direction}

@@ -83,7 +83,7 @@ def output_tokens_counted(submission: Submission) -> Iterator[Violation]:
         if trial.output_tokens != expected:
             message = (
                 f"{trial.output_tokens} tokens, but 1 + accepted + rounds is {expected}; "
-                "correct the counter that is wrong, or leave out rounds and accepted"
+                "this trial contradicts itself; if the harness wrote it, please report it"
             )
             yield f"$.trials[{index}].output_tokens", message
 

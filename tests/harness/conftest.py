@@ -27,7 +27,7 @@ def binding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fake_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_engine(monkeypatch: pytest.MonkeyPatch, binding: None) -> None:  # noqa: ARG001 - see there
     """The fake engine in the place of the one in-process."""
     monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
 

@@ -31,6 +31,7 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     experts: tuple[int, int] | None = None,
     weights: bool = True,
     split: tuple[int, int] | None = None,
+    template: str | None = None,
 ) -> Path:
     """A file with two layers, 4096 plain weights and, if asked, experts with 80 in all.
 
@@ -49,6 +50,8 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     if bos is not None:
         writer.add_bos_token_id(bos)
     writer.add_eos_token_id(2)
+    if template is not None:
+        writer.add_chat_template(template)
     if add_bos is not None:
         writer.add_add_bos_token(add_bos)
     if split is not None:

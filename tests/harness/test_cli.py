@@ -55,6 +55,8 @@ def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: 
 
     assert result.exit_code == 0, result.stderr
     assert set(json.loads(result.stdout)) == {
+        "json_version",
+        "result",
         "estimator",
         "estimates",
         "prompts",
@@ -113,7 +115,7 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     output = tmp_path / "out.json"
     forced = ("--method", "forced:length=2,n_max=4", "--output", str(output))
 
-    result = call("run", *models, *SMALL, "--max-tokens", "21", *forced, "--json")
+    result = call("run", *models, *SMALL[:-4], "--max-tokens", "21", *SMALL[-2:], *forced, "--json")
 
     assert result.exit_code == 0, result.stderr
     code, *_ = json.loads(result.stdout)["estimates"]
@@ -234,7 +236,7 @@ def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
 
     assert result.exit_code == 2
-    assert "nothing to resume" in result.stderr
+    assert "there is no run with these options to continue" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
         (["--tasks", ","], 2, "an empty list"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
         (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 on"),
-        (["--base-url", "http://x"], 2, "needs one with speculation for each --method"),
+        (["--base-url", "http://127.0.0.1:9"], 2, "missing: --spec-base-url URL"),
         (["--base-url", "http://x", "--runner", "llama-server"], 2, "is for --runner openai"),
     ],
 )

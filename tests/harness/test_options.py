@@ -118,10 +118,22 @@ def test_a_number_takes_the_units_that_people_write(metavar: str, text: str, val
 @pytest.mark.parametrize(
     ("text", "whole", "message"),
     [
-        ("10x", False, "--budget 10x: give a number from 0.5 to 1,000, such as 10, 90s or 2h"),
-        ("2h", True, "--budget 2h: give a whole number from 0.5 to 100, such as 10, 90s or 2h"),
-        ("0.1", False, "--budget 0.1: give a number from 0.5, such as 10, 90s or 2h"),
-        ("1.5", True, "--budget 1.5: give a whole number from 0.5, such as 10, 90s or 2h"),
+        (
+            "10x",
+            False,
+            "--budget 10x: give a number of minutes from 0.5 to 1,000, such as 10, 90s or 2h",
+        ),
+        (
+            "2h",
+            True,
+            "--budget 2h: give a whole number of minutes from 0.5 to 100, such as 10, 90s or 2h",
+        ),
+        ("0.1", False, "--budget 0.1: give a number of minutes from 0.5, such as 10, 90s or 2h"),
+        (
+            "1.5",
+            True,
+            "--budget 1.5: give a whole number of minutes from 0.5, such as 10, 90s or 2h",
+        ),
     ],
 )
 def test_what_is_no_such_number_is_answered_with_what_may_be_given(

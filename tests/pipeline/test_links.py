@@ -11,7 +11,7 @@ import pytest
 from pipeline.site.build import SEARCHED, build
 from tests.sites import addresses, built_site, known
 from tools import evidence, private
-from tools.links import broken_links, main, sitemap, unnamed
+from tools.links import broken_links, main, sitemap, unnamed, unresolved
 
 pytestmark = pytest.mark.long
 ROOT = "https://example.org/draftmap/"
@@ -201,3 +201,14 @@ def test_a_secret_on_a_page_is_found_and_personal_data_are_named(
         "page.json: a GitHub token",
         "page.json: an e-mail address (perhaps)",
     ]
+
+
+def test_a_device_whose_results_were_all_withdrawn_need_not_have_a_page(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    rows = "device,target,counted\nold-card,big-7b,false\nnew-card,big-7b,true\n"
+    (tmp_path / "data" / "estimates.csv").write_text(rows, "utf-8")
+    (tmp_path / "models" / "big-7b").mkdir(parents=True)
+    (tmp_path / "models" / "big-7b" / "index.html").touch()
+    promised = ["devices/old-card/", "badges/devices/old-card.json", "models/big-7b/"]
+
+    assert unresolved(tmp_path, [*promised, "devices/new-card/"]) == ["devices/new-card/"]

@@ -114,6 +114,13 @@ class Client:
         except TimeoutError as error:
             message = f"no answer to {path} within {self.limit_s:g} s; raise --timeout"
             raise ServerSilentError(message, late=True) from error
+        except ssl.SSLError as error:
+            message = f"{self.address} does not speak TLS; write http:// in its URL"
+            if isinstance(error, ssl.SSLCertVerificationError):
+                message = (
+                    f"the certificate of {self.address} is not trusted: {error.verify_message}"
+                )
+            raise ServerSilentError(message) from error
         except (OSError, http.client.HTTPException) as error:
             why = printable(str(error))[:_SHOWN] or type(error).__name__
             message = f"no answer to {path} from {self.address}: {why}"

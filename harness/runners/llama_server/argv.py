@@ -14,6 +14,10 @@ from schemas.vocabulary.axes import AXES
 from schemas.vocabulary.methods import LlamaCpp
 
 
+class _RefusedArgumentError(Exception):
+    """A further argument that the harness decides itself."""
+
+
 class _UnknownToBinaryError(Exception):
     """The binary has no word for something that the arm needs."""
 
@@ -27,8 +31,11 @@ def arguments(
         _common(words, arm, campaign, port=port)
         _speculation(words, arm.method, campaign)
         _axes(words, campaign.settings)
+    except _RefusedArgumentError as error:
+        return Failure(reason="other", detail=str(error))
     except _UnknownToBinaryError as error:
-        return Failure(reason="other", detail=f"this llama-server has no {error}")
+        step = "name another --server-binary or another --method"
+        return Failure(reason="other", detail=f"this llama-server has no {error}; {step}")
     return tuple(words.argv)
 
 
@@ -107,8 +114,8 @@ def _axes(words: _Words, settings: RunSettings) -> None:
     for argument in settings.server_arguments or ():
         name, _, value = argument.partition(" ")
         if words.abilities.names_of(name) & {*words.argv}:
-            message = f"second {name}: the harness sets it; use the option of run for it"
-            raise _UnknownToBinaryError(message)
+            message = f"--server-arg {name}: the harness sets it; use the option of run for it"
+            raise _RefusedArgumentError(message)
         words.need(value or None, name)
 
 

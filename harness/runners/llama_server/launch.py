@@ -75,7 +75,7 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
     for arm in campaign.arms:
         argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
         if isinstance(argv, Failure):
-            message = f"{arm.id}: {argv.detail}; name another --server-binary or another --method"
+            message = f"{arm.id}: {argv.detail}"
             raise BadInputError(message)
         lines.append(join_command((str(binary.path), *argv)))
     return tuple(lines)

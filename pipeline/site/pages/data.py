@@ -8,6 +8,7 @@ import duckdb
 import orjson
 from markupsafe import Markup
 
+from pipeline.data.columns import description
 from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
 from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.data.metrics import metrics
@@ -115,16 +116,16 @@ def datasets(
             "row": view.row,
             "rows": by_table[table][0].rows or 0,
             "files": by_table[table],
-            "columns": [_column(*column) for column in view.columns],
+            "columns": [_column(*column, table) for column in view.columns],
         }
 
 
-def _column(name: str, kind: str) -> Mapping[str, str]:
+def _column(name: str, kind: str, table: str) -> Mapping[str, str]:
     known = metrics().get(name)
     return {
         "name": name,
         "kind": kind.lower() if len(kind) < len("struct") * 3 else "nested",
-        "label": known.label if known else "",
+        "meaning": description(name, table).replace("`", ""),
         "unit": known.unit if known else "",
     }
 

@@ -202,7 +202,7 @@ def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
         (Options(methods=(parse("none"), parse("none"))), "baseline-again is requested twice"),
         (
             Options(blocks=1000),
-            "1000 blocks of 3 arms are too long for a result file",
+            "3 arms in 1,000 blocks are too many for one result file; use --blocks",
         ),
         (Options(max_output_tokens=2048), "leaves no room for prompts"),
     ],
@@ -270,7 +270,8 @@ def test_a_draft_with_another_vocabulary_is_refused_with_the_reason(tmp_path: Pa
 @pytest.mark.usefixtures("cache_dir")
 def test_gathering_brings_models_and_prompts_together(tmp_path: Path) -> None:
     target = write_gguf(tmp_path / "target.gguf")
-    options = Options(target=str(target), drafts=(str(target),), tasks=("code",), quick=True)
+    draft = write_gguf(tmp_path / "draft.gguf")
+    options = Options(target=str(target), drafts=(str(draft),), tasks=("code",), quick=True)
 
     built = campaign_from(options, say=print)
 

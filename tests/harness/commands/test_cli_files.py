@@ -37,7 +37,7 @@ def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert result.stdout.startswith(f"{path}: $.trials[0].block: -1 is too small")
-    assert json.loads(for_machines.stdout)[0]["path"] == "$.trials[0].block"
+    assert json.loads(for_machines.stdout)["findings"][0]["path"] == "$.trials[0].block"
 
 
 def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
 
     result = call("doctor", "--model", str(model), "--json")
 
-    checks = {check["name"]: check["status"] for check in json.loads(result.stdout)}
+    checks = {check["name"]: check["status"] for check in json.loads(result.stdout)["checks"]}
     assert result.exit_code == 3
     assert checks["Decode"] == "fail"
     assert checks["Binding"] == checks["Python"] == "ok"
@@ -154,7 +154,7 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
     result = call("validate", str(missing), str(broken), "--json")
 
     assert result.exit_code == 2
-    assert [(entry["file"], entry["rule"]) for entry in json.loads(result.stdout)] == [
+    assert [(entry["file"], entry["rule"]) for entry in json.loads(result.stdout)["findings"]] == [
         (str(missing), "readable"),
         (str(broken), "schema-type"),
     ]

@@ -27,7 +27,7 @@ def test_no_line_is_wider_than_a_terminal_of_80_columns() -> None:
 
 
 def test_for_machines_it_names_the_runners_and_the_usual_sizes() -> None:
-    listed = json.loads(printed("--json"))
+    listed = json.loads(printed("--json"))["methods"]
 
     assert listed["prompt-lookup"]["options"] == {"n_max": 8, "ngram_min": 2, "ngram_max": 4}
     assert listed["suffix"]["runners"] == ["llama-server", "openai"]

@@ -183,7 +183,7 @@ def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:
     assert done.stdout == f"{second.id}  unknown\n"
     words = ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--json", "--output"]
     found = CliRunner().invoke(app, [*words, str(tmp_path)])
-    assert json.loads(found.stdout) == {"expected_s": {second.id: None}}
+    assert json.loads(found.stdout)["expected_s"] == {second.id: None}
 
 
 MODELS = [f"Model-{number}-7B" for number in range(8)]

@@ -15,6 +15,7 @@ from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
 from harness.machine.computer import computer_of
+from harness.machine.rate import MachineRate
 from harness.models.hub_names import choose
 from harness.models.overview import assess, facts_about, need_of
 from harness.run import month
@@ -105,6 +106,19 @@ def test_the_run_of_the_month_takes_the_largest_of_its_targets_that_fits(
 
     assert options.target == target
     assert options.tasks == ("code", "chat")
+
+
+@pytest.mark.parametrize(("gb_per_s", "target"), [(80, "qwen3.8-27b"), (10, None)])
+def test_a_processor_gets_only_what_it_can_write_in_minutes(
+    monkeypatch: pytest.MonkeyPatch, gb_per_s: int, target: str | None
+) -> None:
+    # 17 GB of weights for each token: 0.2 s and 1.7 s.
+    here = computer_of(MachineWords(ram=64))
+    rate = MachineRate(bytes_per_s=gb_per_s * 1e9, threads=8)
+    monkeypatch.setattr(month, "computer_of", lambda: here)
+    monkeypatch.setattr(month, "this_machine", lambda _threads: rate)
+
+    assert of_the_month(Options()).target == target
 
 
 def test_what_was_given_stays() -> None:

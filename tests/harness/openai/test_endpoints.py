@@ -35,7 +35,7 @@ def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAd
     ("text", "why"),
     [
         ("ftp://127.0.0.1/x", "only http and https"),
-        ("127.0.0.1:8000", "only http and https"),
+        ("127.0.0.1:8000", "write http://127.0.0.1:8000"),
         ("file:///etc/passwd", "only http and https"),
         ("http://", "only http and https"),
         ("http://127.0.0.1:port", "is not a URL"),

@@ -121,7 +121,7 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
         (("--base-url", "http://127.0.0.1:9", *OTHER), "nothing listens at http://127.0.0.1:9"),
         (
             ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
-            "the name of the model (--target NAME)",
+            "missing: --target NAME. Whole: ",
         ),
         (
             ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
@@ -151,7 +151,7 @@ def test_all_that_is_missing_is_in_one_message() -> None:
     done = call()
 
     assert done.exit_code == 2
-    for option in ("--base-url", "--spec-base-url", "--method", "--backend cpu"):
+    for option in ("--base-url", "--spec-base-url", "--method", "--draft"):
         assert option in done.stderr
     assert "--target" not in done.stderr  # a server can be asked
 
@@ -181,8 +181,9 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
         without = call(*options)
         too_few = call(*options[:2], "--dry-run", *METHOD)
 
-    assert "needs how that one drafts (--method, such as draft-model:n_max=5)" in without.stderr
-    assert "needs one with speculation for each --method (--spec-base-url" in too_few.stderr
+    assert "missing: --method METHOD (how that one drafts). Whole: " in without.stderr
+    assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr
+    assert "missing: --spec-base-url URL (the same with speculation). Whole: " in too_few.stderr
     assert (without.exit_code, too_few.exit_code) == (2, 2)
 
 
@@ -204,17 +205,19 @@ def test_a_dry_run_shows_what_would_be_started() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_an_arm_whose_server_is_not_there_is_said_and_the_rest_is_measured(tmp_path: Path) -> None:
+def test_an_arm_whose_server_is_not_there_is_said_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
     output = tmp_path / "out.json"
     with serving() as base:
         options = ("--base-url", base.url, "--spec-base-url", "http://127.0.0.1:9")
         done = call(*options, *METHOD, *SMALL, "-o", str(output))
 
-    assert done.exit_code == 3  # the only arm that drafts
-    assert "draft-model-n3 cannot run: nothing listens at http://127.0.0.1:9" in done.stderr
-    submission = measured(output)
-    assert [arm.outcome for arm in submission.arms] == ["ok", "failed"]
-    assert {trial.arm for trial in submission.trials} == {"baseline"}
+    assert done.exit_code == 3
+    assert (
+        "Error: the server with speculation: nothing listens at http://127.0.0.1:9" in done.stderr
+    )
+    assert not output.exists()
 
 
 SUITE = """\

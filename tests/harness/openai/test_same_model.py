@@ -103,4 +103,4 @@ def test_a_draft_that_nobody_named_is_in_no_file() -> None:
         done = call(*at(base, other), "--method", "draft-model:n_max=3", *SMALL)
 
     assert done.exit_code == 2
-    assert "needs the name of the draft (--draft NAME)" in done.stderr
+    assert "missing: --draft NAME" in done.stderr

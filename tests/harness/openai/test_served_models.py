@@ -1,7 +1,10 @@
 """A model behind a server is described by what its name, its server and its files say."""
 
 import struct
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import orjson
@@ -154,7 +157,60 @@ def test_what_a_server_has_its_model_from_is_looked_at(tmp_path: Path) -> None:
     assert named is not None
     assert (named.model.parameters, named.model.quantisation) == (42, "F32")
     assert other is not None
-    assert (other.model.name, other.model.parameters) == ("else", None)
+    assert (other.model.name, other.model.parameters) == ("Tiny-42", 42)  # an alias says nothing
+
+
+@pytest.mark.parametrize(
+    ("typed", "stated", "taken"),
+    [
+        ("qwen3-8b", {"root": "meta-llama/Llama-3.1-8B-Instruct"}, None),
+        ("llama-3.1-8b", {"id": "SmolLM2-135M-Instruct"}, None),
+        ("qwen3-8b", {"root": "Qwen/Qwen3-4B"}, None),
+        ("qwen3-8b", {"parameters": 751_000_000}, None),
+        ("qwen3-8b", {"root": "Qwen/Qwen3-8B"}, "qwen3-8b"),
+        ("llama-3.1-8b", {"root": "NousResearch/Meta-Llama-3.1-8B-Instruct"}, "llama-3.1-8b"),
+        ("llama-3.2-3b", {"id": "llama3.2:3b"}, "llama-3.2-3b"),
+        ("qwen3-8b", {"parameters": 8_190_000_000}, "qwen3-8b"),
+        ("qwen3-8b", {}, "qwen3-8b"),
+        ("m1", {"root": "Qwen/Qwen3-4B"}, "Qwen3-4B"),
+        ("m1", {}, "m1"),
+    ],
+)
+def test_a_name_that_the_server_contradicts_is_refused(
+    typed: str, stated: dict[str, Any], taken: str | None
+) -> None:
+    said: list[str] = []
+    models = NamedModels(ConnectionOptions(), said.append)
+    served = Served(**{"id": "alias", **stated})
+
+    if taken is None:
+        with pytest.raises(BadInputError, match=f"not {typed}; leave out --target, or correct it"):
+            models.named(typed, served)
+        return
+    assert models.named(typed, served).name == taken
+    # An alias of the user or of the server shows nothing, and that is said.
+    assert bool(said) == (typed == "m1" or not stated)
+
+
+def test_servers_that_cannot_be_compared_are_refused_before_anything_is_measured() -> None:
+    said: list[str] = []
+    with serving() as base, serving(models=("other",)) as other:
+        wrong = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
+        twice = ConnectionOptions(base_url=base.url, spec_base_urls=(base.url,))
+        with pytest.raises(MachineError, match="this server offers other"):
+            NamedModels(wrong, said.append).target(None)
+        with pytest.raises(MachineError, match="this is the baseline's server"):
+            NamedModels(twice, said.append).target(None)
+
+
+def test_a_page_that_is_no_api_is_refused(tmp_path: Path) -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = ConnectionOptions(base_url=f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(MachineError, match="is no OpenAI API"):
+            NamedModels(options, print).target("qwen3-8b")
+        server.shutdown()
 
 
 def test_a_file_that_is_served_from_this_disk_is_described_whole(

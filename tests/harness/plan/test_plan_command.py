@@ -46,7 +46,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     found = document(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M")
 
     assert set(found) == {
-        *("verdict", "chance", "evidence", "accuracy"),
+        *("json_version", "verdict", "chance", "evidence", "accuracy"),
         *("devices", "host", "layers", "offloaded_layers", "context_max", "plain_tps"),
         *("speedup", "recommended", "alternatives", "command", "warnings"),
     }
@@ -83,7 +83,7 @@ def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
     mixture = "qwen3-30b-a3b:Q4_K_M"
 
     both = ("--target", mixture, "--draft", mixture, "--draft-gpu-layers", "0")
-    text = call(*both, *CARD, "--ram", "128").stdout
+    text = call(*both, *CARD[:2], "--ram", "128", *CARD[4:]).stdout
 
     words = text.partition("Measure it: ")[2]
     assert "qwen3-30b-a3b:q4_k_m qwen3-30b-a3b:q4_k_m --quick" in words

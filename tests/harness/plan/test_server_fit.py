@@ -96,7 +96,8 @@ def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
     """A server that logs this, and then goes on as if it loaded."""
     lines = path.with_suffix(".log")
     lines.write_text(log)
-    path.write_text(f"#!/bin/sh\necho $@ > {path}.asked\ncat {lines}\n{then}\n")
+    help_ = '[ "$1" = --help ] && echo "--port PORT  the port" && exit'
+    path.write_text(f"#!/bin/sh\n{help_}\necho $@ > {path}.asked\ncat {lines}\n{then}\n")
     path.chmod(0o755)
     return path
 
@@ -174,7 +175,7 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
 
 def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInputError, match=r"no llama-server at .*none or on PATH; name the program"
+        BadInputError, match=r"no program at .*none; name a llama-server with --server-binary"
     ):
         planned_with(tmp_path / "none", tmp_path)
 

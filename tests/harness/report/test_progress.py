@@ -132,9 +132,9 @@ def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
     arm = events.ArmFailed(arm="draft-model-n3", failure=failure)
 
     assert shown(events.TrialsPlanned(total=3), arm, trial, trial, terminal=False) == (
-        "draft-model-n3 cannot run: nothing listens at [::1]:80 [crashed]\n"
+        "draft-model-n3 cannot run: nothing listens at [::1]:80\n"
         "1 of 3 trials, about 1 s left\n"
-        "baseline failed: nothing listens at [::1]:80 [crashed]\n"
+        "baseline failed: nothing listens at [::1]:80\n"
     )
     assert "draft-model-n3 cannot run: nothing listens" in shown(arm)
 
@@ -146,7 +146,7 @@ def test_the_first_warm_up_corrects_what_is_expected() -> None:
         display(events.WarmedUp(arm="baseline", token_s=0.4))
         display(events.WarmedUp(arm="draft-model-n4", token_s=0.1))
 
-    assert out.getvalue() == "As fast as the warm-up, this takes about 4 min.\n"
+    assert out.getvalue() == "This machine is slower than estimated: about 4 min.\n"
 
 
 def test_a_run_in_time_says_nothing_of_it() -> None:

@@ -183,8 +183,8 @@ def test_the_header_says_why_the_campaign_ended(design: dict[str, object], expec
             {"load_15min": 6.0, "on_battery": False, "cpu_speed_limit": 0.8},
             None,
             (
-                "at work until then (load 6.0 in 15 minutes), on mains power, not known to be "
-                "steady when the trials began, its processor limited to 80 % by heat"
+                "busy before the run (load 6.0 in 15 minutes), on mains power, may not have "
+                "settled, its processor limited to 80 % by heat"
             ),
         ),
     ],

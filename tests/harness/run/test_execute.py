@@ -7,14 +7,15 @@ import pytest
 from typer.testing import CliRunner
 
 from estimates.summary import summarize
+from harness.campaign.arms import arms as all_arms
 from harness.cli import app
 from harness.errors import HarnessError, MachineError
 from harness.report.events import Event, TrialEnded, TrialsPlanned
 from harness.runners import CONNECT
-from harness.runners.base import Adapter
+from harness.runners.base import Adapter, Failure, Generation, TrialRequest
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, run
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
@@ -47,7 +48,7 @@ def test_an_arm_that_cannot_be_prepared_stays_in_the_file_with_its_reason(tmp_pa
 def test_a_baseline_that_cannot_run_ends_the_campaign_with_a_clear_line(tmp_path: Path) -> None:
     rig = FakeRig(failing_arms={"baseline": "out-of-memory"})
 
-    with pytest.raises(MachineError, match=r"the baseline cannot run: .* \[out-of-memory\]"):
+    with pytest.raises(MachineError, match=r"the baseline cannot run: the fake rig is set to fail"):
         run(campaign(), tmp_path / "run.jsonl", rig=rig)
 
 
@@ -172,12 +173,33 @@ def _arm_of(event: Event) -> list[str]:
     return [event.trial.arm] if isinstance(event, TrialEnded) else []
 
 
+@pytest.mark.parametrize(
+    ("rig", "files", "said"),
+    [
+        # It cannot be prepared, so that nothing is measured for it, and there is no result.
+        (
+            FakeRig(failing_arms={"prompt-lookup-n8": "crashed"}),
+            0,
+            "Error: nothing to compare: prompt-lookup-n8: the fake rig is set to fail",
+        ),
+        # It fails while it is measured: the failures are a result, too.
+        (
+            FakeRig(failing_trials=dict.fromkeys(range(20), "crashed")),
+            1,
+            "Error: nothing to compare: prompt-lookup-n8 (crashed)",
+        ),
+    ],
+)
 def test_a_campaign_in_which_every_drafting_arm_failed_does_not_end_with_0(
-    tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+    rig: FakeRig,
+    files: int,
+    said: str,
+    tmp_path: Path,
+    cache_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert cache_dir.is_dir()
-    failing = {"prompt-lookup-n8": "crashed"}
-    broken = Adapter(open=partial(FakeSession, FakeRig(failing_arms=failing)))  # type: ignore[arg-type]
+    broken = Adapter(open=partial(FailingSession, rig))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: broken)
     target = write_gguf(tmp_path / "target.gguf")
     (tmp_path / "results").mkdir()
@@ -192,5 +214,34 @@ def test_a_campaign_in_which_every_drafting_arm_failed_does_not_end_with_0(
     )
 
     assert done.exit_code == 3
-    assert "Error: every arm that drafts failed; `python -m harness doctor` may help" in done.stderr
-    assert len([*(tmp_path / "results").iterdir()]) == 1  # the failures are a result, too
+    assert said in done.stderr.splitlines()[-1]
+    assert len([*(tmp_path / "results").iterdir()]) == files
+
+
+class FailingSession(FakeSession):
+    """Only trials that draft fail."""
+
+    def generate(self, request: TrialRequest) -> Generation | Failure:
+        answer = super().generate(request)
+        plain = request.arm.startswith("baseline")
+        return self._generation(self._arms[request.arm], request.prompt, 4) if plain else answer
+
+
+def test_an_arm_that_cannot_run_ends_what_is_measured_only_for_it(tmp_path: Path) -> None:
+    arms = all_arms((LOOKUP.method,), (), concurrency=(1, 2))
+    rig = FakeRig(failing_arms={"prompt-lookup-n8-c2": "out-of-memory"})
+
+    found = run(campaign(arms=arms), tmp_path / "run.jsonl", rig=rig)
+
+    assert {trial.arm for trial in found.trials} == {"baseline", "prompt-lookup-n8"}
+
+
+def test_a_baseline_without_an_arm_to_compare_is_not_measured_to_the_end(tmp_path: Path) -> None:
+    # Three failures in a row end the only arm that drafts: eight prompts, two blocks.
+    rig = FakeRig(failing_trials=dict.fromkeys(range(99), "crashed"))
+    plan = campaign(arms=(BASELINE, LOOKUP), prompts=8)
+
+    found = run(plan, tmp_path / "run.jsonl", runner=partial(FailingSession, rig))
+
+    assert sum(trial.arm == "prompt-lookup-n8" for trial in found.trials) == 3
+    assert sum(trial.arm == "baseline" for trial in found.trials) <= 4

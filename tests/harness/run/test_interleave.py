@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -13,6 +14,7 @@ from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.report.events import Event, TrialStarted
 from harness.run.execute import by_blocks
 from harness.run.interleave import EngineRun, NotStartedError, all_fit, interleave
+from harness.run.run_command import JointEnd
 from schemas.submission import Gpu, Submission
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
@@ -203,3 +205,18 @@ def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twic
     assert not all_fit([one, one], replace(machine, gpus=(Gpu(name="RTX 3090"),)))
     free.available = 400
     assert not all_fit([one, one], replace(machine, gpus=()))
+
+
+@pytest.mark.parametrize(("budget_s", "said"), [(0.0, True), (1e9, False)])
+def test_blocks_that_do_not_fit_into_the_time_are_said_after_the_first_answers(
+    capsys: pytest.CaptureFixture[str], budget_s: float, *, said: bool
+) -> None:
+    # Three arms and four prompts: the first block ends after twelve answers.
+    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3))}
+    stop = JointEnd(enough=lambda _found: False, budget_s=budget_s).after_blocks(runs)
+
+    ended = [stop(position) for position in range(1, 12)]
+
+    text = capsys.readouterr().err
+    assert ended == [None] * 11
+    assert text.count("At the pace of the first answers 1 of 3 blocks fit into") == said

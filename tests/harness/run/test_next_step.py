@@ -57,6 +57,14 @@ def ended(how: str) -> Submission:
     return replace(MEASURED, design=replace(MEASURED.design, ended=how))
 
 
+def test_an_option_that_is_given_again_replaces_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["x", "tune", "--budget", "4", "-o", "out", "--deepest=4"])
+
+    assert next_step.resume_command("--resume", "--budget", "8") == (
+        f"{PROGRAM} tune -o out --deepest=4 --resume --budget 8"
+    )
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     said = next_step.after(request(tmp_path), measured(ended("interrupted")))
 

@@ -1,13 +1,16 @@
 """A result lands where it belongs, and nothing else gets in."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from estimates.identity import canonical_name
+from harness.cli import app
 from harness.errors import BadInputError, MachineError, RefusedError
 from harness.run.result_file import require_writable, write
 from harness.submit import pull_request
@@ -50,6 +53,49 @@ def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> Non
     assert new == replace(sample(seed=1), supersedes=old.name)
     with pytest.raises(BadInputError, match=r"holds no gone\.json"):
         pull_request.replacing(sample(), "gone.json", checkout)
+
+
+def test_what_the_gate_would_refuse_of_a_correction_is_refused_here(checkout: Path) -> None:
+    anonymous = pull_request.write_result(sample(contributor=None), checkout)
+    of_bob = pull_request.write_result(sample(contributor="bob"), checkout)
+
+    with pytest.raises(BadInputError, match="is anonymous, so it cannot be replaced"):
+        pull_request.replacing(sample(seed=1), anonymous.name, checkout)
+    with pytest.raises(BadInputError, match="is by bob, who alone can replace it"):
+        pull_request.replacing(sample(seed=1, contributor="eve"), of_bob.name, checkout)
+
+
+def test_a_contributor_is_added_and_never_exchanged() -> None:
+    nobody = sample(contributor=None)
+
+    assert pull_request.signed(nobody, "ada").contributor == "ada"
+    assert pull_request.signed(nobody, None) == nobody
+    with pytest.raises(BadInputError, match="the result names ada"):
+        pull_request.signed(sample(contributor="ada"), "bob")
+
+
+def test_an_accepted_result_is_not_sent_again_and_the_form_keeps_what_it_replaces(
+    checkout: Path, tmp_path: Path
+) -> None:
+    result = tmp_path / "mine.json"
+    result.write_bytes(sample_bytes(sample(contributor="ada")))
+    old = pull_request.write_result(sample(contributor="ada", seed=1), checkout)
+    pull_request.write_result(pull_request.accepted(result), checkout)
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "All"]):
+        run_git(checkout, *words)
+    words = ["submit", str(result), "--repository", str(checkout)]
+
+    again = CliRunner().invoke(app, words)
+    correction = CliRunner().invoke(app, [*words, "--supersedes", old.name])
+
+    assert again.exit_code == correction.exit_code == 0, again.output
+    assert re.search(r"Already accepted, since 20\d\d-\d\d-\d\d: results/community/", again.stderr)
+    assert f"mine.json --supersedes {old.name} --without-git" in " ".join(correction.stderr.split())
+
+
+def run_git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)  # noqa: S607
 
 
 def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:

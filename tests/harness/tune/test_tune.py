@@ -13,6 +13,7 @@ from estimates.engine_commands import ServeLine
 from harness.campaign import suite
 from harness.campaign.method_parser import parse
 from harness.cli import app
+from harness.errors import MachineError, NothingMeasuredError
 from harness.report.events import Event, TrialStarted
 from harness.run import journal
 from harness.tune import report
@@ -21,7 +22,7 @@ from harness.tune.outcome import Outcome, as_json, why
 from harness.tune.search import StageName, families, split
 from harness.tune.tuner import Tuner
 from schemas.contract import read
-from schemas.submission import Submission
+from schemas.submission import Reason, Submission
 from tests.harness.campaigns import campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
 
@@ -228,14 +229,31 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_look_that_takes_the_whole_budget_leaves_a_result_that_the_format_allows() -> None:
+def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_only() -> None:
     hurried = tuner(TYPICAL_RIG, "prompt-lookup")
     hurried.search = SearchOptions(budget_min=0.0001)
 
     outcome = hurried.run()
 
-    budgets = [outcome.stages[name].design.budget_s for name in ("race", "certificate")]
-    assert budgets == [1.0, 1.0]
+    # The baseline and one arm answer one of eight prompts; sixteen trials were planned.
+    assert (outcome.trials, outcome.submission.design.ended) == (2, "budget-spent")
+    assert list(outcome.stages) == ["look"]
+    assert all(each.predicted for each in outcome.contenders)
+    assert next(report.lines(outcome, command=None)) == (
+        "Stopped before the race: only forecasts so far, no pick."
+    )
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_look_that_its_budget_cut_short_is_finished_with_a_larger_one() -> None:
+    hurried = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8)
+    hurried.search = SearchOptions(budget_min=0.0001)
+    hurried.run()
+
+    resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
+
+    assert len(resumed.stages["look"].trials) == 16
+    assert resumed.certified
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -244,9 +262,82 @@ def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
 
     outcome = tuner(rig).run()
 
+    families = {each.family for each in outcome.contenders}
+    depths = [each.depth for each in outcome.contenders if each.family == "Prompt lookup"]
+    assert families == {"Prompt lookup", "Draft model"}
+    assert depths == [2, 4]  # without a forecast, and below the depth that found no memory
     assert outcome.leader is not None
-    assert outcome.leader.family == "Draft model"
-    assert outcome.leader.depth in (1, 2, 3)
+    assert outcome.leader.depth in (2, 3, 4)
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize("reason", ["out-of-memory", "timed-out", "crashed"])
+def test_a_largest_depth_that_fails_leaves_a_pick_among_those_that_ran(reason: Reason) -> None:
+    # A server times no steps, so that depths 2, 4, 8 and 16 are looked at; the last one fails.
+    rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n16": reason})
+    asked = tuner(rig, "draft-model", tokens=16)
+    asked.base = replace(asked.base, interleaved="block")
+    asked.families = families((parse("draft-model"),), asked.base.drafts, deepest=16)
+
+    outcome = asked.run()
+
+    assert outcome.certified
+    assert max(each.depth for each in outcome.contenders) == 8
+    assert outcome.leader is not None
+    assert outcome.leader.depth in (1, 2, 3, 4)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_trials_of_the_look_that_fail_leave_the_depths_without_a_forecast() -> None:
+    # Every trial of the look but the first three, in which both arms answered a prompt at most.
+    rig = replace(TYPICAL_RIG, failing_trials=dict.fromkeys(range(3, 16), "timed-out"))
+
+    outcome = tuner(rig, "draft-model", tokens=8).run()
+
+    assert outcome.contenders
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_the_only_family_is_tried_at_smaller_depths_where_its_largest_finds_no_memory() -> None:
+    rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "out-of-memory"})
+
+    outcome = tuner(rig, "draft-model", tokens=8).run()
+
+    assert len(outcome.stages["look"].trials) == 1  # the baseline alone forecasts nothing
+    assert [each.depth for each in outcome.contenders] == [2, 4]
+    assert outcome.certified
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_family_that_does_not_load_at_all_is_not_tried_at_other_depths() -> None:
+    rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "vocabulary-mismatch"})
+
+    with pytest.raises(MachineError, match=r"draft-model-n8 \(vocabulary-mismatch\)"):
+        tuner(rig, "draft-model", tokens=8).run()
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    "stop_at",
+    [
+        *(("look", trial) for trial in (1, 2, 5, 16)),
+        *(("race", trial) for trial in (1, 2, 17)),
+        *(("certificate", trial) for trial in (1, 2, 40)),
+    ],
+)
+def test_ctrl_c_at_any_moment_leaves_a_state_that_resumes(stop_at: tuple[StageName, int]) -> None:
+    interrupted = False
+    try:
+        interrupted = (
+            tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, stop_at=stop_at).run().interrupted
+        )
+    except NothingMeasuredError as error:
+        interrupted = error.exit_code == 130
+
+    resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
+
+    assert interrupted
+    assert resumed.certified
 
 
 def test_a_finished_tune_leaves_nothing_to_resume(
@@ -268,5 +359,5 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
-    assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
+    assert "race on 8 prompts, certificate on 24 others, within 5 min" in result.stdout
     assert "expected  about " in result.stdout

@@ -38,8 +38,9 @@ def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() 
     assert left.seconds("race") == 15 + 144
     now[0] = 950.0
     assert left.seconds("race") == 50.0
-    now[0] = 999.0  # whatever the budget: the look is finished, and two blocks of twelve follow
-    assert left.seconds("look") == 15 + 24
+    now[0] = 999.0  # a block of twelve that was started is finished; the look ends with its share
+    assert left.seconds("race") == 12.0
+    assert left.seconds("look") == 1.0
 
 
 def test_what_a_tune_decides_is_no_option_of_it() -> None:

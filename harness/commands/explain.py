@@ -1,0 +1,70 @@
+"""`draftmap explain`: what a flag, a verdict, a reason, a finding or an exit code means."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+import typer
+
+from harness import console
+from harness.errors import EXIT_CODES, BadInputError, suggestion
+from schemas.rules import RULES
+from schemas.vocabulary import DOUBTS, METHODS, VERDICTS
+from schemas.vocabulary.documents import document
+from schemas.vocabulary.flags import FLAGS
+
+
+@console.reports_errors
+def explain(
+    *,
+    word: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORD",
+            help="A flag (`busy-machine`), a verdict (`helps`), the reason of a failure, the code "
+            "of a finding, a method, or an exit code. Without it, all of them.",
+        ),
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print the texts as JSON.")] = False,
+) -> None:
+    """The words are those that reports, comments and pages print."""
+    known = explained()
+    asked = _code(word) if word else ""
+    if asked and asked not in known:
+        message = f"{word!r} is no flag, verdict, reason or code.{suggestion(asked, known)}"
+        raise BadInputError(message)
+    shown = {asked: known[asked]} if asked else known
+    if json:
+        console.print_json({"words": {**shown}})
+        return
+    for name, text in shown.items():
+        console.print_lines([f"{name}: {text}"])
+
+
+def explained() -> Mapping[str, str]:
+    """The text of each word; where two tables have one, the flag or the verdict comes first."""
+    found: dict[str, str] = {}
+    for name, text in _entries():
+        found.setdefault(name, text)
+    return found
+
+
+def _entries() -> Iterator[tuple[str, str]]:
+    codes: Mapping[str, Mapping[str, str]] = document("codes")
+    verdicts, doubts = VERDICTS.values(), DOUBTS.items()
+    yield from ((f.id, f"{f.severity} flag. {f.explanation()} {f.remedy}") for f in FLAGS.values())
+    yield from ((v.id, f"verdict, {v.label}. {codes['verdict'][v.id]}") for v in verdicts)
+    yield from ((name, f"why there is no verdict: {text}.") for name, text in doubts)
+    yield from ((n, f"reason of a failure. {text}") for n, text in codes["reason"].items())
+    yield from ((m.id, f"method, {m.label}: {m.summary}.") for m in METHODS.values())
+    yield from ((n, f"rule of the format. {rule.__doc__}") for n, rule in RULES.items())
+    yield from ((n, f"finding. {text}") for n, text in codes["code"].items())
+    yield from ((str(number), f"exit code: {text}.") for number, text in EXIT_CODES.items())
+
+
+def _code(word: str) -> str:
+    """The word as the tables have it; all findings of the schema are explained by its document."""
+    plain = word.strip("[]` ").lower().replace(" ", "-")
+    if plain.startswith("schema-"):
+        return "schema"
+    labels = {each.word.replace(" ", "-"): each.id for each in VERDICTS.values()}
+    return labels.get(plain, plain)

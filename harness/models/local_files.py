@@ -1,0 +1,74 @@
+"""Find the GGUF files that other programs keep on this disk; no file of a model is opened."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from harness.machine.lenient_json import part
+
+_OLLAMA_MODEL = "application/vnd.ollama.image.model"
+# What belongs to a model and is none.
+_PARTS = ("mmproj", "imatrix")
+_LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
+_LEAST_BYTES = 10_000_000  # smaller ones are vocabularies and tests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalFile:
+    """A file of a model: whose it is, its name there, its path and its size."""
+
+    of: str
+    name: str
+    path: str
+    bytes: int
+
+
+def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tuple[LocalFile, ...]:
+    """The models of LM Studio, Ollama, llama.cpp and the hub's cache, each file once."""
+    hub = environment.get("HF_HUB_CACHE") or Path(
+        environment.get("HF_HOME") or home / ".cache" / "huggingface", "hub"
+    )
+    folders = {
+        "LM Studio": (home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"),
+        "llama.cpp": (
+            Path(environment.get("LLAMA_CACHE") or home / ".cache" / "llama.cpp"),
+            home / "Library" / "Caches" / "llama.cpp",
+        ),
+        "the hub's cache": (Path(hub),),
+    }
+    found: dict[Path, LocalFile] = {}
+    for of, places in folders.items():
+        for path in (file for place in places for file in sorted(place.rglob("*.gguf"))):
+            if not (path.name.startswith(_PARTS) or _LATER.search(path.name)):
+                _add(found, of, path.name, path)
+    ollama = Path(environment.get("OLLAMA_MODELS") or home / ".ollama" / "models")
+    for name, path in _of_ollama(ollama):
+        _add(found, "Ollama", name, path)
+    return tuple(found.values())
+
+
+def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
+    """Add a file that is there and large enough; of links to one the first."""
+    size = path.stat().st_size if path.is_file() else 0
+    if size >= _LEAST_BYTES:
+        entry = LocalFile(of=of, name=name, path=str(path), bytes=size)
+        found.setdefault(path.resolve(), entry)
+
+
+def _of_ollama(models: Path) -> Iterator[tuple[str, Path]]:
+    """Names and files of Ollama, whose manifests name a blob by its digest."""
+    for manifest in sorted((models / "manifests").rglob("*")):
+        if not manifest.is_file():
+            continue
+        try:
+            layers = part(orjson.loads(manifest.read_bytes())).get("layers")
+        except (OSError, orjson.JSONDecodeError):
+            continue
+        for layer in map(part, layers if isinstance(layers, list) else ()):
+            if layer.get("mediaType") == _OLLAMA_MODEL:
+                blob = str(layer.get("digest")).replace(":", "-")
+                yield ":".join(manifest.parts[-2:]), models / "blobs" / blob

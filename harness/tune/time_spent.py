@@ -1,0 +1,69 @@
+"""Watches the time of a tune: whether the look is long, and whether another stage has time."""
+
+from collections.abc import Callable, Mapping
+
+from harness.campaign.model import PlannedTrial
+from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
+from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
+from schemas.submission import Submission
+
+# More time than their answers take: engines are loaded, and machines slow down.
+_ROOM = 1.5
+
+
+class TimeSpent:
+    """The time of a tune by `clock`, in seconds, and what happened in its current stage.
+
+    `stages` are those that ended; those of an earlier part of a resumed tune count with their
+    trials.
+    """
+
+    def __init__(
+        self, limit_s: float, clock: Callable[[], float], stages: Mapping[StageName, Submission]
+    ) -> None:
+        self._limit_s, self._clock, self._stages = limit_s, clock, stages
+        self._began_s = self._stage_s = self._first_s = clock()
+        self._loading_s = 0.0
+        self.trials: list[PlannedTrial] = []
+        self.failed: set[str] = set()
+
+    def begin_stage(self) -> None:
+        self._stage_s = self._clock()
+        self.trials.clear()
+        self.failed.clear()
+
+    def observe(self, event: Event) -> None:
+        """Count an event of the current stage."""
+        match event:
+            case TrialEnded():
+                self._first_s = self._first_s if self.trials else self._clock()
+                self.trials.append(event.trial)
+            case ArmFailed():
+                self.failed.add(event.arm)
+            case WarmedUp():
+                self._loading_s = self._clock() - self._stage_s
+            case _:
+                pass
+
+    def spent_s(self) -> float:
+        """Seconds since the tune began, or those of its trials if they are more."""
+        return max(self._clock() - self._began_s, sum(self._walls_s()))
+
+    def left_s(self, share: float = 1.0) -> float:
+        """A share of what is left of the budget."""
+        return share * (self._limit_s - self.spent_s())
+
+    def look_is_long(self) -> bool:
+        """Whether it has had its share, or leaves too little for a race and a certificate."""
+        pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
+        least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
+        return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
+
+    def fits_another_stage(self, blocks: int) -> bool:
+        """Whether the smallest blocks of a race or a certificate end within the budget."""
+        walls = self._walls_s()
+        block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
+        return self.left_s() >= self._loading_s + blocks * block_s
+
+    def _walls_s(self) -> list[float]:
+        return [(t.wall_ms or 0) / 1000 for each in self._stages.values() for t in each.trials]

@@ -1,0 +1,81 @@
+"""What each column of the exported tables means, which of them name a row, and which point to one.
+
+The words of the format's fields are those of its schemas; `columns.toml` has all others.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from pipeline.data.metrics import metrics
+from schemas.validator import PUBLISHED_SCHEMA, SOURCES_SCHEMA, SUBMISSION_SCHEMA
+from schemas.validator import schema as schema_named
+from schemas.vocabulary.documents import document
+
+_SCHEMAS = (SUBMISSION_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA)
+# Tables whose rows are of a schema of their own, which comes first.
+_OWN = {"published_view": PUBLISHED_SCHEMA, "source": SOURCES_SCHEMA}
+_CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
+
+
+def title(column: str) -> str:
+    """A column's short name for people: the metric's, else its words."""
+    known = metrics().get(column)
+    if known is not None:
+        return known.label
+    words = [word.upper() if word in _CAPITALS else word for word in column.split("_")]
+    return " ".join([words[0] if words[0].isupper() else words[0].capitalize(), *words[1:]])
+
+
+def description(column: str, table: str) -> str:
+    """What a column means. Raises `KeyError` for one that nothing describes."""
+    own = _OWN.get(table)
+    described = _fields(own).get(column) if own else None
+    described = described or document("columns", "pipeline.data")["words"].get(column)
+    if described is None:
+        known = (_fields(schema).get(column) for schema in _SCHEMAS)
+        described = next(filter(None, known), None)
+    if described is None:
+        raise KeyError(column)
+    return str(described)
+
+
+def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
+    """The keys of a file's rows in the words of the Table Schema, as far as it has any."""
+    known = document("columns", "pipeline.data")
+    primary = known["keys"].get(file)
+    if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
+        primary = None
+    foreign = [
+        {"fields": fields, "reference": {"resource": f"{other}-{suffix}", "fields": fields}}
+        for other, fields in known["references"].items()
+        if other != file and {*fields} <= {*columns}
+    ]
+    return ({"primaryKey": primary} if primary else {}) | (
+        {"foreignKeys": foreign} if foreign else {}
+    )
+
+
+@cache
+def _fields(schema: str) -> Mapping[str, str]:
+    """The descriptions of a schema's fields by their names, alone and after the name of their part.
+
+    Without those names that mean several things in it.
+    """
+    whole = schema_named(schema)
+    found: dict[str, set[str]] = {}
+    for name, part in ({"": whole} | whole.get("$defs", {})).items():
+        for path, words in _described(part, (name,) if name else ()):
+            for at in range(len(path)):
+                found.setdefault("_".join(path[at:]), set()).add(words)
+    return {name: words.pop() for name, words in found.items() if len(words) == 1}
+
+
+def _described(
+    schema: Mapping[str, Any], path: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    for name, field in schema.get("properties", {}).items():
+        if field.get("description"):
+            yield (*path, name), field["description"]
+        for inner in (field, field.get("items") or {}):
+            yield from _described(inner, (*path, name))

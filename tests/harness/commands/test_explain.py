@@ -1,0 +1,51 @@
+"""Every word that a report prints is explained by one command."""
+
+import json
+from typing import get_args
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli import app
+from harness.commands.explain import explained
+from harness.errors import EXIT_CODES
+from schemas.rules import RULES
+from schemas.submission import Reason
+from schemas.vocabulary import DOUBTS, METHODS, VERDICTS
+from schemas.vocabulary.flags import FLAGS
+
+
+def test_every_word_of_the_tables_has_a_text() -> None:
+    words = {*FLAGS, *VERDICTS, *DOUBTS, *METHODS, *RULES, *get_args(Reason)}
+
+    found = explained()
+
+    assert words | {str(code) for code in EXIT_CODES} <= found.keys()
+    assert not [word for word, text in found.items() if len(text) < 16 or "None" in text]
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("busy-machine", "flag. "),
+        ("helps-confirmed", "verdict, ▲ helps (confirmed)."),
+        ("[out-of-memory]", "reason of a failure. The memory of the device"),
+        ("schema-type", "docs/format.md lists all"),
+        ("trial-arm-known", "Each arm of trials is the id of a listed arm."),
+        ("130", "exit code: interrupted"),
+    ],
+)
+def test_a_word_is_explained_as_it_is_printed(word: str, says: str) -> None:
+    done = CliRunner().invoke(app, ["explain", word])
+
+    assert done.exit_code == 0, done.output
+    assert says in done.stdout
+
+
+def test_an_unknown_word_gets_the_nearest_one_and_json_has_all() -> None:
+    unknown = CliRunner().invoke(app, ["explain", "busy-machin"])
+    listed = CliRunner().invoke(app, ["explain", "--json"])
+
+    assert unknown.exit_code == 2
+    assert "Did you mean 'busy-machine'?" in unknown.output
+    assert "helps" in json.loads(listed.stdout)["words"]

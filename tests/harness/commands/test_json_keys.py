@@ -1,0 +1,49 @@
+"""docs/json.md names the keys that `--json` prints."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli import app
+from tests.harness.ggufs import write_gguf
+from tests.samples import sample, sample_bytes
+
+ROWS = {
+    words.partition(" --json")[0].strip("`| "): {*re.findall(r"`([a-z_]+)`", keys)}
+    for words, keys in re.findall(
+        r"^\| (`[^|]+) \| (.+) \|$", Path("docs/json.md").read_text("utf-8"), re.MULTILINE
+    )
+}
+SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
+# What a row names beside the keys at the top.
+INSIDE = {"engines", "file", "path", "message", "rule", "name", "status", "show"}
+
+
+@pytest.mark.usefixtures("fake_engine", "cache_dir")
+@pytest.mark.parametrize("command", sorted(ROWS))
+def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: Path) -> None:
+    result, draft = tmp_path / "r.json", write_gguf(tmp_path / "d.gguf", name="Small 1B")
+    target = write_gguf(tmp_path / "t.gguf", name="Big 7B")
+    result.write_bytes(sample_bytes(sample()))
+    pair = [str(target), str(draft)]
+    runner = ["-m", pair[0], "-md", pair[1], "--runner", "llama-cpp-python"]
+    more = {
+        "run": [*runner, *SMALL, "-o", str(tmp_path)],
+        "run --dry-run": [*runner, *SMALL],
+        "tune": [*runner, "--deepest", "2", "--max-tokens", "4", "-o", str(tmp_path)],
+        "tune --dry-run": runner,
+        "show": [str(result)],
+        "validate": [str(result)],
+        "plan": ["qwen3-8b", "--gpu", "RTX 4060 8 GB", "--ram", "32"],
+        "models check": pair,
+    }
+
+    done = CliRunner().invoke(app, [*command.split(), *more.get(command, []), "--json"])
+
+    found = json.loads(done.stdout)
+    assert found.pop("json_version") == 1
+    assert found.keys() <= ROWS[command]
+    assert ROWS[command] - found.keys() <= INSIDE, command

@@ -1,0 +1,62 @@
+"""Every column of the exported tables has words, and the keys of the package are keys."""
+
+import pytest
+
+from pipeline.data.columns import description, keys, title
+from pipeline.data.datapackage import views
+from pipeline.data.export import EXPORTS
+from schemas.vocabulary.documents import document
+from tests.pipeline.tables import real_database
+
+TABLES = {view.name: [name for name, _ in view.columns] for view in views(real_database())}
+WORDS = document("columns", "pipeline.data")
+
+
+@pytest.mark.parametrize("file", EXPORTS)
+def test_every_column_has_a_title_and_a_description(file: str) -> None:
+    table = EXPORTS[file]
+
+    said = {name: (title(name), description(name, table)) for name in TABLES[table]}
+
+    assert said
+    assert not [name for name, words in said.items() if not all(words)]
+
+
+def test_the_table_of_words_describes_columns_that_are_there_and_no_others() -> None:
+    columns = {name for table in EXPORTS.values() for name in TABLES[table]}
+
+    assert WORDS["words"].keys() <= columns
+    assert WORDS["keys"].keys() <= EXPORTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("column", "table", "words"),
+    [
+        ("os_family", "submission", "Kernel family."),
+        ("draft_ms", "trial", "Part of decode_ms spent drafting."),
+        ("cpu", "published_view", "Name of the processor."),
+        ("commit", "source", "Commit that was read."),
+        ("engine_commit", "submission", "Source commit of the engine."),
+        ("failed_trials", "evidence", "Number of trials that did not finish."),
+    ],
+)
+def test_a_field_of_the_format_is_described_as_its_schema_does(
+    column: str, table: str, words: str
+) -> None:
+    assert description(column, table) == words
+
+
+@pytest.mark.parametrize("file", WORDS["keys"])
+def test_a_key_names_one_row_and_a_reference_a_row_of_the_other_table(file: str) -> None:
+    table = EXPORTS[file]
+    found = keys(file, TABLES[table], "csv")
+
+    rows = real_database().table(table)
+    primary = ", ".join(found["primaryKey"])
+    assert len(rows.select(primary).distinct().fetchall()) == len(rows.fetchall())
+    for foreign in found.get("foreignKeys", ()):
+        names = ", ".join(foreign["fields"])
+        other = EXPORTS[foreign["reference"]["resource"].removesuffix("-csv")]
+        known = set(real_database().table(other).select(names).fetchall())
+        there = set(rows.filter(f"{foreign['fields'][-1]} is not null").select(names).fetchall())
+        assert there <= known, (file, other)
