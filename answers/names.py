@@ -45,6 +45,7 @@ _FOUND = {
     name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
     for name, pattern in _TABLES["patterns"].items()
 }
+_LONGEST = 200  # the patterns of a name are for one line
 _SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
 _MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
 _PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
@@ -57,6 +58,7 @@ _NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
 @cache
 def machine_named(text: str) -> NamedMachine:
     """What a text says about a machine: its cards, its main memory, its processor."""
+    text = text[:_LONGEST]
     plain = _plain(text)
     bare = _FOUND["after_chip"].sub(r"\1", _FOUND["in_brackets"].sub(r" \1 ", plain))
     outside = re.sub(r"\([^)]*\)", " ", bare)

@@ -11,7 +11,7 @@ _BOILERPLATE = re.compile(
     r"|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
-_CLOCK = re.compile(r"@.*$")
+_CLOCK = re.compile(r"@.*")
 _VENDORS: dict[Vendor, re.Pattern[str]] = {
     "nvidia": re.compile(r"nvidia|geforce|quadro|tesla|\b[rg]tx\b", re.IGNORECASE),
     "amd": re.compile("amd|radeon|ryzen|epyc|instinct", re.IGNORECASE),

@@ -18,7 +18,9 @@ TEXTS = {".html", ".txt", ".xml"}
 MARKUP = {".html", ".xml"}
 # Ids of entries in feeds are UUIDs by their format.
 FEEDS = {"feed.json", "feed.xml", "builds.xml"}
-TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+TAG = re.compile(
+    r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
 INLINE = re.compile(r"</?(?:a|b|code|em|i|span|strong|wbr)\b[^>]*>", re.IGNORECASE)
 
 

@@ -20,7 +20,9 @@ from schemas.submission import AnswerForm
 _JSON, _TOOLS = "json", "tools"
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 # A value begins a line, follows the name of a function, or has a bracket with its first word.
-_START = re.compile(r"""(?:^[ \t]*|(?P<function>\w+)\(\s*)[\[{]|[\[{]\s*["'\[\]{}]""", re.MULTILINE)
+_START = re.compile(
+    r"""(?:^[ \t]*|\b(?P<function>\w{1,64}+)\(\s*)[\[{]|[\[{]\s*["'\[\]{}]""", re.MULTILINE
+)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _CLOSING = {"[": "]", "{": "}"}
 _DEEPEST = 64

@@ -23,7 +23,7 @@ _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("roc
 # The line of llama.cpp: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
 _USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
 _CARD_NAME = re.compile(r"[^\W_][\w .+()/-]{1,79}")
-_SIZE = re.compile(r"\s*\b(\d{1,4})\s*Gi?B$", re.IGNORECASE)
+_SIZE = re.compile(r"(?<!\s)\s*+\b(\d{1,4})\s*+Gi?B$", re.IGNORECASE)
 _MIB_PER_GIB = 1024
 
 

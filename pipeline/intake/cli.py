@@ -103,7 +103,7 @@ def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) 
 MARKER = "<!-- draftmap: verdict -->"
 CHECKS = ".github/"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
     "This pull request changes the project's own checks, so what they find counts for nothing. "

@@ -164,7 +164,7 @@ def shorten_index(path: Path) -> None:
 
 def beginning(text: str) -> str:
     """The first words of a text, without its tags, as the theme's search shows them."""
-    words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    words = " ".join(re.sub(r"<[^<>]*>", " ", text).split())
     return words if len(words) <= INDEXED_LETTERS else words[:INDEXED_LETTERS].rpartition(" ")[0]
 
 

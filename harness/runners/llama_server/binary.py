@@ -26,11 +26,11 @@ from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Engine, Settings
 
 _LIMIT_S = 60.0
-_VERSION = re.compile(r"version:\s*(\S+)[ \t]*(?:$|\(([0-9a-f]{7,40})\))", re.MULTILINE)
+_VERSION = re.compile(r"version:\s*(\S{1,100}+)[ \t]*+(?:$|\(([0-9a-f]{7,40})\))", re.MULTILINE)
 _LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
 _LIST_DEVICES = "--list-devices"
 _DEVICE = re.compile(
-    r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
+    r"^[ \t]*+(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
     r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
     re.MULTILINE,
 )
