@@ -33,6 +33,8 @@ _SECRETS = {
         r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
     ),
 }
+# Secrets by the words before them: texts of several people make up such a thing on one page.
+BY_CONTEXT = frozenset({"an authorization header", "a key of a server", "a password"})
 _PERSONAL = {
     "an e-mail address": (
         r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}"
@@ -54,14 +56,21 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 
 
 def no_secrets(submission: Submission) -> Iterator[Violation]:
-    """A result is public for ever: it contains no token, key or password."""
+    """A result is public for ever: it contains no token, key or password.
+
+    Neither do texts in a row, which a page shows side by side.
+    """
     found = list(texts(submission))
-    if secret("\n".join(text for _, text in found)) is None:
+    if (joined := secret("\n".join(text for _, text in found))) is None:
         return
-    for path, text in found:
-        if kind := secret(text):
-            message = f"contains {kind}; take it out, and revoke it if it was sent anywhere"
-            yield path, message
+    message = "contains {kind}; take it out, and revoke it if it was sent anywhere"
+    single = {path for path, text in found if secret(text)}
+    wrong = {}
+    for (path, text), (after, following) in zip(found, [*found[1:], (ROOT, "")], strict=True):
+        alone = path in single or after in single
+        if kind := secret(text if alone else f"{text}\n{following}"):
+            wrong[path] = message.format(kind=kind)
+    yield from (wrong or {ROOT: message.format(kind=joined)}).items()
 
 
 def secret(text: str) -> str | None:

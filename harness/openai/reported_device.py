@@ -8,13 +8,12 @@ from pathlib import Path
 
 from estimates.used_gpus import find_named, shares_memory, usable
 from harness.errors import BadInputError, suggestion
-from harness.machine import public_text
 from harness.machine.detect import clean_name, machine
 from harness.openai.endpoints import Endpoint
 from harness.openai.server_identity import ServerIdentity
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
-from schemas import private
+from schemas import private, public_text
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Gpu, Machine
 

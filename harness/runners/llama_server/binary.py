@@ -13,7 +13,7 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
-from harness.machine import engines, public_text
+from harness.machine import engines
 from harness.machine.detect import clean_name, machine
 from harness.models import thinking
 from harness.models.gguf_header import chat_template
@@ -22,6 +22,7 @@ from harness.runners.device_placement import backend_named
 from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.variables import variables
+from schemas import public_text
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Engine, Settings
 
