@@ -198,6 +198,11 @@ def _check(campaign: model.Campaign) -> None:
             f"{level} requests at once need at least {level} prompts, and "
             f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
         )
+    elif most < 1:
+        message = (
+            f"{len(campaign.suite.prompts)} prompts with {len(campaign.arms)} arms are too many "
+            "for a result file: use fewer --prompts, --method or --draft"
+        )
     elif campaign.blocks > most:
         message = (
             f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "

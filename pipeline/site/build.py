@@ -14,11 +14,12 @@ from pathlib import Path
 
 import duckdb
 import vl_convert
+from filelock import FileLock, Timeout
 
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.data.export import export
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, UnwritableError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
 from pipeline.site.pages.model import Asset, Page, Site, named_by_content
@@ -73,13 +74,18 @@ def build(
     require_own(output)
     whole = output.resolve()  # `.` has no name
     docs = whole.with_name(f"{whole.name}-source")
-    site, moment = write_source(
-        docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
-    )
-    _mark(output)
-    _run_mkdocs(docs, output, site, moment)
-    shorten_index(output / INDEX)
-    write_policy(output)
+    try:
+        with FileLock(whole.with_name(f".{whole.name}.lock"), timeout=0):
+            site, moment = write_source(
+                docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
+            )
+            _mark(output)
+            _run_mkdocs(docs, output, site, moment)
+            shorten_index(output / INDEX)
+            write_policy(output)
+    except Timeout as error:
+        message = f"another build writes {output}; wait until it ends, or choose another --output"
+        raise UnwritableError(message) from error
     return output
 
 
