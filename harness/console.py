@@ -54,7 +54,7 @@ def prepare_streams() -> None:
             setattr(sys, name, nowhere)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
-    if sys.stderr is sys.__stderr__:
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr is sys.__stderr__:
         raw = io.BufferedWriter(_Lossy(_STDERR, "wb", closefd=False))
         sys.stderr = io.TextIOWrapper(
             raw, sys.stderr.encoding, "plain", line_buffering=True, write_through=True

@@ -245,6 +245,12 @@ def path_of(campaign: Campaign) -> Path:
     return folder / f"{fingerprint(campaign)[:16]}.jsonl"
 
 
+def remove(path: Path) -> None:
+    """Delete a journal that nobody resumes, and its lock."""
+    for each in (path, path.with_suffix(".lock")):
+        each.unlink(missing_ok=True)
+
+
 def began(path: Path) -> str | None:
     """When a journal was started; `None` if it cannot be resumed."""
     try:

@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain
@@ -74,19 +75,32 @@ def build(
     require_own(output)
     whole = output.resolve()  # `.` has no name
     docs = whole.with_name(f"{whole.name}-source")
-    try:
-        with FileLock(whole.with_name(f".{whole.name}.lock"), timeout=0):
-            site, moment = write_source(
-                docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
-            )
-            _mark(output)
-            _run_mkdocs(docs, output, site, moment)
-            shorten_index(output / INDEX)
-            write_policy(output)
-    except Timeout as error:
-        message = f"another build writes {output}; wait until it ends, or choose another --output"
-        raise UnwritableError(message) from error
+    with _alone(whole):
+        site, moment = write_source(
+            docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
+        )
+        _mark(output)
+        _run_mkdocs(docs, output, site, moment)
+        shorten_index(output / INDEX)
+        write_policy(output)
     return output
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other builds out of a folder. Raises `UnwritableError` where one is at work."""
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        message = f"another build writes {folder}; wait until it ends, or choose another --output"
+        raise UnwritableError(message) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes it by itself
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 def write_source(
