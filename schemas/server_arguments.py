@@ -21,10 +21,11 @@ HIDDEN = "…"
 _LONGEST = 200
 _MOST = 128
 # Owners on the hub have no dots, hosts have.
-HUB_NAME = re.compile(r"[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
+HUB_NAME = re.compile(r"(?<![\w-])[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
 # Keys are long, or begin as services mark theirs.
 _SECRET = re.compile(
-    r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|[A-Za-z0-9]{21,}"
+    r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|"
+    + private.LONG_WORD
 )
 _MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
 _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
