@@ -94,7 +94,8 @@ def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
         for lock in LOCKS
     }
 
-    assert pins.keys() == {"gate", "harness", "site", "test"}
+    assert pins.keys() == {"audit", "container", "gate", "harness", "site", "test"}
+    assert pins["container"] <= pins["test"]
     assert pins["harness"] <= pins["site"] <= pins["test"]
     # The reference validator is the gate's alone, and in no wheel.
     only = {pin.partition("==")[0] for pin in pins["gate"] - pins["harness"]}

@@ -27,6 +27,7 @@ RIGHTS = {
     ("nightly", "weights"): {"contents": "read"},
     ("nightly", "cold"): {"contents": "read"},
     ("nightly", "lowest"): {"contents": "read"},
+    ("nightly", "advisories"): {"contents": "read"},
     ("release", "build"): {"contents": "read"},
     ("release", "publish"): {"contents": "write", "id-token": "write", "attestations": "write"},
     ("release", "index"): {"id-token": "write"},

@@ -28,6 +28,7 @@ CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}
 SOURCES = "results/sources.toml"
 CURATION = "curation"  # the label of a maintainer that lets a pull request change them
 MAX_RESULTS = 100
+MAX_ARMS = 200  # of all results together: each is about 0.1 MB of the site, which may have 1 GB
 MAX_OUTSIDE = 20
 REGULAR_FILE = "100644"
 _SORTS = {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}
@@ -240,6 +241,9 @@ def _examined(
     read = _contents(repository, _without(findings, sound), "submission")
     submissions = read.submissions
     findings += read.findings
+    if (arms := sum(len(each.arms) for each in submissions.values())) > MAX_ARMS:
+        message = f"{arms} arms in one pull request, at most {MAX_ARMS}; split it"
+        findings.append(_finding(FOLDER, "path-count", message))
     for path, submission in submissions.items():
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
