@@ -28,12 +28,8 @@ def list_alternatives(
     setup: Setup,
     *,
     ways: Iterable[PlanOption] = (),
-    longer: bool = True,
 ) -> tuple[PlanOption, ...]:
-    """The alternatives with the other `ways` to draft, the fastest that fits first.
-
-    `longer` contexts take the most planning.
-    """
+    """The alternatives with the other `ways` to draft, the fastest that fits first."""
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -45,7 +41,7 @@ def list_alternatives(
             _option(asked, changes, case, speculation, alone.tps, setup)
             for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
         ),
-        *(_longer_context(alone, setup) if longer else ()),
+        *_longer_context(alone, setup),
         *_other_weights(alone, setup),
         *_mixtures(alone, setup),
     ]

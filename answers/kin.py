@@ -10,6 +10,7 @@ from answers.machines import Computer, without_size
 from answers.names import card_key
 from answers.rates import is_processor
 from answers.speed import (
+    EFFICIENCY,
     WIDER_STEP,
     WIDER_STEP_APPLE,
     WIDER_STEP_LATER_APPLE,
@@ -19,6 +20,17 @@ from estimates.roofline import normalised
 
 _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 _NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
+
+
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians of what
+# cards of the kind reached in `results/` (`answers/learned.json`). Others reach `EFFICIENCY`.
+_EFFICIENCY = (
+    (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
+    (re.compile(r"rtx|[abhl]\d"), 0.71),
+    (re.compile(r"apple m[12]\b"), 0.51),
+    (re.compile(r"apple m3"), 0.63),
+    (re.compile(r"apple m\d"), 0.76),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +73,12 @@ def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
     wider = WIDER_STEP
     if rig.sort.startswith("apple"):
         wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
-    return replace(computer.speed, wider_step=wider)
+    return replace(computer.speed, wider_step=wider, efficiency=efficiency_of(rig.card))
+
+
+def efficiency_of(card: str) -> float:
+    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
+    return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 
 def rig_of(computer: Computer) -> Rig:

@@ -83,6 +83,7 @@ class MachineSpeed:
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     wider_step: float = WIDER_STEP
+    efficiency: float = EFFICIENCY  # the share of the nominal rate of the devices
     unified: bool = False  # the devices are graphics that read main memory
 
 
@@ -169,7 +170,7 @@ def device_rate(machine: MachineSpeed) -> float:
     """GB/s that the devices reach: as results of them say, else a share of the nominal rate."""
     assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
     nominal = machine.device_gb_per_s or assumed
-    return machine.device_reached_gb_per_s or nominal * EFFICIENCY
+    return machine.device_reached_gb_per_s or nominal * machine.efficiency
 
 
 def host_rate(machine: MachineSpeed) -> float:

@@ -25,6 +25,11 @@ def opened(page: Page, address: str) -> Page:
     return page
 
 
+def with_all_filters(page: Page) -> Page:
+    page.locator(".dm-explore__filters summary").click()
+    return page
+
+
 def tasks(page: Page) -> set[str]:
     return set(page.locator(f"{ROWS} td:nth-child(5)").all_text_contents())
 
@@ -56,7 +61,7 @@ def test_what_was_typed_while_the_cells_were_loading_counts(page: Page, base: st
 
 
 def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: str) -> None:
-    opened(page, base + "explore/")
+    with_all_filters(opened(page, base + "explore/"))
     everything = page.locator('[data-part="count"]').text_content()
     page.get_by_label("Task", exact=True).select_option("code")
     page.get_by_label("Backend").select_option("vulkan")
@@ -204,7 +209,6 @@ def test_who_searches_in_vain_is_led_to_the_form(page: Page, base: str) -> None:
     opened(page, base + "explore/?words=RTX+9999")
 
     assert page.locator("#dm-cells tbody").inner_text().startswith("Nobody has measured this.")
-    assert not page.get_by_label("Video memory").is_visible()  # rows, not filters, were asked for
     page.locator("#dm-cells").get_by_role("link", name="Ask what to expect").click()
     expect(page).to_have_url(f"{base}#mine")
 
@@ -212,13 +216,22 @@ def test_who_searches_in_vain_is_led_to_the_form(page: Page, base: str) -> None:
 def test_explore_is_usable_on_a_phone(page: Page, base: str) -> None:
     page.set_viewport_size(NARROW)
     opened(page, base + "explore/")
-    filters = page.locator(".dm-explore__filters")
 
-    assert filters.get_attribute("open") is None
-    filters.locator("summary").click()
+    assert not page.get_by_label("Video memory").is_visible()
+    with_all_filters(page)
+    assert page.get_by_label("Video memory").is_visible()
     page.get_by_label("Task", exact=True).select_option("json")
     assert tasks(page) == {"Structured JSON"}
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+def test_published_figures_are_found_with_their_sources(page: Page, base: str) -> None:
+    opened(page, base + "explore/?tier=published")
+
+    row = page.locator(ROWS).first
+    expect(row).to_contain_text("no interval")
+    expect(row.get_by_role("link", name="source")).to_have_attribute("rel", "noopener nofollow")
+    assert row.get_by_role("link", name="compare").count() == 0
 
 
 def test_without_javascript_the_first_rows_are_there(still_tab: Page, base: str) -> None:

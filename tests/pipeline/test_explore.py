@@ -12,7 +12,7 @@ from polars import col
 
 from pipeline.site.pages.cells import FACETS, LINKS, MEASURES, cells_files
 from pipeline.site.pages.columns import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import FILTERS, explore
+from pipeline.site.pages.explore import FILTERS, MORE, directions, explore, with_vendors
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
@@ -22,10 +22,14 @@ FRUIT = Facet(name="fruit", key=col("fruit"), label=col("fruit").str.to_uppercas
 WEIGHT = Measure(name="weight", value=col("weight"), digits=1)
 
 
-def test_words_stand_once_and_figures_are_whole_numbers() -> None:
-    listed = pl.DataFrame({"fruit": ["pear", "apple", "pear"], "weight": [1.26, None, 0.5]})
+def listed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    return with_vendors(frame(connection, "explore_cells"))
 
-    found = json.loads(encode(listed, (FRUIT,), (WEIGHT,)))
+
+def test_words_stand_once_and_figures_are_whole_numbers() -> None:
+    fruits = pl.DataFrame({"fruit": ["pear", "apple", "pear"], "weight": [1.26, None, 0.5]})
+
+    found = json.loads(encode(fruits, (FRUIT,), (WEIGHT,)))
 
     assert found == {
         "format": "draftmap-explore",
@@ -53,7 +57,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
 
 
 def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
-    file = json.loads(cells_files(frame(full, "explore_cells")).first.data)
+    file = json.loads(cells_files(listed(full)).first.data)
     facets, figures = file["facets"], file["figures"]
 
     shown = [
@@ -63,6 +67,7 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
             *(_rate(figures[name], row) for name in ("baseline", "rate")),
         )
         for row in range(file["rows"])
+        if facets["tier"]["keys"][facets["tier"]["index"][row]] != "published"
     ]
 
     assert shown == [
@@ -74,22 +79,50 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
             " coalesce(interval_low, -1) desc, coalesce(speedup, -1) desc, cell",
         )
     ]
-    assert file["rows"] == one(full, "select count(*) from cell")[0]
+    assert len(shown) == one(full, "select count(*) from cell")[0]
+
+
+def test_a_published_figure_is_a_row_with_its_address_and_no_interval(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    file = json.loads(cells_files(listed(full)).first.data)
+    facets, figures = file["facets"], file["figures"]
+    word = {
+        name: [each["keys"][number] for number in each["index"]] for name, each in facets.items()
+    }
+    published = [row for row, tier in enumerate(word["tier"]) if tier == "published"]
+
+    assert len(published) == one(full, "select count(*) from published_rate")[0] > 0
+    for row in published:
+        assert figures["speedup"]["values"][row] is not None
+        assert figures["low"]["values"][row] is None
+        assert (word["verdict"][row], word["setup"][row], word["command"][row]) == (
+            *("no-interval", "", ""),
+        )
+        assert word["evidence"][row].startswith(("https://", "data/#"))
+        assert word["task"][row] != "all"
+
+
+def test_figures_are_counted_by_the_direction_that_the_map_colours() -> None:
+    # 1 / 1.05 is 0.952.
+    assert directions([0.95, 0.96, 1.0, 1.05, 1.06, 2.0, None]) == {
+        "hurts": 1, "even": 3, "helps": 2
+    }  # fmt: skip
 
 
 def test_of_many_cells_each_task_and_each_device_has_a_file(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    cells = frame(full, "explore_cells")
+    cells = listed(full)
     files = cells_files(cells, most_cells=1)
     assert files.parts
-    listed = json.loads(files.parts.data)
+    parts = json.loads(files.parts.data)
     known = {each.path: json.loads(each.data) for each in files.others}
 
     def found(kind: str, facet: str) -> list[tuple[str, int]]:
-        for name, path in listed[kind].items():
+        for name, path in parts[kind].items():
             assert known[path]["facets"][facet]["keys"] == [name]
-        return sorted((name, known[path]["rows"]) for name, path in listed[kind].items())
+        return sorted((name, known[path]["rows"]) for name, path in parts[kind].items())
 
     def counted(facet: str) -> list[tuple[str, int]]:
         return sorted(cells.group_by(facet).len().rows())
@@ -99,21 +132,21 @@ def test_of_many_cells_each_task_and_each_device_has_a_file(
     )
     assert found("devices", "device") == counted("device")
     assert json.loads(files.first.data)["facets"]["task"]["keys"] == ["all"]
-    assert known.keys() == {path for each in listed.values() for path in each.values()}
+    assert known.keys() == {path for each in parts.values() for path in each.values()}
 
 
 def test_of_many_cells_the_links_of_a_task_are_a_file_row_by_row(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    cells = frame(full, "explore_cells")
+    cells = listed(full)
     whole = json.loads(cells_files(cells).first.data)["facets"]
     files = cells_files(cells, most_cells=1)
     assert files.parts
     known = {each.path: json.loads(each.data) for each in (files.first, *files.others)}
-    listed = json.loads(files.parts.data)
+    parts = json.loads(files.parts.data)
     rows_of = {"all": known[files.first.path]}
-    rows_of |= {name: known[path] for name, path in listed["tasks"].items()}
-    links = {name: known[path] for name, path in listed["links"].items()}
+    rows_of |= {name: known[path] for name, path in parts["tasks"].items()}
+    links = {name: known[path] for name, path in parts["links"].items()}
 
     assert rows_of.keys() == links.keys()
     for name, file in rows_of.items():
@@ -130,7 +163,7 @@ def test_of_many_cells_the_links_of_a_task_are_a_file_row_by_row(
 def test_compare_opens_with_the_settings_of_a_large_collection_without_figures(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    files = cells_files(frame(full, "explore_cells"), most_cells=1)
+    files = cells_files(listed(full), most_cells=1)
     settings, first = (json.loads(each.data) for each in (files.settings, files.first))
 
     assert settings["figures"] == {}
@@ -153,7 +186,7 @@ def test_a_large_collection_opens_with_the_cells_over_all_tasks(
 def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:
     names = {facet.name for facet in FACETS}
 
-    assert {*FILTERS} <= names
+    assert {*FILTERS, *MORE} <= names
     assert len(MEASURES) == len({measure.name for measure in MEASURES})
 
 

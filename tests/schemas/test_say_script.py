@@ -41,22 +41,3 @@ def test_the_script_prints_what_python_prints(tmp_path: Path) -> None:
         )
         if found != wanted
     ] == []
-
-
-def test_a_number_has_the_article_of_its_sound(tmp_path: Path) -> None:
-    expected = [
-        "an 8B model",
-        "an 80B model",
-        "an 8.5B model",
-        "an 11-token draft",
-        "an 18,000 trials",  # eighteen thousand
-        "a 14B model",
-        "a 1.8B model",
-        "a 110B model",  # one hundred and ten
-        "a 1,800 MiB card",  # one thousand eight hundred
-        "an arm",
-        "a draft",
-    ]
-
-    asked = [("withArticle", each.partition(" ")[2]) for each in expected]
-    assert scripts.run(tmp_path, PRINT, asked) == expected

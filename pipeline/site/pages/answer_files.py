@@ -60,10 +60,14 @@ def answer_files(
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
+    computers = dict(_computers(asked))
     index = {
         "format": FORMAT,
         "version": VERSION,
-        "machines": [(x.name, x.gib, x.kind, x.gb_per_s, x.shares) for x in asked],
+        "machines": [
+            (x.name, x.gib, x.kind, x.gb_per_s, x.shares, _free_mib(computers.get(number)))
+            for number, x in enumerate(asked)
+        ],
         "processors": PROCESSORS,
         "models": [
             {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
@@ -73,11 +77,11 @@ def answer_files(
         "words": WORDS,
     }
     yield Asset(path=f"{FOLDER}/index.json", data=orjson.dumps(index))
-    computers, names = tuple(_computers(asked)), [each.name for each in asked]
+    names = [each.name for each in asked]
     for key, name in models:
         own = {key: by_model.get(key, ())}
         inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
-        make = partial(_file, key, name, computers, own, rates)
+        make = partial(_file, key, name, computers.items(), own, rates)
         yield Asset(path=f"{FOLDER}/{key}.json", data=cache.get_or_make(inputs, make))
 
 
@@ -101,6 +105,13 @@ def _computers(
     for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size: nobody can say what it holds
             yield number, described_computer(machine.words)
+
+
+def _free_mib(computer: Computer | None) -> int | None:
+    """What its one card has free before a model is loaded; several cards divide a model."""
+    if computer is None or len(computer.devices) != 1:
+        return None
+    return int(computer.devices[0].free_mib)
 
 
 def _file(

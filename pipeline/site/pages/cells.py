@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import orjson
 import polars as pl
@@ -20,6 +21,9 @@ from pipeline.site.pages.model import (
 from pipeline.site.pages.template_environment import task
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
+ALL_TASKS, UNSTATED = "all", "unstated"
+NO_INTERVAL = "no-interval"  # in the place of a verdict
+PUBLISHED = "published"
 WHOLE_FROM_TPS = 1000  # a rate of four digits has no decimals
 DEFAULT_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 VENDORS = {
@@ -40,6 +44,23 @@ def _rate(column: str) -> pl.Expr:
     """A rate with the digits of `say.rate`, so that a script prints the same."""
     rate = col(column)
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
+
+
+def task_label(name: str) -> str:
+    """What a figure was measured on; public sources seldom say."""
+    return "not stated" if name == UNSTATED else task(name)
+
+
+def evidence_address(name: str) -> str:
+    """Where the figures of a row come from: the page of a submission, or an address as it is."""
+    return name if "/" in name else submission_address(name)
+
+
+def _command(row: Mapping[str, Any]) -> str:
+    """The line that measures a cell again; nobody knows that of a figure in a public source."""
+    if row["tier"] == PUBLISHED:
+        return ""
+    return shown_commands.measure([shown_commands.setting_of(SimpleNamespace(**row, task="all"))])
 
 
 def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, default: str = "usual") -> Facet:
@@ -121,34 +142,35 @@ FACETS = (
     Facet(
         name="task",
         key=col("task"),
-        label=named("task", {name: task(name) for name in ("all", *TASKS)}),
-        order=placed("task", tuple(TASKS)),
+        label=named("task", {name: task_label(name) for name in (ALL_TASKS, *TASKS, UNSTATED)}),
+        order=placed("task", (*TASKS, UNSTATED)),
         more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
     ),
     Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
     Facet(
         name="verdict",
-        key=col("mark"),
-        label=named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
-        order=placed("verdict", tuple(VERDICTS)),
+        key=col("mark").fill_null(NO_INTERVAL),
+        label=named("mark", {name: verdict.label for name, verdict in VERDICTS.items()}).fill_null(
+            NO_INTERVAL.replace("-", " ")
+        ),
+        order=placed("mark", tuple(VERDICTS)),
     ),
 )
 SETUP = Facet(name="setup", key=col("setup"))
 # What leads from a row elsewhere: nearly every row has values of its own.
 LINKS = (
     SETUP,
-    Facet(name="evidence", key=col("submission"), printed=submission_address),
+    Facet(name="evidence", key=col("submission"), printed=evidence_address),
     Facet(
         name="command",
         key=pl.concat_str(
             *(col(name).cast(pl.String).fill_null("") for name in SETTING),
             col("measured_with").list.join(" "),
+            "tier",
             separator="|",
         ),
-        label=pl.struct(*SETTING, "measured_with"),
-        printed=lambda row: shown_commands.measure(
-            [shown_commands.setting_of(SimpleNamespace(**row, task="all"))]
-        ),
+        label=pl.struct(*SETTING, "measured_with", "tier"),
+        printed=_command,
     ),
 )
 # What Compare names places and settings by.
@@ -173,7 +195,6 @@ MEASURES = (
     Measure(name="submissions", value=col("submissions"), digits=0),
 )
 MOST_CELLS = 40_000  # in one file: some 860 KB compressed
-ALL_TASKS = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,35 +1,47 @@
 """The page Explore: its first rows, what the filters are called, and two settings side by side."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 
 import duckdb
+import polars as pl
 from polars import col
 
+from estimates.gpu_names import vendor_of
 from pipeline.site.pages import answer_card, answer_files
-from pipeline.site.pages.cells import ALL_TASKS, DEFAULT_ENGINE, MOST_CELLS, axes_of, cells_files
+from pipeline.site.pages.answer_card import CLEAR
+from pipeline.site.pages.cells import (
+    ALL_TASKS,
+    DEFAULT_ENGINE,
+    MOST_CELLS,
+    PUBLISHED,
+    UNSTATED,
+    axes_of,
+    cells_files,
+    task_label,
+)
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import frame, read
-from schemas.vocabulary import TASKS, VERDICTS
+from schemas.vocabulary import TASKS
 from schemas.vocabulary.documents import document
 
 LOSSES = ("hurts-confirmed", "hurts", "slower-in-all")
 TOP = 25  # rows in the page itself, for readers without JavaScript
-FILTERS, AXES = document("explore", "pipeline.site").values()
+FILTERS, MORE, AXES = document("explore", "pipeline.site").values()
 
 
 def explore(
     connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
 ) -> Iterator[Page | Asset]:
-    cells = frame(connection, "explore_cells")
+    cells = with_vendors(frame(connection, "explore_cells"))
     files = cells_files(cells, most_cells) if len(cells) else None
     written = (files.first, files.settings, files.parts, *files.others) if files else ()
     yield from dict.fromkeys(filter(None, written))
     parts = files.parts.path if files and files.parts else None
-    measured = cells.filter(tier="measured").filter(col("task") != ALL_TASKS)
-    shown = files.cells.filter(tier="measured") if files and parts else measured
+    single = cells.filter(col("task") != ALL_TASKS)
+    shown = files.cells if files and parts else single
+    measured = single.filter(tier="measured")
     yield render(
         "explore.md.jinja",
         path="explore.md",
@@ -41,19 +53,32 @@ def explore(
         parts=parts,
         answers_folder=answer_files.FOLDER,
         empty_card=answer_card.Card(),
-        filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
+        filters=FILTERS,
+        more_filters=MORE | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         default_engine=DEFAULT_ENGINE,
-        total=len(measured),
+        published=PUBLISHED,
+        task_label=task_label,
+        measured=len(measured),
+        printed=single.filter(tier=PUBLISHED).height,
         shown=len(shown),
-        tasks=tuple(name for name in TASKS if cells.filter(task=name).height),
+        tasks={x: task_label(x) for x in (*TASKS, UNSTATED) if cells.filter(task=x).height},
         top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
         sources=read(connection, "sources"),
         losing=measured.filter(col("verdict").is_in(LOSSES)).height,
-        shares=shares(shown["mark"]),
+        directions=directions(shown["speedup"]),
     )
 
 
-def shares(marks: Iterable[str]) -> dict[str, int]:
-    """How many cells have each verdict, losses first, as the page's script lists them."""
-    counts = Counter(marks)
-    return {mark: counts[mark] for mark in dict.fromkeys((*LOSSES, *VERDICTS)) if counts[mark]}
+def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
+    """Public sources name a card and no vendor."""
+    names = {label: vendor_of(label) for label in cells["device_label"].unique()}
+    named = col("device_label").replace_strict(names, return_dtype=pl.String)
+    return cells.with_columns(col("vendor").fill_null(named)) if names else cells
+
+
+def directions(speedups: Iterable[float | None]) -> dict[str, int]:
+    """How many figures are slower, about even and faster, as the map colours them."""
+    known = [each for each in speedups if each is not None]
+    slower = sum(each < 1 / CLEAR for each in known)
+    faster = sum(each > CLEAR for each in known)
+    return {"hurts": slower, "even": len(known) - slower - faster, "helps": faster}

@@ -9,6 +9,7 @@ import duckdb
 import orjson
 
 from answers import speed
+from answers.kin import efficiency_of
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
 from answers.machines import without_size
 from answers.memory import RUNTIME_MIB
@@ -74,7 +75,7 @@ def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Err
     """The planner's own errors, over these results and the public logs of memory."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
-    bare = [bandwidths[rate.device] * speed.EFFICIENCY / rate.gb_per_s for rate in known]
+    bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]
     off_mib = [abs(planned - measured) for planned, measured in used]
     return Errors(
         speed=leave_one_out(rates),

@@ -1,4 +1,40 @@
--- One row is one cell as the page Explore lists it, what is certainly fastest first.
+-- One row is one line of the page Explore: a cell, what is certainly fastest first, or a figure
+-- that a public source prints, with its address as the evidence. Such a figure has no interval.
+with printed as (
+  select
+    rate.source || '/' || rate.row_id as cell,
+    rate.tier,
+    coalesce(rate.task, 'unstated') as task,
+    rate.device,
+    rate.device_label,
+    rate.device_kind,
+    rate.vram_gib,
+    rate.backend,
+    coalesce(rate.engine_name, 'not stated') as engine_label,
+    rate.target,
+    rate.target_label,
+    rate.parameters,
+    rate.size_class,
+    rate.size_order,
+    coalesce(rate.quantisation, 'not stated') as quantisation,
+    rate.method,
+    rate.method_label,
+    rate.depth,
+    rate.draft_label,
+    coalesce(rate.concurrency, 1) as concurrency,
+    nullif(array_to_string(rate.kinds, ', '), '') as conditions,
+    rate.speedup,
+    false as at_most,
+    rate.baseline_tps,
+    rate.tps,
+    coalesce(rate.row_url, 'data/#' || rate.source) as submission,
+    '' as setup,
+    [] as measured_with
+  from published_rate as rate
+)
 select *
 from explore
-order by task = 'all', interval_low desc nulls last, speedup desc nulls last, cell;
+union all by name
+from printed
+order by task = 'all', interval_low desc nulls last, tier = 'published', speedup desc nulls last,
+  cell;

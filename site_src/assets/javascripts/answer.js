@@ -34,8 +34,8 @@ const once = (url) => {
 };
 export const load = async ({ answers, vocabulary, root }) => {
   const [index, words] = await Promise.all([once(`${answers}index.json`), once(vocabulary)]);
-  const machines = index.machines.map(([label, memory, kind, bandwidth, shared], number) => ({
-    ...{ label, memory, kind, bandwidth, shared, number, address: null },
+  const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
+    ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
   }));
   return {
     ...index,
@@ -62,7 +62,7 @@ const processorLike = (data, text) => {
   return data.machines.find(({ label }) => label === name);
 };
 
-// The listed machine that a text means; `instead` where it is another one than the text says.
+// The listed machine that a text means (`typed` is the text, parsed); `instead` where it is another one than the text says.
 export const machineFor = (data, text, typed) => {
   const { rules, machines } = data;
   const cards = devicesFor(rules, machines, text);
@@ -131,7 +131,7 @@ const el = (tag, name, ...children) => {
   return node;
 };
 const link = (href, text) => Object.assign(el("a", "", text), { href });
-const machineName = ({ label, memory }) =>
+export const machineName = ({ label, memory }) =>
   memory && !/\d ?GB/.test(label) ? `${label} ${memory} GB` : label;
 
 const copy = async ({ target }, text) => {

@@ -55,11 +55,14 @@ const COLUMNS = {
   submissions: figureColumn("submissions"),
 };
 
+// A page of the site, or the address of a public source.
+const evidence = (cells, root, row) => new URL(page(cells, "evidence", row), root).href;
+
 export const csv = (cells, rows, root) => {
   const lines = [[...Object.keys(COLUMNS), "evidence"].join(",")];
   for (const row of rows) {
     const values = Object.values(COLUMNS).map((value) => csvCell(String(value(cells, row))));
-    lines.push([...values, csvCell(root + page(cells, "evidence", row))].join(","));
+    lines.push([...values, csvCell(evidence(cells, root, row))].join(","));
   }
   return `${lines.join("\n")}\n`;
 };
@@ -89,7 +92,8 @@ export const interval = (cells, row) => between(cells, row, ["low", "high"]);
 // The request with an answer of the stated length and its interval; without prompt times, that.
 export const request = (cells, row) => {
   const middle = printed(cells, "whole", row);
-  if (printed(cells, "speedup", row) === null) return [UNKNOWN, null];
+  if (printed(cells, "speedup", row) === null || key(cells, "tier", row) === "published")
+    return [UNKNOWN, null];
   return middle === null
     ? ["prompt time not recorded", null]
     : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];

@@ -145,15 +145,12 @@ export const order = (cells, column, falling) => {
   return cells.orders.get(name);
 };
 
-// Which values of a facet may stay: those chosen; without a choice each single task, and the
-// measured tier, because tiers are never mixed.
+// Which values of a facet may stay: those chosen; without a choice each single task.
 const allowed = (cells, name, chosen) => {
-  const { keys, numbers } = cells.facets[name];
+  const { keys } = cells.facets[name];
   if (chosen) return Uint8Array.from(keys, (each) => each === chosen);
   if (name === "task" && keys.length > 1)
     return Uint8Array.from(keys, (each) => each !== ALL_TASKS);
-  if (name === "tier" && numbers.has("measured"))
-    return Uint8Array.from(keys, (each) => each === "measured");
   return null;
 };
 

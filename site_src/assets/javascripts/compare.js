@@ -40,6 +40,7 @@ const index = (cells) => {
   const [places, setups] = [new Map(), new Map()];
   for (let row = 0; row < cells.rows; row++) {
     const name = key(cells, "setup", row);
+    if (!name) continue; // published: no other task of it is known
     if (!setups.has(name)) {
       const other = isUsual(cells, row) ? null : "engine";
       const place = ["device", "backend", other]

@@ -17,7 +17,7 @@ import {
   select,
 } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
-import { has, spread, terms as termsOf } from "./matching.js";
+import { terms as termsOf } from "./matching.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 
 const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
@@ -27,7 +27,7 @@ const REMEMBERED_MS = 300;
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const COMPARED = ["a", "b"]; // what two settings are compared, in the same address
 const HIDDEN = ["setup"]; // filters that only an address can set
-const NARROW = "(max-width: 44.9375em)";
+const CLEAR = 1.05; // beyond so much a figure has a direction, as on the map
 
 const element = (tag, className, ...children) => {
   const made = document.createElement(tag);
@@ -50,6 +50,7 @@ class Explore {
       (each) => !parts || each.name !== "task",
     );
     this.names = this.selects.map((each) => each.name);
+    this.more = [...form.querySelectorAll("details select")].map((each) => each.name);
   }
 
   async start() {
@@ -280,8 +281,8 @@ class Explore {
 
   show() {
     const terms = termsOf(this.cells.words.spellings, this.form.elements.words.value);
-    this.found = this.best(terms);
-    this.printed(terms);
+    const { choices, names } = this;
+    this.found = select(this.cells, { choices, terms, counted: names, ...this.sorted });
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
     this.number = Math.min(this.number, last);
     const from = (this.number - 1) * ROWS_PER_PAGE;
@@ -304,37 +305,6 @@ class Explore {
     this.form.dataset.state = "ready";
   }
 
-  // The table of published figures follows the search: memory of the device, size of the target.
-  printed(terms) {
-    const { spellings } = this.cells.words;
-    for (const row of document.querySelectorAll("#dm-printed tbody tr")) {
-      const [device, , target] = row.cells;
-      const at = (term) =>
-        term.memory !== undefined
-          ? device.textContent
-          : term.size
-            ? target.firstChild.textContent
-            : row.textContent;
-      row.hidden = !terms.every((term) => has(spread(spellings, at(term)), term));
-    }
-  }
-
-  // What was measured; where nothing fits, the next tier that has something, never both.
-  best(terms) {
-    const found = (choices) =>
-      select(this.cells, { choices, terms, counted: this.names, ...this.sorted });
-    const first = found(this.choices);
-    this.tier = this.choices.tier ?? this.cells.facets.tier.keys[0];
-    if (first.rows.length || this.choices.tier) return first;
-    for (const tier of this.cells.facets.tier.keys.slice(1)) {
-      const next = found({ ...this.choices, tier });
-      if (!next.rows.length) continue;
-      this.tier = tier;
-      return next;
-    }
-    return first;
-  }
-
   showOptions() {
     for (const each of this.selects) {
       const counts = this.found.counts[each.name];
@@ -346,56 +316,32 @@ class Explore {
         option.disabled = counts[number] === 0 && !option.selected;
       }
     }
-    const active = Object.keys(this.choices).length;
+    const active = Object.keys(this.choices).filter((name) => this.more.includes(name)).length;
     this.part("active").textContent = active ? `(${active} in use)` : "";
   }
 
+  // How many of the rows are faster and slower, as the map colours them.
   showShares() {
-    const { keys, index } = this.cells.facets.verdict;
     const { rows } = this.found;
-    const totals = Object.fromEntries(keys.map((verdict) => [verdict, 0]));
-    for (const row of rows) totals[keys[index[row]]]++;
-    const { verdicts } = this.cells.words;
-    const counting = (verdict) => (totals[verdict] ?? 0) + (totals[`${verdict}-confirmed`] ?? 0);
-    const share = (verdict) =>
-      `${percent(counting(verdict) / rows.length)} ${verdicts[verdict].share}`;
-    const searched = this.form.elements.words.value.trim()
-      ? ". What else is known stands below"
-      : "";
-    const empty = Object.keys(this.choices).length ? ". Clear a filter to see more" : searched;
-    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : empty;
-    const other = this.tier !== this.cells.facets.tier.keys[0];
-    const counted = other
-      ? `${figure(rows.length, 0)} ${this.tier} cells`
-      : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
-    const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";
-    this.part("count").textContent = `${instead}${counted}${shares}.`;
-    const inOrder = new Set([
-      "hurts-confirmed",
-      "hurts",
-      "slower-in-all",
-      ...Object.keys(verdicts),
-    ]); // losses first
-    const present = [...inOrder].filter((verdict) => totals[verdict]);
+    const { values, digits, spare } = this.cells.figures.speedup;
+    const most = CLEAR * 10 ** (digits + spare);
+    const least = 10 ** (digits + spare) / CLEAR;
+    const totals = { hurts: 0, even: 0, helps: 0 };
+    for (const row of rows)
+      if (values[row] > most) totals.helps++;
+      else if (values[row] < least) totals.hurts++;
+      else totals.even++;
+    const share = (direction) => percent(totals[direction] / rows.length);
+    const shares = rows.length
+      ? `: ${share("helps")} faster by more than 5 %, ${share("hurts")} slower by as much`
+      : Object.keys(this.choices).length
+        ? ". Clear a filter to see more"
+        : "";
+    this.part("count").textContent =
+      `${figure(rows.length, 0)} of ${figure(this.total, 0)} rows${shares}.`;
     const bar = this.part("bar");
     bar.hidden = !rows.length;
-    bar.firstElementChild.replaceChildren(
-      ...present.map((verdict) => {
-        const piece = element("span", `dm-bar__part dm-bar__part--${verdict}`);
-        piece.style.flexGrow = totals[verdict];
-        return piece;
-      }),
-    );
-    bar.lastElementChild.replaceChildren(
-      ...present.map((verdict) =>
-        element(
-          "li",
-          "",
-          element("span", `dm-key dm-key--${verdict}`),
-          `${figure(totals[verdict], 0)} ${verdicts[verdict].share}`,
-        ),
-      ),
-    );
+    for (const piece of bar.children) piece.style.flexGrow = totals[piece.dataset.direction];
   }
 
   // No cell: what is known of such a machine stands in the table's place.
@@ -404,17 +350,7 @@ class Explore {
       link(`${this.root}#mine`, "Ask what to expect"),
       link(`${this.root}contribute/`, "measure it"),
     ];
-    const cell = element(
-      "td",
-      "dm-words",
-      "Nobody has measured this. ",
-      link("#published", "Published figures"),
-      ", ",
-      advice,
-      " or ",
-      how,
-      ".",
-    );
+    const cell = element("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     const chosen = (name) =>
       this.choices[name]
@@ -528,8 +464,13 @@ class Explore {
   ways(row) {
     const { cells, root } = this;
     if (!isLinked(cells)) return element("td", "dm-explore__ways", this.asking());
-    const others = Number(printed(cells, "submissions", row)) - 1;
     const address = page(cells, "evidence", row);
+    if (!key(cells, "setup", row)) {
+      const { href } = new URL(address, new URL(root, location));
+      const source = Object.assign(link(href, "source"), { rel: "noopener nofollow" });
+      return element("td", "dm-explore__ways", source);
+    }
+    const others = Number(printed(cells, "submissions", row)) - 1;
     const evidence = link(
       root + address,
       others ? `newest of ${others + 1} submissions` : "submission",
@@ -612,8 +553,6 @@ document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
   form.dataset.state = "waiting";
-  const asked = new URLSearchParams(location.search).has("words"); // who wants rows, not filters
-  if (asked || matchMedia(NARROW).matches) form.querySelector("details").open = false;
   form.hidden = false;
   await window.visitor.acts;
   try {

@@ -1,12 +1,17 @@
-// The page "Will it fit?": a memory and a model become two bars, a table, a sentence and commands.
-"use strict";
+// The page "Will it fit?": what a model needs, looked up in the file that Python wrote, beside what a
+// card has free. Four numbers are added; where layers go if it does not fit is the planner's.
 
-import { devicesFor, isCard, memoryOf, parse } from "./matching.js";
-import { alternatives, gib, modelOf, plan, total, verdict } from "./plan.js";
-import { number, times } from "./say.js";
+import { load, machineFor, machineName } from "./answer.js";
+import { parse } from "./matching.js";
+import { number } from "./say.js";
 
-const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft", "ram"];
-const MEMORY_ONLY = /^\s*\d+(\.\d+)?\s*(g|gb|gib)?\s*$/i;
+const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
+const PARTS = {
+  weights: "weights",
+  cache: "KV cache",
+  draft: "draft",
+  compute: "compute",
+};
 const PAUSE_MS = 250;
 
 const read = async (url) => {
@@ -21,51 +26,17 @@ const el = (tag, name, ...children) => {
   node.append(...children.filter((child) => child !== null));
   return node;
 };
+const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
 
 // ---- what was asked ---------------------------------------------------------------------------
-// The listed machines, loaded once somebody names one.
-const namesOf = async (page) => {
-  const { load } = await import("./answer.js");
-  return load(page.place);
-};
-
-// The memory that a text means, and the card's bandwidth where it names one that is known.
-const cardOf = async (page, text) => {
-  if (MEMORY_ONLY.test(text))
-    return { memory: Number.parseFloat(text), bandwidth: null, label: null, shared: null };
-  const { rules, machines } = await namesOf(page);
-  const found = devicesFor(rules, machines, text).filter(isCard)[0]?.device;
-  const said = parse(rules, text).memory;
-  return {
-    memory: said ?? found?.memory ?? memoryOf(rules, text),
-    bandwidth: found?.bandwidth ?? null,
-    label: found?.label ?? null,
-    shared: found?.shared ? found.label : null,
-  };
-};
-
-const wishOf = (form) => ({
-  model: form.elements.model.value,
-  quantisation: form.elements.quantisation.value,
-  context: Number(form.elements.context.value),
-  kv: form.elements.kv.value,
-  draft: form.elements.draft.value,
-  ram: Number(form.elements.ram.value),
-});
-
 const remember = (form) => {
-  const found = new URLSearchParams(location.search);
+  const address = new URL(location);
   for (const name of FIELDS) {
     const { value, dataset } = form.elements[name];
-    if (value !== dataset.usual) found.set(name, value);
-    else found.delete(name);
+    if (value !== dataset.usual) address.searchParams.set(name, value);
+    else address.searchParams.delete(name);
   }
-  const text = String(found);
-  history.replaceState(
-    history.state,
-    "",
-    `${location.pathname}${text ? `?${text}` : ""}${location.hash}`,
-  );
+  history.replaceState(history.state, "", address);
 };
 
 const restore = (form) => {
@@ -80,207 +51,177 @@ const restore = (form) => {
   }
 };
 
-// ---- the answer -------------------------------------------------------------------------------
-const bar = (file, title, buffers, room, margin) => {
-  const used = total(buffers);
-  const scale = Math.max(used, room, 1);
-  const parts = Object.entries(buffers).filter(([, mib]) => mib > 0);
-  const words = parts.map(([kind, mib]) => `${file.kinds[kind]} ${gib(mib)}`).join(", ");
+// ---- the numbers ------------------------------------------------------------------------------
+const partsOf = ({ weights, cache, compute, drafts }, { quantisation, context, kv, draft }) => ({
+  weights: weights[quantisation],
+  cache: cache[kv][context],
+  compute: compute[context],
+  draft: drafts[draft].mib[kv][context],
+  margin: drafts[draft].margin[quantisation],
+});
+const sum = (parts) => Object.values(parts).reduce((a, b) => a + b, 0);
+
+// ---- drawing ----------------------------------------------------------------------------------
+const bar = (parts, free) => {
+  const scale = Math.max(sum(parts), free);
+  const shown = Object.entries(PARTS).filter(([kind]) => parts[kind] > 0);
+  const words = shown.map(([kind, title]) => `${title} ${gib(parts[kind])}`);
+  words.push(`${gib(parts.margin)} kept free as a margin`);
   const line = el("div", "dm-fit__bar");
   line.setAttribute("role", "img");
-  line.setAttribute(
-    "aria-label",
-    `${title}: ${words || "nothing"}; ${gib(room)} free before loading`,
-  );
-  for (const [kind, mib] of parts) {
-    const part = el(
-      "span",
-      `dm-fit__part dm-fit__part--${kind.replace("draft_", "draft dm-fit__part--")}`,
-    );
-    part.style.width = `${(mib / scale) * 100}%`;
-    part.title = `${file.kinds[kind]}: ${gib(mib)}`;
+  line.setAttribute("aria-label", `${words.join(", ")}; ${gib(free)} free before loading`);
+  const keys = [];
+  for (const [kind] of [...shown, ["margin"]]) {
+    const part = el("span", `dm-fit__part dm-fit__part--${kind}`);
+    part.style.width = `${(parts[kind] / scale) * 100}%`;
     line.append(part);
+    const key = el("span", `dm-fit__key dm-fit__part--${kind}`);
+    keys.push(el("li", "", key, words[keys.length]));
   }
-  if (used > room)
-    line.append(
-      Object.assign(el("span", "dm-fit__limit"), {
-        style: `left:${(room / scale) * 100}%`,
-        title: `${gib(room)} free`,
-      }),
-    );
-  else if (margin)
-    line.append(
-      Object.assign(el("span", "dm-fit__margin"), {
-        style: `left:${((room - margin) / scale) * 100}%`,
-        title: `margin of ${gib(margin)}`,
-      }),
-    );
-  return el(
-    "div",
-    "dm-fit__place",
-    el("p", "dm-fit__title", el("strong", "", title), ` ${gib(used)} of ${gib(room)}`),
-    line,
-  );
+  const limit = el("span", "dm-fit__limit");
+  limit.style.left = `${(free / scale) * 100}%`;
+  line.append(limit);
+  return el("div", "dm-fit__place", line, el("ul", "dm-fit__keys", ...keys));
 };
 
-const table = (file, found) => {
-  const kinds = Object.keys(file.kinds).filter(
-    (kind) => found.device[kind] > 0 || found.host[kind] > 0,
-  );
-  const cell = (mib) => el("td", "dm-num", mib > 0 ? number(mib, 0) : "–");
-  const rows = kinds.map((kind) => {
-    const name = el(
-      "th",
-      "",
-      el("span", `dm-fit__key dm-fit__part--${kind.replace("draft_", "draft dm-fit__part--")}`),
-      file.kinds[kind],
-    );
-    name.scope = "row";
-    return el("tr", "", name, cell(found.device[kind]), cell(found.host[kind]));
+const heading = (text, scope, name = "") => Object.assign(el("th", name, text), { scope });
+
+// Every quantisation with every context: what each needs, and which of them fit.
+const grid = (file, model, asked, free) => {
+  const contexts = [...file.contexts.keys()].filter((at) => file.contexts[at] <= model.longest);
+  const head = contexts.map((at) => heading(number(file.contexts[at], 0), "col", "dm-num"));
+  const lines = file.quantisations.map((name, quantisation) => {
+    const cells = contexts.map((context) => {
+      const need = sum(partsOf(model, { ...asked, quantisation, context }));
+      const chosen = quantisation === asked.quantisation && context === asked.context;
+      const look = `dm-num${need <= free ? " dm-fit--all" : ""}${chosen ? " dm-fit--asked" : ""}`;
+      return el("td", look, `${need <= free ? "✓" : "✕"} ${number(need / 1024, 1)}`);
+    });
+    return el("tr", "", heading(name, "row"), ...cells);
   });
-  const sum = el("th", "", "Total");
-  sum.scope = "row";
-  rows.push(el("tr", "dm-fit__sum", sum, cell(total(found.device)), cell(total(found.host))));
-  const head = el(
-    "tr",
-    "",
-    ...["MiB", "Card", "Main memory"].map((words, at) =>
-      Object.assign(el("th", at ? "dm-num" : "", words), { scope: "col" }),
+  return el(
+    "div",
+    "dm-scroll",
+    el(
+      "table",
+      "dm-table dm-fit__grid",
+      el("caption", "", "GiB that each quantisation needs, by tokens of context"),
+      el("thead", "", el("tr", "", heading("Weights", "col"), ...head)),
+      el("tbody", "", ...lines),
     ),
   );
-  return el("table", "dm-table dm-fit__kinds", el("thead", "", head), el("tbody", "", ...rows));
 };
 
-const facts = (file, found, card) => {
-  const { layers, whole, experts, alone, contextMax, tps, asked, model } = found;
-  const drafting =
-    asked.draft !== "none" && (asked.draft === "head" ? model.head > 0 : model.draft !== null);
-  const items = [];
-  const add = (name, value) => items.push(el("div", "", el("dt", "", name), el("dd", "", value)));
-  add(
-    "Layers on the card",
-    `${layers} of ${whole}` +
-      (experts && layers ? `, experts of ${experts} in main memory` : "") +
-      (drafting ? ` (${alone.layers} without the draft)` : ""),
-  );
-  add("Largest context that fits", contextMax ? `${number(contextMax, 0)} tokens` : "none");
-  const assumed = `${number(file.rules.bandwidth, 0)} GB/s assumed`;
-  add(
-    "Plain speed, no draft",
-    `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ` +
-      `${number(tps.high, 0)}]${card.bandwidth || !alone.layers ? "" : ` (${assumed})`}`,
-  );
-  add(
-    "Bandwidth",
-    card.bandwidth
-      ? `${number(card.bandwidth, 0)} GB/s (${card.label})`
-      : `${assumed}: name your card`,
-  );
-  if (file.own_error)
-    items.push(
-      el("div", "dm-fit__error", el("dt", "", "How far off"), el("dd", "", file.own_error)),
+// What fits instead: the largest weights with the context that was asked, or with the longest that
+// any weights leave room for; and the longest context of the weights that were asked.
+const nearest = (file, model, asked, free) => {
+  const fits = (change) => sum(partsOf(model, { ...asked, ...change })) <= free;
+  const longest = (quantisation) =>
+    file.contexts.findLastIndex(
+      (tokens, context) => tokens <= model.longest && fits({ quantisation, context }),
     );
-  return el("dl", "dm-fit__facts", ...items);
+  const say = (quantisation, context) =>
+    `${file.quantisations[quantisation]} with ${number(file.contexts[context], 0)} tokens`;
+  const sized = [...file.quantisations.keys()];
+  const same = sized.find((quantisation) => fits({ quantisation }));
+  const any = same ?? sized.find((quantisation) => longest(quantisation) >= 0);
+  const found = any === undefined ? [] : [say(any, same === any ? asked.context : longest(any))];
+  const own = longest(asked.quantisation);
+  if (own >= 0 && any !== asked.quantisation) found.push(say(asked.quantisation, own));
+  return found;
 };
 
-const others = (file, found) => {
-  const { memory, listed } = alternatives(file, found.model, found.asked);
-  if (!listed.length) return null;
-  const items = listed.map(({ words, ratio, range }) =>
-    el("li", "", el("strong", "", times(ratio)), ` ${range}${words}`),
+const planLine = (file, model, asked, machine) => {
+  const words = [
+    `python -m harness plan --target ${model.id}:${file.quantisations[asked.quantisation]}`,
+  ];
+  words.push(`--context ${file.contexts[asked.context]}`);
+  if (asked.kv) words.push(`--kv-type ${file.kv[asked.kv]}`);
+  if (asked.draft !== "none") words.push(`--draft ${model.drafts[asked.draft].name}`);
+  words.push(
+    machine.kind === "memory" ? `--vram ${machine.memory}` : `--gpu "${machineName(machine)}"`,
   );
+  return words.join(" ");
+};
+
+const missing = (model, draft) =>
+  `${model.label} has no ${draft === "head" ? "prediction head of its own" : "much smaller model of its family in the table"}, so this is without a draft.`;
+
+const draw = (file, model, wish, machine, page) => {
+  const asked = {
+    ...wish,
+    draft: model.drafts[wish.draft] ? wish.draft : "none",
+  };
+  const { free } = machine;
+  const parts = partsOf(model, asked);
+  const spare = free - sum(parts);
+  const name = `${model.label} in ${file.quantisations[asked.quantisation]}`;
+  const where = `${machineName(machine)}${page.typed ? `, which stands for “${page.typed}”` : ""}`;
+  const instead = spare < 0 ? nearest(file, model, asked, free) : [];
+  const help = new URLSearchParams({
+    card: machineName(machine),
+    model: model.label,
+  });
   return el(
     "div",
-    "",
-    el("h3", "", "What else the same memory could do"),
+    `dm-advice dm-fit__result${spare < 0 ? " dm-fit__result--no" : ""}`,
+    el("p", "dm-advice__figure", el("strong", "", spare < 0 ? "✕ Does not fit" : "✓ Fits")),
     el(
       "p",
-      "dm-small dm-muted",
-      `Predicted times of the plain speed of ${found.model.label} in ${file.usual.quantisation} ` +
-        `at ${number(file.usual.context, 0)} tokens on ${memory} GB at 400 GB/s; nobody has ` +
-        `measured these here.`,
+      "",
+      `${name} needs ${gib(sum(parts))} with ${number(file.contexts[asked.context], 0)} tokens of ` +
+        `context. ${where}: about ${gib(free)} free, ` +
+        (spare < 0 ? `${gib(-spare)} too little.` : `so ${gib(spare)} to spare.`),
     ),
-    el("ul", "dm-fit__others", ...items),
-  );
-};
-
-const command = (words, line) =>
-  el("div", "dm-advice__command", el("p", "dm-small", words), el("pre", "", el("code", "", line)));
-
-const note = ({ asked, model }) => {
-  if (asked.draft === "head" && !model.head)
-    return `${model.label} has no prediction head of its own, so this is without a draft.`;
-  if (asked.draft === "model" && !model.draft)
-    return (
-      `The table knows no much smaller model of the same family as ${model.label}, so this ` +
-      `is without a draft.`
-    );
-  return null;
-};
-
-const draw = (file, found, card) => {
-  const { kind, words, text } = verdict(found);
-  const missing = note(found);
-  const places = el(
-    "div",
-    "dm-fit__places",
-    bar(
-      file,
-      card.label ?? `Card with ${found.asked.memory} GB`,
-      found.device,
-      found.free,
-      file.rules.margin,
-    ),
-    bar(file, `Main memory, ${found.asked.ram} GB`, found.host, found.hostFree, 0),
-  );
-  return el(
-    "div",
-    `dm-advice dm-fit__result dm-fit__result--${kind}`,
-    el("p", "dm-advice__figure", el("strong", "", words)),
-    el("p", "", text),
-    missing && el("p", "dm-muted", missing),
-    places,
+    instead.length ? el("p", "", `What fits: ${instead.join(", or ")}.`) : null,
+    asked.draft === wish.draft ? null : el("p", "dm-muted", missing(model, wish.draft)),
+    bar(parts, free),
+    grid(file, model, asked, free),
     el(
-      "div",
-      "dm-fit__columns",
-      table(file, found),
-      el("div", "", facts(file, found, card), others(file, found)),
+      "p",
+      "dm-small",
+      spare < 0
+        ? "How many layers the card holds, and how fast the rest is from main memory:"
+        : "Plan it with your own file, exactly:",
     ),
-    found.fits ? command("Run it:", found.command) : null,
-    command("Plan it with your own file, exactly:", found.planLine),
+    el("pre", "", el("code", "", planLine(file, model, asked, machine))),
+    el(
+      "p",
+      "",
+      Object.assign(el("a", "", `Does a draft make ${model.label} faster on it?`), {
+        href: `${page.place.root}?${help}#mine`,
+      }),
+    ),
   );
 };
+
+const say = (words) => el("p", "dm-advice", words);
 
 const update = async (page, form) => {
   const turn = (page.turn += 1);
-  const [file, card] = await Promise.all([page.file, cardOf(page, form.elements.card.value)]);
+  const [file, names] = await Promise.all([page.file, page.names]);
   if (turn !== page.turn) return;
-  const wish = wishOf(form);
-  if (!card.memory)
-    page.out.replaceChildren(
-      el(
-        "p",
-        "dm-advice",
-        card.label
-          ? `How much memory does your ${card.label} have? Add it, such as ` +
-              `“${form.elements.card.value.trim()} 12 GB”.`
-          : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",
-      ),
-    );
-  else
-    page.out.replaceChildren(
-      draw(
-        file,
-        plan(file, modelOf(file, wish.model), {
-          ...wish,
-          ...(card.shared ? { ram: card.memory } : {}),
-          memory: card.memory,
-          shared: card.shared,
-          bandwidth: card.bandwidth,
-        }),
-        card,
-      ),
-    );
+  const text = form.elements.card.value.trim();
+  const { machine, instead } = text ? machineFor(names, text, parse(names.rules, text)) : {};
+  const model = file.models.find(({ id }) => id === form.elements.model.value);
+  const at = (list, name) =>
+    file[list].findIndex((each) => `${each}` === form.elements[name].value);
+  const wish = {
+    quantisation: at("quantisations", "quantisation"),
+    context: at("contexts", "context"),
+    kv: at("kv", "kv"),
+    draft: form.elements.draft.value,
+  };
+  page.typed = instead ? text : null;
+  page.out.replaceChildren(
+    machine?.free
+      ? draw(file, model, wish, machine, page)
+      : say(
+          machine
+            ? `${machineName(machine)} is no single card: “python -m harness plan” divides a model among several cards and main memory.`
+            : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",
+        ),
+  );
   page.out.dataset.state = "answered";
 };
 
@@ -292,14 +233,15 @@ document$.subscribe(() => {
   const page = {
     place: place.dataset,
     turn: 0,
-    file: read(place.dataset.plan),
+    file: read(place.dataset.needs),
+    names: load(place.dataset),
     out: place.querySelector("[data-part='answer']"),
   };
   const show = () =>
     update(page, form).catch(
       (error) =>
         (page.out.textContent =
-          `The plan could not be loaded (${error.message}). The table ` +
+          `What models need could not be loaded (${error.message}). The table ` +
           `below has the usual settings.`),
     );
   let timer = null;
@@ -317,15 +259,10 @@ document$.subscribe(() => {
       show();
     }, PAUSE_MS);
   });
-  form.elements.card.addEventListener(
-    "focus",
-    async () => {
-      const list = form.querySelector("datalist");
-      const { machines } = await namesOf(page);
-      if (!list.options.length)
-        list.append(...machines.map(({ label }) => new Option(label, label)));
-    },
-    { once: true },
+  page.names.then(({ machines }) =>
+    form
+      .querySelector("datalist")
+      .append(...machines.filter(({ free }) => free).map(({ label }) => new Option(label, label))),
   );
   show();
 });

@@ -255,16 +255,6 @@ export const leftOver = (rules, devices, { words, size }) => {
   };
 };
 
-const processors = new WeakMap();
-const coresOf = (devices) => {
-  if (!processors.has(devices))
-    processors.set(
-      devices,
-      devices.filter((device) => device.kind !== "gpu"),
-    );
-  return processors.get(devices);
-};
-
 // The devices that a text names, the likeliest first, each with how far it is from the words: below
 // `ANOTHER_CARD` it is the card itself. A word that no device has is overlooked, so is a typo in a
 // maker's name; the number of the card never is.
@@ -275,8 +265,10 @@ export const devicesFor = (rules, devices, text) => {
   const card = parsed.some(
     ({ device, words }) => device.kind === "gpu" && chips.some((word) => words.has(word)),
   );
-  if (typed.processor && !card)
-    return devicesFor(rules, coresOf(devices), { ...typed, processor: false });
+  if (typed.processor && !card) {
+    const cores = devices.filter((device) => device.kind !== "gpu");
+    return devicesFor(rules, cores, { ...typed, processor: false });
+  }
   // Next to a card the processor says nothing.
   const words = typed.words.filter((word) => !rules.processor_words.includes(word));
   const said = card ? { ...typed, words } : typed;

@@ -40,24 +40,8 @@ export const bound = (ratio) =>
 
 export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;
 
-// The words behind "a" or "an": read aloud, a number begins with what stands before its thousands.
-export const withArticle = (words) => {
-  const [number] = words.match(/^\d[\d,]*/) ?? [null];
-  const digits = number?.replaceAll(",", "") ?? "";
-  const first = digits.slice(0, ((digits.length - 1) % 3) + 1);
-  const vowel =
-    number === null
-      ? /^[aeiou]/i.test(words)
-      : first.startsWith("8") || first === "11" || first === "18";
-  return `${vowel ? "an" : "a"} ${words}`;
-};
-
 export const listed = (names) =>
   names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
-
-// A sentence of the vocabulary with these words put in.
-export const sentence = (words, name, put = {}) =>
-  words.sentences[name].replace(/\{(\w+)\}/g, (_, key) => put[key]);
 
 // What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full
 // width.
