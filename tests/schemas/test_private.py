@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from schemas import contract, private
 from schemas.codec import canonical_bytes
 from tests.samples import sample, sample_bytes
+from tools.private import main as check_site
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
 SECRETS = {
@@ -171,3 +173,21 @@ def test_the_search_takes_linear_time_on_hostile_texts() -> None:
         private.personal(text)
 
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("page", "code", "printed"),
+    [
+        ("<td>Chip --api-key</td><td>x86_64</td>", 0, "a.html: a key of a server\n"),
+        ("<p>llama.cpp my token: b1234567</p>", 0, "a.html: a password\n"),
+        (f"<p>ghp_{LETTERS}</p>", 1, "a.html: a GitHub token\n"),
+        ("<p>Nothing</p>", 0, ""),
+    ],
+)
+def test_texts_of_people_side_by_side_stop_no_deployment_and_a_token_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str, code: int, printed: str
+) -> None:
+    (tmp_path / "a.html").write_text(page, "utf-8")
+
+    assert check_site(tmp_path) == code
+    assert capsys.readouterr().out == printed
