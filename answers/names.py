@@ -88,7 +88,7 @@ def card_key(label: str) -> str | None:
 @cache
 def is_placeholder(name: str) -> bool:
     """Whether a driver or a bus names no device: `AMD Device 7551`, or three cards of one id."""
-    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name.lower())
+    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
 
