@@ -1,6 +1,6 @@
 """What could be switched on: a model with what drafts for it, placed in memory and estimated."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -65,19 +65,25 @@ class Way:
             return "its own prediction head (MTP)"
         return f"the draft {self.name}" if self.name else self.method
 
-    def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """What has to be loaded to draft this way, so deep."""
-        # llama.cpp keeps states to undo rejected tokens of heads.
-        rolls_back = alone.target.recurrent and self.source in ("own-head", "other-head")
+    def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
+        """What has to be loaded to draft this way, at each depth."""
         draft = None
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
-        return replace(
-            alone,
-            setting=replace(alone.setting, rollback_states=depth if rolls_back else 0),
-            draft=draft,
-            uses_head=self.source == "own-head",
-        )
+        own = self.source == "own-head"
+        setting = replace(alone.setting, rollback_states=0)
+        load = replace(alone, setting=setting, draft=draft, uses_head=own)
+        # llama.cpp keeps states to undo rejected tokens of heads.
+        if not (alone.target.recurrent and self.source in ("own-head", "other-head")):
+            return dict.fromkeys(depths, load)
+        return {
+            depth: replace(load, setting=replace(setting, rollback_states=depth))
+            for depth in depths
+        }
+
+    def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
+        """What has to be loaded to draft this way, so deep."""
+        return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:
         return Speculation(
@@ -173,13 +179,13 @@ class Placements:
         return self._contexts[key]
 
     def _at_depths(self, way: Way) -> Mapping[int, Projection]:
-        load = way.load(self._load, max(way.depths))
+        loads = way.loads(self._load, way.depths)
+        load = loads[max(way.depths)]
         deepest = project(load, self._fixed) if self._fixed else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
         found = {}
-        for depth in way.depths:
-            shallower = way.load(self._load, depth)
+        for depth, shallower in loads.items():
             if shallower == load:
                 found[depth] = deepest
             else:  # what fits whole at the deepest does at every depth
@@ -222,11 +228,10 @@ def option(
             figures = None  # another depth was asked for: nobody measured it
         elif measured in depths:
             depths = (measured,)
+    loads = way.loads(alone.case, depths)
     each_depth = {
-        depth: predicted(
-            setup, way.load(alone.case, depth), placed[depth], way.speculation(depth), alone.tps
-        )
-        for depth in depths
+        depth: predicted(setup, load, placed[depth], way.speculation(depth), alone.tps)
+        for depth, load in loads.items()
     }
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
     gain = each_depth[depth].gain
@@ -237,7 +242,7 @@ def option(
     return replace(
         alone,
         changes=way.label,
-        case=way.load(alone.case, depth),
+        case=loads[depth],
         found=placed[depth],
         speculation=way.speculation(depth),
         tps=alone.tps.times(gain),

@@ -68,7 +68,7 @@ class Case:
     @property
     def sort(self) -> str:
         """What drafts: methods that draft alike have one name."""
-        return _CLASSES.get(self.method, TEXT)
+        return drafting_class(self.method)
 
     @property
     def shape(self) -> str:
@@ -78,6 +78,11 @@ class Case:
     def kind(self) -> str:
         """The kind of prediction: the shape of the target and what drafts."""
         return f"{self.shape}, {self.sort}"
+
+
+def drafting_class(method: str) -> str:
+    """What drafts with a method: one name for methods that draft alike."""
+    return _CLASSES.get(method, TEXT)
 
 
 def machine_kind(rig: Rig, *, unified: bool) -> str:

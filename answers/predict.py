@@ -12,11 +12,11 @@ from importlib import resources
 
 import msgspec
 
-from answers.effects import Case, effects_of
+from answers.effects import Case, Effects, effects_of
 from answers.kin import Rig
 from answers.placement import LoadPlan, Projection
-from answers.rounds import Speculation, parts_of, speedup
-from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain
+from answers.rounds import Speculation, assumed_chances, parts_of, speedup, speedup_at
+from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain, plain_tps
 
 # Effects that make an interval wider where nobody tried them, in words.
 _UNTRIED: Mapping[str, str] = {
@@ -54,10 +54,10 @@ class Fitted(msgspec.Struct, frozen=True):
     effects: dict[str, tuple[float, float]]
     kinds: dict[str, Coverage]
 
-    def log_speedup(self, case: Case) -> tuple[float, float]:
+    def log_speedup(self, effects: Effects) -> tuple[float, float]:
         """The logarithm of a speedup, and the standard deviation of one more person's figure."""
-        total, variance = case.displaced, self.noise**2
-        for name, value in effects_of(case).items():
+        total, variance = 0.0, self.noise**2
+        for name, value in effects.items():
             known = self.effects.get(name)
             if known is None:
                 variance += (self.spreads.get(name.partition("|")[0], 0.0) * value) ** 2
@@ -66,11 +66,10 @@ class Fitted(msgspec.Struct, frozen=True):
                 variance += (known[1] * value) ** 2
         return total, math.sqrt(variance)
 
-    def untried(self, case: Case) -> Iterator[str]:
+    def untried(self, effects: Effects) -> Iterator[str]:
         """What of a setting nobody tried."""
-        for name in effects_of(case):
-            words = _UNTRIED.get(name.partition("|")[0])
-            if words and name not in self.effects:
+        for name in effects:
+            if name not in self.effects and (words := _UNTRIED.get(name.partition("|")[0])):
                 yield words
 
     def coverage(self, kind: str) -> Coverage:
@@ -140,9 +139,9 @@ def setup_of(
 
 def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation) -> Case:
     """A method at a depth for what is asked about, with what the formulas say of it."""
-    bare = replace(speculation, curve=None, acceptance=None)
-    parts = parts_of(load, found.placement, setup.nominal, bare.source)
-    beside = plain(load, found, setup.nominal)
+    parts = parts_of(load, found.placement, setup.nominal, speculation.source)
+    beside_tps = plain_tps(parts.step, setup.nominal)
+    _, accepted, _ = assumed_chances(speculation.source, speculation.depth)
     return Case(
         rig=setup.rig,
         unified=setup.unified,
@@ -151,8 +150,8 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
         method=speculation.method,
         depth=speculation.depth,
         plain_tps=setup.plain_tps.estimate,
-        physics=math.log(speedup(parts, beside, setup.nominal, bare).estimate),
-        displaced=math.log(beside.estimate / setup.plain_tps.estimate),
+        physics=math.log(speedup_at(parts, beside_tps, setup.nominal, speculation, accepted)),
+        displaced=math.log(beside_tps / setup.plain_tps.estimate),
         partly=setup.partly,
         task=setup.task or "all",
     )
@@ -174,7 +173,9 @@ def predicted(
 
 def predict(case: Case, fit: Fitted) -> Prediction:
     """The speedup of a case by a fit."""
-    middle, deviation = fit.log_speedup(case)
+    effects = effects_of(case)
+    above, deviation = fit.log_speedup(effects)
+    middle = case.displaced + above
     coverage = fit.coverage(case.kind)
     reach = coverage.widths * deviation
     gain = SpeedEstimate(
@@ -183,4 +184,4 @@ def predict(case: Case, fit: Fitted) -> Prediction:
         high=math.exp(middle + reach),
         basis="predicted",
     )
-    return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(case)))
+    return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(effects)))

@@ -8,7 +8,7 @@ wider step costs. The interval of a speedup comes from these ranges.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from answers import speed
@@ -68,12 +68,12 @@ class Speculation:
         if self.acceptance is not None:
             return (self.acceptance,) * 3
         if self.curve is None:
-            first = ACCEPTANCE[self.source]
-            yielded = tuple(tokens_per_round(a, self.depth, _NEXT_POSITION) for a in first)
-        else:
-            known = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
-            yielded = (known / _CURVE_ERROR, known, known * _CURVE_ERROR)
-        low, usual, high = (chance_of(tokens, self.depth) for tokens in yielded)
+            return assumed_chances(self.source, self.depth)
+        known = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
+        low, usual, high = (
+            chance_of(tokens, self.depth)
+            for tokens in (known / _CURVE_ERROR, known, known * _CURVE_ERROR)
+        )
         return low, usual, high
 
 
@@ -89,6 +89,16 @@ class RoundParts:
     draft_ms: float
     replays: bool
     shared: bool
+
+
+@cache
+def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
+    """The chances where nobody counted any: later positions are accepted less often."""
+    low, usual, high = (
+        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
+        for first in ACCEPTANCE[source]
+    )
+    return low, usual, high
 
 
 @lru_cache(maxsize=4096)
@@ -142,9 +152,7 @@ def speedup(
     fresh = speed.FRESH_EXPERTS
 
     def times(accepted: float, fresh: float) -> float:
-        tokens = tokens_per_round(accepted, speculation.depth)
-        spent = round_time_ms(parts, machine, speculation, accepted, fresh)
-        return tokens / spent * _MS / baseline.estimate
+        return speedup_at(parts, baseline.estimate, machine, speculation, accepted, fresh)
 
     estimate = times(usual, fresh)
     ends = [times(accepted, fresh) for accepted in (low, high)]
@@ -165,6 +173,19 @@ def speedup(
         basis="physics",
         assumes=assumes,
     )
+
+
+def speedup_at(
+    parts: RoundParts,
+    baseline_tps: float,
+    machine: MachineSpeed,
+    speculation: Speculation,
+    accepted: float,
+    fresh: float = speed.FRESH_EXPERTS,
+) -> float:
+    """How many times faster than so many tokens per second, if so many drafts are `accepted`."""
+    tokens = tokens_per_round(accepted, speculation.depth)
+    return tokens / round_time_ms(parts, machine, speculation, accepted, fresh) * _MS / baseline_tps
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:

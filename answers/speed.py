@@ -7,6 +7,7 @@ the same machine reached replaces the efficiencies.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from answers.layer_sums import sums_of
@@ -107,6 +108,7 @@ class StepBytes:
         return self.device + self.device_experts * share, self.host + self.host_experts * share
 
 
+@lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
     """What a step reads of weights, and of a cache of a usual depth, with this placement."""
     setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
@@ -138,7 +140,7 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
 
 def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second of plain decoding that reads so much."""
-    tps = _MS / step_ms(step, machine)
+    tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
     host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
     if device and host:  # results of such machines give the rate of every memory that is read
@@ -151,6 +153,11 @@ def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> 
         basis="physics",
         assumes=tuple(assumes),
     )
+
+
+def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
+    """Tokens per second of plain decoding that reads so much, without an interval."""
+    return _MS / step_ms(step, machine)
 
 
 def step_ms(

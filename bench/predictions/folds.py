@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from answers.effects import effects_of
 from answers.predict import Coverage, Fitted
 from answers.rounds import chance_of_gain
 from bench.predictions.fit import PERSON, ROW, SPREADS, Chosen, Design
@@ -65,7 +66,9 @@ def predictions(
     fit = fit_of(design, known)
     constant = best_constant(rows[at] for at in np.flatnonzero(known))
     for at in np.flatnonzero(asked):
-        middle, deviation = fit.log_speedup(rows[at].case)
+        case = rows[at].case
+        above, deviation = fit.log_speedup(effects_of(case))
+        middle = case.displaced + above
         yield Predicted(row=rows[at], middle=middle, deviation=deviation, constant=constant)
 
 

@@ -118,7 +118,7 @@ def write_source(
     connection = open_database(results, extra, cache=kept, jobs=jobs)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
-    shutil.copytree(FIGURES, docs / "proofs")
+    shutil.copytree(FIGURES, docs / "assets" / "proofs")
     _mark(docs)
     _draw_icons(docs / "assets")
     for path in docs.rglob("*.css"):

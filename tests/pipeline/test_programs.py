@@ -89,7 +89,7 @@ def test_the_text_for_language_models_links_every_table(site: Path) -> None:
 
 def test_addresses_are_absolute_where_the_site_has_one() -> None:
     named = Site(bundle="", address="https://maps.example/x/")
-    llms = text_file("llms.txt", named, last=None, datasets=()).data.decode()
+    llms = text_file("llms.txt", named, last=None, datasets=(), common=(), groups=()).data.decode()
 
     assert "](https://maps.example/x/data/speedups.json)" in llms
     assert text_file("robots.txt", named).data.decode() == (

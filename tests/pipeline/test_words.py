@@ -22,7 +22,7 @@ KINDS = {
         "how-it-works",
         "models/*",
     ),
-    *("slower", "submissions/*", "what-moves-it", "will-it-fit"),
+    *("slower", "submissions", "submissions/*", "what-moves-it", "will-it-fit"),
 }
 MOST_WORDS, MOST_OF_HOME, MOST_ENTRIES = 14_000, 450, 12
 # Figures, what a click opens, and the rows of the strips are no prose.
@@ -83,7 +83,7 @@ def test_words_are_those_outside_tables_rows_code_and_details() -> None:
     assert words(page) == 4
 
 
-def test_the_kinds_of_page_are_thirteen_with_few_words_and_entries(site: Path) -> None:
+def test_the_kinds_of_page_are_fourteen_with_few_words_and_entries(site: Path) -> None:
     found = longest(site)
     tabs = re.findall(r'class="md-tabs__link"', (site / "index.html").read_text("utf-8"))
 

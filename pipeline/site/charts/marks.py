@@ -64,16 +64,22 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
     shape: alt.Shape,
     lines: alt.Chart | None = None,
     title: str = "Speedup (log scale)",
+    drawn: tuple[str, str, str] = ("speedup", "interval_low", "interval_high"),
     shown: str = "true",
     width: float = 1.5,
     opacity: float = 1,
     height: int = 320,
 ) -> Picture:
-    """Points with upright intervals on a log axis of speedups, on `lines` where they are given."""
-    span = speedup_axis(rows)
-    y = alt.Y("speedup:Q", title=title, scale=span.scale, axis=span.axis)
-    ranges = bars(on, f"isValid(datum.interval_low) && ({shown})", width, opacity).encode(
-        y=alt.Y("interval_low:Q", scale=span.scale), y2="interval_high:Q"
+    """Points with upright intervals on a log axis of speedups, on `lines` where they are given.
+
+    `drawn` are the columns of the points, and of the ends of their intervals.
+    """
+    middle, low, high = drawn
+    named = dict(zip(drawn, ("speedup", "interval_low", "interval_high"), strict=True))
+    span = speedup_axis([{named[each]: row[each] for each in drawn} for row in rows])
+    y = alt.Y(f"{middle}:Q", title=title, scale=span.scale, axis=span.axis)
+    ranges = bars(on, f"isValid(datum.{low}) && ({shown})", width, opacity).encode(
+        y=alt.Y(f"{low}:Q", scale=span.scale), y2=f"{high}:Q"
     )
     dots = points(on).encode(y=y, shape=shape)
     under = [lines.encode(y=y)] if lines is not None else []

@@ -171,7 +171,7 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A grey line for each setting over the builds; detected steps in colour."""
+    """A grey line for each setting over the builds, as its change; detected steps in colour."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
@@ -189,6 +189,8 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
         rows,
         coloured,
         lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7, aria=False),
+        title="Speedup against the first or best build (log scale)",
+        drawn=("change", "change_low", "change_high"),
         shown="true" if few else "datum.step_label !== 'none'",
         shape=marks.channel(
             alt.Shape, *step, ([*STEPS], ["circle", "triangle-up", "triangle-down"])

@@ -33,6 +33,7 @@ def pages(
     yield from overviews.overviews(connection, site)
     yield from device_and_model_pages.device_pages(connection, site)
     yield from device_and_model_pages.target_pages(connection, site)
+    yield submissions.index(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
 from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
 from pipeline.data.metrics import metrics
+from pipeline.site.pages import answer_pages, strips
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
@@ -45,10 +46,13 @@ def programs(
 ) -> Iterator[Asset]:
     """Files for programs: `llms.txt`, `robots.txt`, and one for each device."""
     _, last = _days(connection)
+    groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
     yield text_file(
         "llms.txt",
         site,
         last=last,
+        common=answer_pages.listed(connection),
+        groups=groups,
         datasets=tuple(datasets(connection, files)),
         example=example(connection),
     )

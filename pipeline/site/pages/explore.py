@@ -48,8 +48,6 @@ def explore(
         site=site,
         data=files.first.path if files else None,
         settings=files.settings.path if files else None,
-        newest=read(connection, "newest")[:TOP],
-        credits=[row for row in read(connection, "credits") if row.counted],
         parts=parts,
         answers_folder=answer_files.FOLDER,
         empty_card=answer_card.Card(),

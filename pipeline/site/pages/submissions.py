@@ -17,6 +17,7 @@ from pipeline.site.pages.whole_requests import pays_from, whole_requests
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
 
+MOST_LISTED = 200  # on the page that lists them all
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 SINGLE = ("submission", "setup", "standing")
 # What a submission has several rows of: the name in the template and the table or query.
@@ -67,6 +68,19 @@ class Evidence:
         """The verification curve; `None` for a single point."""
         pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
         return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
+
+
+def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
+    """The page that lists the submissions, the newest first."""
+    newest = read(connection, "newest")
+    return render(
+        "submissions.md.jinja",
+        path="submissions/index.md",
+        site=site,
+        newest=newest[:MOST_LISTED],
+        total=len(newest),
+        credits=[row for row in read(connection, "credits") if row.counted],
+    )
 
 
 def submission_pages(

@@ -3,6 +3,7 @@
 import duckdb
 from markupsafe import Markup
 
+from pipeline.site.pages import losses
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import environment, figure, render
 from pipeline.site.rows import read
@@ -24,6 +25,7 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         }
         for name, section in document("moves", "pipeline.site").items()
     ]
+    pairs = read(connection, "pairs_by_method")
     shown = [section for section in sections if len(section["figure"].chart.table.rows) >= FEWEST]
     return render(
         "what-moves-it.md.jinja",
@@ -32,5 +34,8 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         figures=tuple(section["figure"] for section in shown),
         sections=shown,
         missing=[section for section in sections if section not in shown],
+        losses=losses.comparisons(pairs),
+        pairs=len(pairs),
+        slower=sum(map(losses.is_slower, pairs)),
         sources=read(connection, "sources"),
     )

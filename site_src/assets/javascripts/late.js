@@ -53,4 +53,14 @@
       this.real.postMessage(...message);
     }
   };
+
+  // Browsers let no script of a file read another file.
+  if (location.protocol === "file:")
+    addEventListener("DOMContentLoaded", () => {
+      const advice = document.createElement("p");
+      advice.textContent =
+        "Opened as a file, forms and charts cannot load. Run “python3 -m http.server” in the " +
+        "folder of the site, and open http://127.0.0.1:8000/.";
+      document.querySelector("article")?.prepend(advice);
+    });
 })();
