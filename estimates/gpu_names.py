@@ -11,6 +11,23 @@ _BOILERPLATE = re.compile(
     r"|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
+# What drivers and lspci call a card that they do not know, several that share one number, and
+# displays of a system or of a virtual machine. What they add in brackets names no card either.
+_NO_CARD = re.compile(
+    r"(vga |3d )?(compatible )?(controller|adapter|display|gpu|graphics|video|unknown|n/a|none)"
+    r"( (device|controller|adapter|processor|unit|card|display))*( ?#?[0-9a-f]{1,2})?"
+    r"|device( [0-9a-fx:]+)?|gfx ?[0-9a-f]{3,4}\w*"
+    r"|(advanced micro devices.*|integrated|onboard|discrete|dedicated|family)?( ?graphics)*"
+    r"|(navi|polaris|dg|(bmg|battlemage).?g) ?[0-9x]{1,2}( xtx?| xl)?|(ad|ga|tu|gb|gh|gv) ?[0-9]{3}"
+    r"|.*\b(basic (display|render)|standard vga|remote display|indirect display|virtual|virtio"
+    r"|vmware|svga|qxl|bochs|cirrus|aspeed|matrox|hyper-v|parallels|llvmpipe|softpipe|swiftshader"
+    r"|lavapipe|displaylink|citrix)\b.*"
+    r"|.*[0-9]\w*( (xtx?|gre|ti|super))? ?/ ?(\w+ ){0,3}\w*[0-9].*",
+)
+_BRANDS = re.compile(
+    r"\([^)]*\)|®|™"
+    r"|\b(nvidia|geforce|amd/ati|amd|ati|radeon|intel|corporation|inc|apple|qualcomm|series)\b\.?"
+)
 _CLOCK = re.compile(r"@.*")
 _VENDORS: dict[Vendor, re.Pattern[str]] = {
     "nvidia": re.compile(r"nvidia|geforce|quadro|tesla|\b[rg]tx\b", re.IGNORECASE),
@@ -30,6 +47,14 @@ def short_name(name: str) -> str:
     without_clock = _bare(_CLOCK.sub("", name))
     found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
     return found or name
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a name stands for no card: `AMD Device 7551`, or several that share one number."""
+    name = name[:200]  # the pattern is for one line
+    bracketed = re.search(r"\[([^]]+)\]", name)
+    bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
+    return _NO_CARD.fullmatch(bare.strip()) is not None
 
 
 def known_vendor(name: str) -> Vendor | None:

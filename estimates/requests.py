@@ -124,6 +124,24 @@ def pays_from(
     )
 
 
+def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
+    """The whole answers' ratio without the time in which the draft read the prompt.
+
+    llama-server's timings leave that out, so that the ratio is the most that it can be. `None`
+    where prompt times are missing, or where an arm finished other trials than its baseline.
+    """
+    spent: dict[str, dict[tuple[str, int], float]] = {arm.id: {}, arm.baseline or "": {}}
+    for trial in submission.trials:
+        if trial.outcome == "ok" and trial.arm in spent:
+            if trial.draft_prompt_ms is not None or None in (trial.prompt_ms, trial.decode_ms):
+                return None
+            spent[trial.arm][trial.prompt, trial.block] = (trial.prompt_ms or 0.0) + (
+                trial.decode_ms or 0.0
+            )
+    own, base = spent.values()
+    return sum(base.values()) / sum(own.values()) if own and own.keys() == base.keys() else None
+
+
 class Readings:
     """How long each prompt took to read, by placement of the target and by draft.
 

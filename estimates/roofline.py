@@ -13,10 +13,12 @@ from importlib import resources
 
 from schemas.codec import decode
 from schemas.submission import Machine, Model, Submission
+from schemas.weights import active_size_in, bits_of, parameters_of, size_in
 
 _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8
 MIB = 1024 * 1024
+_ANY = "any memory there is"
 # What a driver writes around the name of a card; brackets hold the code name of the chip.
 _NOISE = re.compile(
     r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"
@@ -42,21 +44,40 @@ def floor(submission: Submission) -> Floor | None:
     if known is None:
         count = max(1, len(machine.gpus))
         limit = devices().unknown_device_gb_per_s * count
-        return Floor(step_ms=used / limit / 1e6, memory="any memory there is")
+        return Floor(step_ms=used / limit / 1e6, memory=_ANY)
     gb_per_s, memory = known
     cached = 0 if on_cpu else devices().cache_mib * MIB
     return Floor(step_ms=max(0.0, used - cached) / gb_per_s / 1e6, memory=memory)
 
 
 def bytes_per_token(model: Model) -> float | None:
-    """Bytes of the weights that one token uses: of a mixture of experts only the active share."""
-    if model.file_bytes is None:
+    """Bytes of the weights that one token uses: of a mixture of experts only the active share.
+
+    Parameters that are not stated are those in the name; without the size of the file it is the
+    least that files of this quantisation have. `None` where neither says anything.
+    """
+    parameters = model.parameters or parameters_of(size_in(model.name))
+    active = model.active_parameters or parameters_of(active_size_in(model.name))
+    if model.file_bytes is not None:
+        if model.active_parameters is None:
+            return float(model.file_bytes)
+        share = model.active_parameters / parameters if parameters else None
+        return None if share is None else model.file_bytes * min(1.0, share)
+    bits = bits_of(model.quantisation)
+    if parameters is None or bits is None:
         return None
-    if model.active_parameters is None:
-        return float(model.file_bytes)
-    if model.parameters is None:
-        return None
-    return model.file_bytes * min(1.0, model.active_parameters / model.parameters)
+    return min(parameters, active or parameters) * bits[0] / _BITS_PER_BYTE
+
+
+def unknown_to(submission: Submission) -> tuple[str, ...]:
+    """What `floor` lacks, in words: the size of the weights, or the memory that they are in."""
+    least, machine = floor(submission), submission.machine
+    if least is None:
+        return ("the size of the target's weights",)
+    if least.memory == _ANY:
+        return ("the memory of the device",)
+    on_cpu = submission.engine.backend == "cpu" and _main_memory(machine) is None
+    return ("the processor's cores",) if on_cpu and machine.cpu.logical_cores is None else ()
 
 
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
@@ -151,8 +172,13 @@ def devices() -> Devices:
 
 
 def bandwidth_gb_per_s(name: str) -> float | None:
-    """The memory bandwidth of a device by its name; `None` if it is not in the table."""
-    return devices().bandwidth_gb_per_s.get(normalised(name))
+    """The memory bandwidth of a device by its name; `None` if it is not in the table.
+
+    Of several that a shorter name means (V100), the fastest.
+    """
+    table, wanted = devices().bandwidth_gb_per_s, normalised(name)
+    longer = (gb for known, gb in table.items() if known.startswith(f"{wanted} "))
+    return table.get(wanted) or (max(longer, default=None) if wanted else None)
 
 
 def normalised(name: str) -> str:

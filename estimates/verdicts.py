@@ -109,6 +109,8 @@ JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 # An arm that fails on this share of the prompts that its baseline finishes has no verdict: those
 # that are left are no sample of all. One that fails on fewer does not help: it is at most as fast.
 MOST_FAILED = 0.10
+# Arms that ran one after another: clocks, heat and other programs change a rate by less than this.
+ORDER, DRIFT = "not-interleaved", 1.5
 # A prompt on which fewer rounds draft shows plain decoding.
 FIRES = 0.10
 
@@ -165,6 +167,14 @@ def after_flags(
         )
         for each in estimates
     )
+
+
+def beyond_drift(estimate: Estimate) -> bool:
+    """Whether arms that ran one after another differ by more than a drifting machine makes."""
+    if estimate.doubt != ORDER or estimate.speedup is None:
+        return False
+    interval = estimate.interval or Interval(low=estimate.speedup, high=estimate.speedup)
+    return interval.low > DRIFT or interval.high < 1 / DRIFT
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:

@@ -26,7 +26,7 @@ PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline", "tools", "
 LENGTHS = (1_000, 40_000)  # a pattern that is slow fails early, at a short text
 LIMIT_S, _BLINK_S = 1.0, 0.3
 # Searched in the first 200 letters of a name only.
-SHORT = {"answers.names._FOUND": (200,)}
+SHORT = {"answers.names._FOUND": (200,), "estimates.gpu_names._NO_CARD": (200,)}
 # Modules that import packages of other machines; they compile no pattern.
 _ELSEWHERE = ("harness.mlx.model", "harness.mlx.session", "tools.mlx", "tools.vllm")
 _PAIR = 2

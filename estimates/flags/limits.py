@@ -2,10 +2,15 @@
 
 from statistics import median
 
+from estimates.decomposition import can_draft
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
-from estimates.roofline import floor
+from estimates.gpu_names import is_placeholder
+from estimates.roofline import floor, unknown_to
 from estimates.trial_times import rounds
+from estimates.used_gpus import used_cards
+from schemas.method import Method, limit
+from schemas.submission import Trial
 
 ROOFLINE_SLACK = bounds("above-roofline")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
@@ -16,12 +21,13 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
     least = floor(evidence.submission)
     if least is None:
         return None
+    methods = {arm.id: arm.method for arm in evidence.submission.arms}
     by_arm: dict[str, list[float]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).extend(
-            ms * (trial.output_tokens - 1) / count
+            ms * ((trial.output_tokens or 1) - 1) / count
             for trial, ms in zip(group.trials, group.ms_per_token, strict=True)
-            if (count := rounds(trial)) and trial.output_tokens
+            if (count := _fewest_rounds(trial, methods[group.arm]))
         )
     steps = {arm: median(times) for arm, times in by_arm.items() if times}
     fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
@@ -34,6 +40,35 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
         least_ms=least.step_ms,
         arm=only(fast),
     )
+
+
+def _fewest_rounds(trial: Trial, method: Method) -> float | None:
+    """Rounds as counted; where they were not, as few as the method's depth allows."""
+    counted, tokens, depth = rounds(trial), trial.output_tokens, limit(method)
+    if counted or tokens is None:
+        return counted
+    most = 0 if not can_draft(method) else depth
+    return None if most is None else (tokens - 1) / (most + 1)
+
+
+def device_unidentified(evidence: FlagEvidence) -> Observation | None:
+    """The cards that were used have placeholders for names."""
+    submission = evidence.submission
+    if submission.engine.backend in ("cpu", "npu"):
+        return None
+    cards = used_cards(submission.machine, submission.engine, submission.arms)
+    names = dict.fromkeys(card.name for card in cards if is_placeholder(card.name))
+    return Observation(names=[*names]) if names else None
+
+
+def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
+    """No step can be compared with the memory: the file does not say what that takes."""
+    submission = evidence.submission
+    lacking = list(unknown_to(submission))
+    finished = any(trial.outcome == "ok" for trial in submission.trials)
+    if finished and not any(len(group.ms_per_token) for group in evidence.repeats):
+        lacking.append("the times of the trials")
+    return Observation(lacking=lacking) if lacking else None
 
 
 def above_memory(evidence: FlagEvidence) -> Observation | None:

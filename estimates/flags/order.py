@@ -17,6 +17,14 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
     return None
 
 
+def one_start(evidence: FlagEvidence) -> Observation | None:
+    """Servers that the harness did not start, or the files of another tool: started once each."""
+    submission = evidence.submission
+    drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
+    served = submission.engine.runner == "openai" and all(arm.argv is None for arm in drafting)
+    return Observation() if drafting and (submission.tier == "imported" or served) else None
+
+
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that seed, prompts and arms give.
 

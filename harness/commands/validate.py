@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from estimates.summary import summarize
 from harness import console
 from harness.errors import BAD_INPUT, NO
 from schemas.codec import encode
@@ -15,6 +16,7 @@ from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
 _UNREAD = "readable"
+_DOUBTS = ("speed-unchecked", "device-unidentified")
 
 
 @console.reports_errors
@@ -23,8 +25,12 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """It prints a line for each thing that is wrong; `show FILE` prints what a valid file says."""
-    findings = [finding for path in files for finding in _findings(path)]
+    """It prints a line for each thing that is wrong, and the doubts about a valid file.
+
+    `show FILE` prints what a valid file says.
+    """
+    read_files = [_read(path) for path in files]
+    findings = [finding for each in read_files if isinstance(each, tuple) for finding in each]
     if json:
         console.print_json([encode(finding) for finding in findings])
     else:
@@ -33,11 +39,20 @@ def validate(
     if findings:
         unread = any(finding.rule == _UNREAD for finding in findings)
         raise typer.Exit(BAD_INPUT if unread else NO)
+    valid = [
+        (path, each)
+        for path, each in zip(files, read_files, strict=True)
+        if not isinstance(each, tuple)
+    ]
+    for path, submission in valid:
+        for flag in summarize(submission).flags:
+            if flag.severity == "serious" or flag.name in _DOUBTS:
+                console.say(f"{path}: doubt: {flag.name}: {flag.message}")
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 
-def _findings(path: Path) -> tuple[Finding, ...]:
-    """What is wrong with a file; an unreadable one is a finding, so that the others are checked."""
+def _read(path: Path) -> Submission | tuple[Finding, ...]:
+    """A valid file, or what is wrong with it; an unreadable one does not end the command."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
@@ -45,5 +60,4 @@ def _findings(path: Path) -> tuple[Finding, ...]:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
         return (Finding(file=str(path), path=ROOT, message=message, rule=_UNREAD),)
-    result = read(data, file=str(path), now=datetime.now(UTC))
-    return () if isinstance(result, Submission) else result
+    return read(data, file=str(path), now=datetime.now(UTC))

@@ -9,7 +9,7 @@ from harness import __version__
 from harness.errors import BadInputError
 from harness.imports import rig_and_settings
 from harness.imports.arm_methods import method
-from harness.imports.ids import ids_of
+from harness.imports.ids import id_of, ids_of
 from harness.imports.needed_facts import KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ArmRead, ParsedFiles, Part
@@ -105,10 +105,21 @@ def _submission(
             planned_trials=len(done),
             ended="completed",
         ),
-        suite=suite(part, stated, prompt_ids, done),
+        suite=suite(
+            part if facts.dataset is None else replace(part, suite=_suite_of(part, facts.dataset)),
+            stated,
+            prompt_ids,
+            done,
+        ),
         arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
+        probes=part.probes,
     )
+
+
+def _suite_of(part: Part, dataset: str) -> str:
+    """A benchmark tool's suite is the data set that it sent."""
+    return id_of(f"{part.suite}-{dataset}")
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:

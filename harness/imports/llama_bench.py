@@ -1,12 +1,15 @@
 """Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
 
+Tests of a few prompt tokens (`-p 1,2,4,8,16`) are steps of that width: a verification curve.
+
 A test of generation feeds `n_gen` single tokens after a given first one, so that its time covers
 `n_gen` steps: n_gen + 1 tokens, the first included.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from statistics import median
 
 from harness.imports.ids import id_of
 from harness.imports.json_lines import lines
@@ -18,8 +21,10 @@ from harness.imports.source_files import BASELINE, Given
 from harness.run.record import utc
 from schemas.axes import FlashAttention, SplitMode
 from schemas.rig import Backend
+from schemas.submission import Probes, VerificationProbe
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
+_WIDEST = 64  # tokens of a step that a draft may make; more are a prompt
 _BACKENDS: dict[str, Backend] = {
     "cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "mtl": "metal", "rocm": "rocm",
     "hip": "rocm", "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa",
@@ -37,19 +42,15 @@ _PLAIN = (None, "", "none", "off", False, 0)
 def read(files: Sequence[Given]) -> ParsedFiles:
     """One part for every model, build, device and setting."""
     left_out: list[str] = []
-    groups: dict[ImportedFacts, list[JsonObject]] = {}
-    for file in files:
-        for row in lines(file):
-            words = "the number of generated tokens of a test"
-            if row.needed("n_gen", row.count("n_gen"), words) == 0 or row.count("n_prompt"):
-                left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
-                continue
-            if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
-                left_out.append(f"{row.place}: a test with speculation, which is no baseline")
-                continue
-            groups.setdefault(_facts(row), []).append(row)
+    groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
-    for facts, rows in groups.items():
+    for facts in dict.fromkeys((*groups, *curves)):
+        steps = curves.get(facts, [])
+        # Alone, a step of one token is the baseline.
+        rows = groups.get(facts) or [row for row in steps if row.count("n_prompt") == 1]
+        if not rows:
+            left_out.append(f"{steps[0].place}: steps of several tokens and none of one")
+            continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
         part = Part(  # the same model with other settings gets another name
@@ -58,13 +59,58 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             facts=facts | _window(rows),
             arms=(ArmRead(name=BASELINE, method="none"),),
             records=tuple(record for row in rows for record in _records(row)),
+            probes=_curve(steps),
         )
         parts.append(part)
     return ParsedFiles(parts=tuple(parts), left_out=tuple(left_out))
 
 
+_Groups = dict[ImportedFacts, list[JsonObject]]
+
+
+def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
+    """Tests of generation, and of narrow steps, by model, build, device and setting."""
+    groups: _Groups = {}
+    curves: _Groups = {}
+    for row in rows:
+        words = "the number of generated tokens of a test"
+        generated, width = row.needed("n_gen", row.count("n_gen"), words), row.count("n_prompt")
+        if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
+            left_out.append(f"{row.place}: a test with speculation, which is no baseline")
+        elif not generated and width and width <= _WIDEST:
+            curves.setdefault(_facts(row), []).append(row)
+        elif not generated or width:
+            left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
+        else:
+            groups.setdefault(_facts(row), []).append(row)
+    return groups, curves
+
+
+def _curve(rows: Sequence[JsonObject]) -> Probes | None:
+    """The verification curve of steps without context; `None` for fewer than two widths."""
+    times = {
+        row.count("n_prompt") or 0: [
+            nanoseconds / _NS_PER_MS
+            for nanoseconds in row.numbers("samples_ns") or ()
+            if nanoseconds
+        ]
+        for row in rows
+        if not row.count("n_depth")
+    }
+    steps = {width: median(ms) for width, ms in sorted(times.items()) if ms}
+    if len(steps) < 2:  # noqa: PLR2004 - a curve
+        return None
+    curve = VerificationProbe(
+        context_tokens=0,
+        repeats=min(map(len, filter(None, times.values()))),
+        widths=tuple(steps),
+        step_ms_median=tuple(round(ms, 4) for ms in steps.values()),
+    )
+    return Probes(verification=curve)
+
+
 def _records(row: JsonObject) -> Iterator[Record]:
-    tokens, depth = row.count("n_gen") or 0, row.count("n_depth") or 0
+    tokens, depth = row.count("n_gen") or row.count("n_prompt") or 0, row.count("n_depth") or 0
     prompt = f"tg{tokens}" + (f"-d{depth}" if depth else "")
     words = "the times of the repetitions"
     for nanoseconds in filter(None, row.needed("samples_ns", row.numbers("samples_ns"), words)):
@@ -143,7 +189,8 @@ def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
-    help="""`-o json` or `-o jsonl`. Has everything but speculation: a baseline only.
+    help="""`-o json` or `-o jsonl`. Has everything but speculation: a baseline, and with
+`-p 1,2,4,8,16` what a wider step costs.
 
 - `--from llama-bench bench.json`""",
 )

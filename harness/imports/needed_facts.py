@@ -63,6 +63,9 @@ class ImportedFacts(Axes):
     engine_commit: str | None = _fact("commit of the engine")
     build: int | None = _fact("build number of the engine, such as 9789")
     date: str | None = _fact("day of the measurement, or of its publication: 2026-05-17")
+    dataset: str | None = _fact(
+        "data set that a serving benchmark sent, such as sharegpt; its default is random tokens"
+    )
     context: int | None = _fact("context in tokens")
     max_output_tokens: int | None = _fact("length at which an answer was cut, in tokens")
     sampling: Literal["greedy", "other"] | None = _fact("greedy or other")

@@ -6,13 +6,13 @@ from harness.errors import BadInputError
 from harness.imports import IMPORTERS
 from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
+from harness.imports.llama_server import described, has_requests
 from harness.imports.records import ParsedFiles
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
 
 _OWN = frozenset({"format", "version", "trials", "arms"})
 _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
-_LOG_OF_LLAMA_SERVER = "prompt eval time ="
 
 
 def read(form: str, files: Sequence[Given]) -> ParsedFiles:
@@ -28,7 +28,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     except BadInputError as error:
         for file in files:
             guess = _looks_like(file)
-            if guess is not None and guess != form:
+            if guess is not None and guess != form and not str(error).endswith(guess):
                 option = f"a file of {guess}: --from {guess}" if guess in IMPORTERS else guess
                 message = f"{error}. {file.name} looks like {option}"
                 raise BadInputError(message) from error
@@ -39,7 +39,7 @@ def _looks_like(file: Given) -> str | None:
     """The name of a format, a description of what cannot be read, or `None`."""
     try:
         start = text(file).lstrip()
-        if _LOG_OF_LLAMA_SERVER in start:
+        if has_requests(file):
             return "llama-server"
         # Messages of an engine may come before a table.
         begins = (
@@ -48,14 +48,13 @@ def _looks_like(file: Given) -> str | None:
         holds = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
         if found := next(begins, None) or next(holds, None):
             return found
-        row = next(iter(lines(file)), None)
+        return described(file) or _of_row(next(iter(lines(file)), None))
     except BadInputError:
         return None
-    return None if row is None else _of_row(row)
 
 
-def _of_row(row: JsonObject) -> str | None:
-    keys = row.fields.keys()
+def _of_row(row: JsonObject | None) -> str | None:
+    keys = row.fields.keys() if row else frozenset()
     if keys >= _OWN:
         return "a result of this project, which needs no import"
     known = (meaning for key, meaning in _SIGNS["keys"].items() if key in keys)

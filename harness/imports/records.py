@@ -7,7 +7,7 @@ from typing import Literal
 from harness.errors import BadInputError
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.source_files import BASELINE, Given
-from schemas.submission import Reason
+from schemas.submission import Probes, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,7 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
+    is_repeat: bool = False  # its prompt comes from the cache, and its answer was written before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ class Part:
     facts: ImportedFacts
     tasks: Mapping[str, str] = field(default_factory=dict)
     needs_concurrency: bool = False
+    probes: Probes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

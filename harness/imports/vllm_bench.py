@@ -14,6 +14,7 @@ _DETAILS = (
     "the times of each request: run vllm bench serve with --save-detailed, SGLang's bench_serving "
     "with --output-details"
 )
+UNKNOWN_SET = "unknown-data-set"
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
@@ -68,7 +69,9 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
     # SGLang's tool names the server it ran against.
     by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
+    sets = agreed(row.text("dataset_name") for row in rows)
     known = ImportedFacts(
+        dataset=sets or UNKNOWN_SET if rows else None,
         engine="SGLang" if by_sglang else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
@@ -84,3 +87,8 @@ def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
         if is_summed or row.number("accept_length") is not None:
             counters = "the counters of speculation, which the tool sums over all requests"
             yield f"{row.source}: {counters}"
+    if any(row.text("dataset_name") is None for row in rows):
+        yield (
+            "which data set it sent, which the tool does not save: give it with --map dataset=… "
+            "(its default are random tokens, for which no draft was made)"
+        )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
+from estimates.gpu_names import is_placeholder
 from estimates.used_gpus import find_named, shares_memory, usable
 from harness.errors import BadInputError, suggestion
 from harness.machine.detect import clean_name, machine
@@ -111,10 +112,11 @@ def _require_one(
     sure = backend is not None or any(
         card.vendor == "apple" or not shares_memory(card) for card in fitting
     )
-    if len(fitting) == 1 and sure:
+    if len(fitting) == 1 and sure and not is_placeholder(fitting[0].name):
         return
     listed = ", ".join(_shown(card) for card in fitting or seen) or "no card"
-    example = next((_shown(card) for card in fitting), "RTX 4090 24 GB")
+    known = (_shown(card) for card in fitting if not is_placeholder(card.name))
+    example = next(known, "RTX 4090 24 GB")
     unsure = "" if backend else "if it runs on the processor add --backend cpu, else "
     message = (
         f"{engine} does not say which card it computes on, and this machine shows {listed}; "

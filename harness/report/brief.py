@@ -79,9 +79,11 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
         lines.append(f"{short:{width + 2}}{_cells(figures)}")
     if len(rows) > most:
         lines.append(f"and {len(rows) - most} more")
-    ran = [each.whole for each in found if each.alone and each.whole.speedup is not None]
-    if any(whole.whole_request is None for whole in ran):
+    ran = [each for each in found if each.alone and each.whole.speedup is not None]
+    if any(each.whole.whole_request is None and not each.at_most_request for each in ran):
         lines.append(f"{say.UNKNOWN} prompt time not recorded")
+    if any(each.at_most_request for each in ran):
+        lines.append(f"{words.AT_MOST} without the time in which the draft read the prompt")
     return [INDENT + line for line in lines]
 
 
@@ -94,16 +96,20 @@ def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...
                 figures = _figures(task, each.verdict_on(task))
                 yield f"{each.arm.id} {task.scope}", figures
         else:
-            yield each.arm.id, _figures(each.whole, each.verdict)
+            yield each.arm.id, _figures(each.whole, each.verdict, each.at_most_request)
 
 
-def _figures(each: Estimate, verdict: Verdict) -> tuple[str, ...]:
+def _figures(
+    each: Estimate, verdict: Verdict, at_most_request: float | None = None
+) -> tuple[str, ...]:
     bound = words.AT_MOST if each.at_most else ""
     return (
         say.rate(each.baseline_tps),
         f"{bound}{say.rate(each.tps)}",
         f"{bound}{say.times(each.speedup)}",
-        say.times(each.whole_request),
+        f"{words.AT_MOST}{say.times(at_most_request)}"
+        if at_most_request
+        else say.times(each.whole_request),
         VERDICTS[verdict].short,
     )
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from estimates.best_of_several import corrected_estimate
 from estimates.model import Estimate, Summary, Verdict
+from estimates.requests import without_draft_reading
 from estimates.verdicts import judge
 from harness.report import words
 from schemas.submission import Arm, Submission
@@ -26,7 +27,7 @@ class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each.
 
     `choices` is among how many settings it is found, `task_choices` among how many figures of
-    single tasks.
+    single tasks. `at_most_request` is the ratio of whole answers without the draft's reading.
     """
 
     arm: Arm
@@ -34,6 +35,7 @@ class SettingFigures:
     tasks: tuple[Estimate, ...]
     choices: int
     task_choices: int
+    at_most_request: float | None = None
 
     @property
     def alone(self) -> bool:
@@ -93,10 +95,13 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
         known = [each for each in drafted if each.arm in alike]
         own = [each for each in summary.estimates if each.arm == arm.id]
         if own:
+            whole = words.overall(own)
+            request = without_draft_reading(submission, arm) if not whole.whole_request else None
             found.append(
                 SettingFigures(
                     arm=arm,
-                    whole=words.overall(own),
+                    whole=whole,
+                    at_most_request=request,
                     tasks=tuple(each for each in own if each.task and each.speedup is not None),
                     choices=sum(each.task is None for each in known),
                     task_choices=sum(each.task is not None for each in known),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from estimates.best_of_several import corrected, corrected_estimate
 from estimates.explain import answer_length
 from estimates.model import Estimate, Summary
+from estimates.verdicts import beyond_drift
 from harness.report import words
 from harness.report.setting_results import Answer, SettingFigures
 from schemas.vocabulary import DOUBTS, say, sentence
@@ -17,6 +18,7 @@ _OPENINGS: dict[Answer, str] = {
     "no": "No.",
     "nothing": "No answer.",
 }
+FEW = "too few prompts were compared."
 _WIDE = 2.0  # an interval beyond this factor says little
 
 
@@ -24,6 +26,8 @@ def sentences(best: SettingFigures, summary: Summary) -> str:
     """The answer about the best setting."""
     whole = best.whole
     opening = "" if _doubted(best) else _OPENINGS[best.answer]
+    if best.answer == "unknown" and beyond_drift(whole):
+        opening = "Faster." if (whole.speedup or 0.0) > 1 else "Slower."
     if best.answer in ("yes", "no") and whole.speedup is None and best.tasks:
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
     if whole.speedup is None and whole.whole_request is not None:
@@ -74,6 +78,9 @@ def _writes(best: SettingFigures) -> str:
 def _request(best: SettingFigures) -> str:
     whole = best.whole
     if whole.whole_request is None:
+        if best.alone and best.at_most_request is not None:
+            ratio = say.times(best.at_most_request)
+            return sentence("draft-unread", ratio=ratio)
         return sentence("no-prompt-time") if best.alone else ""
     interval = whole.whole_request_interval
     if interval is not None:
@@ -135,14 +142,17 @@ def _doubted(best: SettingFigures) -> bool:
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
     """What was found, and why it is no verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
-    if _doubted(best):
+    beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
+    if _doubted(best) and beyond:
+        yield f"{_rates(best)}{beyond}. {_request(best)}"
+    elif _doubted(best):
         yield f"{_speedup(whole, best.choices)}, but no verdict: {doubt}"
         yield f"{_writes(best)}. {_request(best)}"
     elif whole.speedup is None and best.tasks:
         yield from _by_task(best)
     elif whole.speedup is not None:
-        yield f"{_rates(best)}. {_request(best)}"
-        yield f"But no verdict: {doubt}"
+        yield f"{_rates(best)}{beyond}. {_request(best)}"
+        yield f"But no verdict: {FEW if beyond else doubt}"
     else:
         yield f"No verdict: {doubt}"
 
@@ -152,7 +162,7 @@ def _doubt(whole: Estimate, summary: Summary) -> str:
     flag = next((each for each in summary.flags if each.name == whole.doubt), None)
     if flag is not None:
         return f"{flag.message[0].lower()}{flag.message[1:]} {flag.remedy}"
-    return f"{DOUBTS.get(whole.doubt or '', 'too few prompts were compared')}."
+    return f"{DOUBTS[whole.doubt]}." if whole.doubt and whole.doubt in DOUBTS else FEW
 
 
 def _excluded(best: SettingFigures) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pages import NARROW, lent, px_too_wide, watch
 
@@ -107,3 +107,57 @@ def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
     expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
     page.locator(".dm-slower").get_by_role("button", name="Clear").click()
     expect(page.locator("[data-part=answer]")).to_contain_text("Paste two runs")
+
+
+PASTED = Path(__file__).parents[1] / "data" / "pasted"
+
+
+def paste(page: Page, without: str, with_: str) -> Locator:
+    page.get_by_label("Without speculation").fill((PASTED / without).read_text("utf-8"))
+    page.get_by_label("With speculation").fill((PASTED / with_).read_text("utf-8"))
+    return page.locator("[data-part=answer]")
+
+
+def test_remedies_are_those_that_can_apply_with_the_figure_that_led_to_them(page: Page) -> None:
+    answer = paste(page, "m1pro_off.log", "m1pro_on.log")
+
+    expect(answer).to_contain_text("A round costs 42.81 plain tokens, and its 4 tokens would cost")
+    expect(answer).to_contain_text("A built-in head should draft for almost nothing")
+    expect(answer).not_to_contain_text("Use a smaller")  # a head has no smaller one
+    expect(answer).not_to_contain_text("num_speculative_tokens")  # words of another engine
+    expect(answer.get_by_role("row", name="Left over")).to_contain_text("+0.0")
+    expect(answer.get_by_role("row", name="Drafting")).to_contain_text("−0.5")  # noqa: RUF001 - a sign
+
+
+def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
+    page.get_by_text("Type numbers instead").click()
+    numbers = {"without": "40", "with": "15"}
+    for label, value in numbers.items():
+        page.get_by_label(f"Tokens per second {label}", exact=True).fill(value)
+    for label, value in (("drafted", "500"), ("accepted", "300")):
+        page.get_by_label(f"Tokens {label}", exact=True).fill(value)
+    page.get_by_label("Depth (longest draft)", exact=True).fill("1")
+
+    answer = page.locator("[data-part=answer]")
+    expect(answer).to_contain_text("A round costs more than a perfect draft returns")
+    expect(answer).not_to_contain_text("smaller depth")
+    expect(answer).not_to_contain_text("ewer tokens")
+    expect(answer).not_to_contain_text("--spec-draft-n-max")
+
+
+def test_what_is_left_out_or_cannot_be_read_is_named(page: Page) -> None:
+    answer = paste(page, "cached_repeat_off.log", "cached_repeat_on.log")
+    expect(answer).to_contain_text("3 requests in the text with speculation took the prompt from")
+    expect(answer).to_contain_text("2.23×")  # noqa: RUF001 - as printed
+
+    page.get_by_label("With speculation").fill("eval time = 10.00 ms / 5 tok\n" * 2)
+    expect(answer).to_contain_text(
+        "Read in part: 2 lines of llama.cpp’s timings (first: line 1) in the text with speculation"  # noqa: RUF001 - as printed
+    )
+
+
+def test_where_only_speeds_are_known_it_says_what_else_is_needed(page: Page) -> None:
+    answer = paste(page, "llama_cli_new_off.txt", "llama_cli_new_on.txt")
+
+    expect(answer).to_contain_text("0.85×")  # noqa: RUF001 - as printed
+    expect(answer).to_contain_text("nor how many tokens a round yields; with one of them")

@@ -43,7 +43,16 @@ from tests.estimates.flag_builders import (
     tied,
     times,
 )
-from tests.estimates.flag_machines import CLEAN, environment, gpu, gpu_clocks, memory, peak
+from tests.estimates.flag_machines import (
+    CLEAN,
+    called,
+    environment,
+    gpu,
+    gpu_clocks,
+    memory,
+    peak,
+    unsized,
+)
 from tests.samples import sample
 
 EVEN = by_position(lambda _order, _block, _prompt: 1.0)
@@ -108,6 +117,9 @@ RAISING: dict[str, Submission] = {
     "prediction-missed": mispredicted(3.0),
     # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
     "above-roofline": memory(3200),
+    "one-start": replace(campaign([trial("baseline"), trial("spec")]), tier="imported"),
+    "device-unidentified": called("AMD Device 7551"),
+    "speed-unchecked": unsized(None),
     "cheap-rounds": round_costs(0.92, 0.92, 0.92),
     # 30 J in 0.1 s are 300 W.
     "above-memory": peak(8200),
@@ -188,6 +200,9 @@ QUIET: dict[str, Submission] = {
     "prediction-missed": mispredicted(1.1),
     # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.
     "above-roofline": memory(5600),
+    "one-start": campaign([trial("baseline"), trial("spec")]),
+    "device-unidentified": called("AMD Radeon RX 9070 XT"),
+    "speed-unchecked": unsized(7_000_000_000),
     "cheap-rounds": round_costs(0.96, 0.96, 0.96),
     # 14 J in 0.1 s are 140 W: a limit is an average.
     "above-memory": peak(8100),

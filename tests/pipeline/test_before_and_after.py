@@ -37,4 +37,4 @@ def test_the_figures_of_now_are_those_of_the_file(row: list[str]) -> None:
 
     assert row[4] == say.times(found.speedup)
     request = found.whole_request
-    assert row[5] == ("prompt time not recorded" if request is None else say.times(request))
+    assert row[5] == ("whole request not known" if request is None else say.times(request))

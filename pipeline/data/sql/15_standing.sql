@@ -1,7 +1,8 @@
 -- One row is how one submission stands: does it count, and if not, why, since when, and what
 -- replaced it? Nothing is ever removed, so every submission has exactly one row. Figures that
--- cannot be right (`flagged`) count in no aggregate; a local preview shows them all the same. An
--- entry may end one result, or all results of a contributor.
+-- cannot be right, or of a device that is not identified (`flagged`), count in no aggregate; a
+-- local preview shows them all the same. An entry may end one result, or all results of a
+-- contributor.
 create table standing as
 with replaced as (
   select
@@ -26,7 +27,8 @@ ended as (
 implausible as (
   select submission, any_value(message order by position) as message
   from flag
-  where severity = 'serious'
+  where flag = 'device-unidentified'
+    or severity = 'serious'
     and flag in (
       'above-roofline', 'cheap-rounds', 'copied-times', 'repeated-block', 'zero-spread'
     )

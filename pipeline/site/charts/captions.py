@@ -241,7 +241,7 @@ def _figure(row: Row) -> str:
     whole = [row[name] for name in ("whole_request", "stated_request") if name in row]
     if not whole:
         return text
-    known = "prompt time not recorded" if whole[0] is None else f"whole request {times(whole[0])}"
+    known = "whole request not known" if whole[0] is None else f"whole request {times(whole[0])}"
     return f"{text} ({known})"
 
 

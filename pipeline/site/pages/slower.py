@@ -57,6 +57,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     """The patterns, bounds and words that the scripts use."""
     return {
         "patterns": documents.document("server_log"),
+        "kinds": _drafters(),
         "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
         "helps_above": vocabulary.HELPS_ABOVE,
         "hurts_below": vocabulary.HURTS_BELOW,
@@ -67,10 +68,23 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
             for name, verdict in vocabulary.VERDICTS.items()
         },
         "reasons": {
-            name: {"title": reason["title"], "says": reason["says"]}
+            name: {key: reason[key] for key in ("title", "says", "bare") if key in reason}
             for name, reason in document["reason"].items()
         },
     }
+
+
+def _drafters() -> dict[str, str]:
+    """What drafts by the type that llama-server's statistics name: a model, a head, a look-up."""
+    found: dict[str, str] = {}
+    for method in vocabulary.METHODS.values():
+        if method.instrument or not (method.llama_cpp or method.ik_llama_cpp):
+            continue
+        kind = "lookup" if method.free else "head" if method.architectures else "model"
+        own = [method.ik_llama_cpp.type] if method.ik_llama_cpp else []
+        for name in (*(method.llama_cpp.types if method.llama_cpp else ()), *own):
+            found.setdefault(name, kind)
+    return found
 
 
 def _path(name: str, *, plain: bool) -> str:

@@ -95,7 +95,7 @@ export const request = (cells, row) => {
   if (printed(cells, "speedup", row) === null || key(cells, "tier", row) === "published")
     return [UNKNOWN, null];
   return middle === null
-    ? ["prompt time not recorded", null]
+    ? ["whole request not known", null]
     : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
 };
 

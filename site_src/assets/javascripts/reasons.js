@@ -16,13 +16,31 @@ import {
 
 const MS = 1000;
 const sum = (values) => values.reduce((a, b) => a + b, 0);
-const timed = (run) => run.requests.filter((each) => msPerToken(each) !== null);
+// The requests whose steps have a time, or a rate from which it follows.
+const timed = (run) =>
+  run.requests
+    .map((each) =>
+      each.ms === null && each.perSecond
+        ? { ...each, ms: ((each.tokens - 1) / each.perSecond) * MS }
+        : each,
+    )
+    .filter((each) => msPerToken(each) !== null);
 
 const rate = (run, typed) => {
   const requests = timed(run);
   return requests.length
     ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS
     : (run.rate ?? typed);
+};
+
+// Without the requests that repeat one from the cache, of both where one of a pair does.
+const fresh = (plain, spec) => {
+  const both = plain.requests.length === spec.requests.length;
+  const repeats = (at) => both && [plain, spec].some(({ requests }) => requests[at].repeat);
+  return [plain, spec].map((run) => ({
+    ...run,
+    requests: run.requests.filter((each, at) => !each.repeat && !repeats(at)),
+  }));
 };
 
 // Requests belong together by their place where both runs have as many, with prompts as long.
@@ -59,53 +77,68 @@ const yieldOver = (requests, paired) => {
     : yieldOf(requests);
 };
 
-// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is.
+// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is:
+// its requests, its counters, what the text states of a round, what was typed.
 const drafting = (spec, typed, paired) => {
-  const { requests, counters } = spec;
-  if (counters)
-    return {
-      drafted: counters.drafted,
-      accepted: counters.accepted,
-      rounds: counters.rounds,
-      yielded: counters.rounds ? 1 + counters.accepted / counters.rounds : null,
-    };
-  if (requests.length) {
-    // The server has no word for drafts where it drafted nothing.
+  const { requests, counters, stated } = spec;
+  const length = stated.length ?? typed.length ?? null;
+  const share = stated.share;
+  const silent = requests.some((each) => each.silent) && !counters && length === null;
+  if (silent || requests.some((each) => each.accepted !== null)) {
+    // Some servers have no word for drafts where they drafted nothing.
     const counted = requests.map((each) => ({
       ...each,
-      drafted: each.drafted ?? 0,
-      accepted: each.drafted === null ? 0 : each.accepted,
+      drafted: each.drafted ?? (each.accepted === null && each.silent ? 0 : null),
+      accepted: each.accepted ?? (each.silent ? 0 : null),
     }));
     const total = sum(counted.map((each) => rounds(each) ?? 0));
+    const drafts = counted.map((each) => each.drafted);
     return {
-      drafted: sum(counted.map((each) => each.drafted)),
+      drafted: drafts.includes(null) ? null : sum(drafts),
       accepted: sum(counted.map((each) => each.accepted ?? 0)),
       rounds: total || null,
       yielded: yieldOver(counted, paired),
+      share,
     };
   }
-  const { drafted, accepted, tokens, depth } = typed;
+  const { drafted, accepted, rounds: known, emitted } = counters ?? typed;
+  if (counters && known)
+    return {
+      drafted,
+      accepted,
+      rounds: known,
+      yielded: emitted ? emitted / known : 1 + accepted / known,
+      share,
+    };
+  const tokens = counters ? null : typed.tokens;
   if (drafted === null || accepted === null)
-    return { drafted, accepted, rounds: null, yielded: null };
+    return { drafted, accepted, rounds: null, yielded: length, share };
+  const several = length > 1 ? accepted / (length - 1) : null;
   const typedRounds =
-    tokens !== null ? rounds({ tokens, accepted }) : depth && drafted ? drafted / depth : null;
+    tokens !== null
+      ? rounds({ tokens, accepted })
+      : typed.depth && drafted
+        ? drafted / typed.depth
+        : several;
   const yielded =
     tokens !== null
       ? yieldOf([{ tokens, accepted }])
-      : typedRounds
-        ? 1 + accepted / typedRounds
-        : null;
-  return { drafted, accepted, rounds: typedRounds, yielded };
+      : (length ?? (typedRounds ? 1 + accepted / typedRounds : null));
+  return { drafted, accepted, rounds: typedRounds, yielded, share };
 };
+
+const shareOf = ({ drafted, accepted, share }) =>
+  drafted && accepted !== null && accepted <= drafted ? accepted / drafted : share;
 
 const statistics = (spec) => {
   const all = spec.statistics;
   // A chain asks one kind after the other.
   const calls = Math.max(0, ...all.map((each) => each.calls));
-  if (!calls) return { draftMs: null, fired: null, length: null };
+  if (!calls) return { draftMs: null, fired: null, length: null, calls: null };
   const drafts = sum(all.map((each) => each.drafts));
   const timedAll = all.every((each) => each.draft_ms !== null);
   return {
+    calls,
     draftMs: timedAll ? sum(all.map((each) => each.draft_ms)) / calls : null,
     fired: Math.min(1, drafts / calls),
     length: drafts ? sum(all.map((each) => each.tokens)) / drafts : null,
@@ -127,8 +160,49 @@ const promptMs = (run) => {
     : null;
 };
 
+// Where the speed goes, in tokens/s: plain, a wider step, drafting, what a round yields. Rounds,
+// their time, drafting and the stated speed are different figures of the log, so that something is
+// left over. Without the time of drafting, step and drafting are one.
+const waterfall = (spec, drafts, log, plainRate, specRate) => {
+  const requests = timed(spec);
+  const counted = requests.length > 0 && requests.every((each) => rounds(each) !== null);
+  const ownRounds = counted ? sum(requests.map(rounds)) : drafts.rounds;
+  if (plainRate === null || specRate === null || drafts.yielded === null) return null;
+  // The server counts its rounds, of these requests if the counts agree.
+  const alike = counted && log.calls && Math.abs(log.calls - ownRounds) <= 2 * requests.length;
+  const each = alike ? log.calls : ownRounds;
+  const roundMs = counted
+    ? sum(requests.map(({ ms }) => ms)) / each
+    : (drafts.yielded / specRate) * MS;
+  const perRound = counted
+    ? 1 + sum(requests.map(({ accepted }) => accepted)) / each
+    : drafts.yielded;
+  const rates = requests.map(
+    ({ perSecond, tokens, ms }) => tokens / (perSecond || ((tokens - 1) / ms) * MS),
+  );
+  const stated = counted ? sum(requests.map(({ tokens }) => tokens)) / sum(rates) : specRate;
+  const split = log.draftMs !== null && log.draftMs < roundMs;
+  const stepMs = roundMs - (split ? log.draftMs : 0);
+  return {
+    split,
+    plain: plainRate,
+    step: MS / stepMs,
+    drafted: MS / roundMs,
+    yielded: (perRound / roundMs) * MS,
+    stated,
+    left: stated - (perRound / roundMs) * MS,
+  };
+};
+
+// What drafts, by the kind that drafted most: a model, a head of the target, or a look-up.
+const drafter = (spec, known) => {
+  const kinds = [...spec.statistics].sort((a, b) => b.tokens - a.tokens);
+  return kinds.length ? (known.kinds[kinds[0].kind.replaceAll("_", "-")] ?? null) : null;
+};
+
 // All figures; what is not known is null.
-export const figures = (plain, spec, typed, known) => {
+export const figures = (plainRun, specRun, typed, known) => {
+  const [plain, spec] = fresh(plainRun, specRun);
   const found = speed(plain, spec, typed, known);
   const drafts = drafting(spec, typed, found.paired);
   const log = statistics(spec);
@@ -150,20 +224,25 @@ export const figures = (plain, spec, typed, known) => {
     cost,
     length,
     longest: longest === null ? null : Math.round(longest),
-    acceptance: drafts.drafted ? drafts.accepted / drafts.drafted : null,
+    acceptance: shareOf(drafts),
     needed: cost !== null && length ? neededAcceptance(cost, length) : null,
     ceiling: cost !== null && length ? perfect(cost, typed.depth ?? length) : null,
     most: typed.depth ?? length,
     fired: log.fired,
     draftMs: log.draftMs,
-    draftShare: log.draftMs !== null && roundMs ? log.draftMs / roundMs : null,
+    draftShare: log.draftMs < roundMs && log.draftMs !== null ? log.draftMs / roundMs : null,
     draftCost: log.draftMs !== null && plainRate ? (log.draftMs * plainRate) / MS : null,
     plainRate,
     specRate: rate(spec, typed.spec),
     requests: spec.requests.length,
     plainRequests: plain.requests.length,
     tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
-    slots: Math.max(spec.slots, typed.slots ?? 1),
+    engines: [...new Set([...plain.engine, ...spec.engine])],
+    drafter: drafter(spec, known),
+    power: spec.power ?? plain.power,
+    fall: waterfall(spec, drafts, log, plainRate, rate(spec, typed.spec)),
+    slots: Math.max(spec.atOnce, typed.slots ?? 1),
+    repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
     layersWith: spec.layers?.on ?? typed.layersWith,
     layersWithout: plain.layers?.on ?? typed.layersWithout,
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
@@ -210,8 +289,12 @@ export const reasons = (f, known) => {
   found("slow-prompt", f.promptRatio !== null && f.promptRatio >= bounds.slow_prompt);
   const nothing = drafts && f.acceptance < bounds.nothing_accepted;
   found("nothing-accepted", nothing);
-  found("cannot-win", drafts && lost && f.ceiling !== null && f.ceiling < 1);
-  check("experts-in-memory", drafts && lost && f.ceiling !== null && f.ceiling < 1);
+  const dear = drafts && lost && f.ceiling !== null && f.ceiling < 1;
+  const far = dear && f.cost > bounds.far * (f.longest + 1);
+  const fault = far && f.drafter === "head";
+  found("build-fault", fault);
+  found("cannot-win", dear && !fault);
+  check("experts-in-memory", dear && !far);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
   found(
     "low-acceptance",
@@ -233,6 +316,10 @@ export const reasons = (f, known) => {
   );
   check("slow-draft", drafts && slower(f, known) && f.draftShare === null);
   found("other-texts", f.requests > 0 && f.plainRequests > 0 && !f.paired);
+  found(
+    "power-limit",
+    lost && f.power !== null && f.power.drawn >= bounds.at_limit * f.power.limit,
+  );
   found("noise", f.verdict === "no-clear-difference");
   found(
     "too-little",

@@ -1,226 +1,16 @@
-// What servers print and answer: requests with their times and drafts, read from pasted text.
+// What a pasted text says of a run: its requests with their times and drafts, rates and counts.
 // `requestsOf` gives what `requests_of` of harness/imports/llama_server.py gives; a test reads the
-// same captures with both. The patterns come with the page, from
-// schemas/vocabulary/server_log.toml.
+// same texts with both.
 "use strict";
 
+import { joined, serverOf, statedIn } from "./forms.js";
+
 const LONGEST = 4_000_000; // characters: a log of a day; more would only stop the page
-
-// Python names a group `(?P<name>…)`.
-export const compiled = (patterns) =>
-  Object.fromEntries(
-    Object.entries(patterns).map(([name, pattern]) => [
-      name,
-      new RegExp(pattern.replaceAll("(?P<", "(?<")),
-    ]),
-  );
-
-const figure = (value) =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+const MS = 1000;
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
-const numbers = (groups) =>
-  Object.fromEntries(
-    Object.entries(groups).map(([name, text]) => [
-      name,
-      text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text,
-    ]),
-  );
-
-// What llama-speculative prints: its time begins before the first token, one step more.
-const speculated = (lines, known) => {
-  const found = [];
-  let prompt = null;
-  for (const line of lines) {
-    const match = (name) => line.match(known[name]);
-    let hit;
-    if ((hit = match("encoded"))) prompt = numbers(hit.groups);
-    else if ((hit = match("decoded"))) {
-      const { tokens, seconds } = numbers(hit.groups);
-      found.push({
-        promptTokens: prompt && prompt.tokens,
-        promptMs: prompt && prompt.seconds * 1000,
-        tokens: tokens + 1,
-        ms: seconds * 1000,
-        perSecond: null,
-        drafted: null,
-        accepted: null,
-      });
-      prompt = null;
-    } else if (found.length && (hit = match("sums")))
-      found.at(-1)[hit.groups.name === "accept" ? "accepted" : "drafted"] = Number(
-        hit.groups.value,
-      );
-  }
-  return found;
-};
-
-// ---- a log ------------------------------------------------------------------------------------
-const logged = (lines, known) => {
-  if (lines.some((line) => known.decoded.test(line))) return speculated(lines, known);
-  // Lines of several slots may stand mixed.
-  const [found, tasks, early] = [[], new Map(), new Map()];
-  let task = "";
-  const started = () => {
-    tasks.set(task, { prompt: null, answer: null, drafts: early.get(task) ?? null });
-    early.delete(task);
-    found.push(tasks.get(task));
-    return tasks.get(task);
-  };
-  for (const line of lines) {
-    const match = (name) => line.match(known[name]);
-    let hit;
-    if ((hit = match("slot"))) [task] = hit;
-    if ((hit = match("prompt"))) started().prompt = numbers(hit.groups);
-    else if ((hit = match("answer"))) (tasks.get(task) ?? started()).answer = numbers(hit.groups);
-    else if ((hit = match("drafts"))) {
-      const own = tasks.get(task);
-      if (own && !own.drafts) own.drafts = numbers(hit.groups);
-      else early.set(task, numbers(hit.groups)); // printed before the times of its request
-    }
-  }
-  return found
-    .filter(({ answer }) => answer)
-    .map(({ prompt, answer, drafts }) => ({
-      promptTokens: prompt && prompt.tokens,
-      promptMs: prompt && prompt.ms,
-      tokens: answer.tokens + (answer.runs && !answer.generation ? 1 : 0),
-      ms: answer.ms,
-      perSecond: answer.rate,
-      drafted: drafts && drafts.drafted,
-      accepted: drafts && drafts.accepted,
-    }));
-};
-
-// ---- answers: one value, a list, one after the other; with `timings`, or the timings themselves
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
-const objects = (text) => {
-  const found = [];
-  let [depth, start] = [0, 0];
-  for (const { 0: sign, index } of text.matchAll(TOKENS)) {
-    if ("{[".includes(sign) && depth++ === 0) start = index;
-    else if ("}]".includes(sign) && depth && --depth === 0)
-      found.push(text.slice(start, index + 1));
-  }
-  return found;
-};
-const tried = (text) => {
-  try {
-    return [JSON.parse(text)].flat();
-  } catch {
-    return null;
-  }
-};
-const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(each) ?? []);
-
-// Of a streamed answer the chunk that ends it or the one after it, which has the times.
-const ENDS = /"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]/;
-const joined = (text) => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with it
-  const plain = text.replace(/\x1b\[[0-9;]*m/g, "");
-  if (!plain.trimStart().startsWith("data:")) return plain;
-  const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
-  const lines = plain.split("\n").filter((line) => line.trim());
-  // One after a chunk with times repeats them.
-  const chunks = lines.filter((line, number) => ends(line) && !ends(lines[number - 1]));
-  return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
-};
-const object = (value) =>
-  value && typeof value === "object" && !Array.isArray(value) ? value : {};
-// Answers that a script has listed, or saved next to their prompts.
-const unpacked = (value) => {
-  const { requests, timings } = object(value);
-  if (Array.isArray(requests)) return requests;
-  return [
-    timings ? value : (Object.values(object(value)).find((each) => object(each).timings) ?? value),
-  ];
-};
-
-const answered = (row) => {
-  const timings = object(row.timings ?? (row.predicted_n === undefined ? null : row));
-  const cached = whole(timings.cache_n) ?? 0;
-  const prompt = whole(timings.prompt_n);
-  return {
-    promptTokens: prompt === null ? null : prompt + cached,
-    promptMs: figure(timings.prompt_ms),
-    tokens: whole(timings.predicted_n),
-    ms: figure(timings.predicted_ms),
-    perSecond: figure(timings.predicted_per_second),
-    drafted: whole(timings.draft_n),
-    accepted: whole(timings.draft_n_accepted),
-  };
-};
-
-// vLLM (`--per-request-spec-decode-metrics`), SGLang under both of its names, LM Studio.
-const COUNTERS = [
-  [
-    (row) => object(object(row.metrics).speculative_decoding),
-    "num_spec_steps",
-    "num_draft_tokens",
-    "num_accepted_draft_tokens",
-  ],
-  [
-    (row) => object(row.meta_info),
-    "spec_verify_ct",
-    "spec_num_proposed_drafts",
-    "spec_num_correct_drafts",
-  ],
-  [
-    (row) => object(row.meta_info),
-    "spec_verify_ct",
-    "spec_draft_token_num",
-    "spec_accept_token_num",
-  ],
-  [(row) => object(row.stats), null, "total_draft_tokens_count", "accepted_draft_tokens_count"],
-];
-const countedBy = (row) => {
-  for (const [part, rounds, drafted, accepted] of COUNTERS) {
-    const found = {
-      rounds: whole(part(row)[rounds]),
-      drafted: whole(part(row)[drafted]),
-      accepted: whole(part(row)[accepted]),
-    };
-    if (found.drafted !== null && found.accepted !== null && found.accepted <= found.drafted)
-      return found;
-  }
-  return null;
-};
-const added = (a, b) => (a === null || b === null ? null : a + b);
-const totals = (found) =>
-  found.length
-    ? found.reduce((a, b) => ({
-        rounds: added(a.rounds, b.rounds),
-        drafted: a.drafted + b.drafted,
-        accepted: a.accepted + b.accepted,
-      }))
-    : null;
-
-// ---- a metrics page: sums since the start; of two readings, what happened between them --------
-const NAMES = { drafts: "rounds", draft_tokens: "drafted", accepted_tokens: "accepted" };
-const scraped = (lines, known) => {
-  const [first, last] = [{}, {}];
-  for (const line of lines) {
-    const hit = line.match(known.counter);
-    if (!hit) continue;
-    const name = NAMES[hit.groups.name];
-    if (Object.hasOwn(last, name)) first[name] ??= last[name];
-    last[name] = Number(hit.groups.value);
-  }
-  if (Object.keys(last).length < 3) return null;
-  const since = (name) => last[name] - (first[name] ?? 0);
-  return { rounds: since("rounds"), drafted: since("drafted"), accepted: since("accepted") };
-};
-
-// ---- logs that count by the second: windows of vLLM, and rates --------------------------------
-const windowed = (windows) => {
-  const found = windows.filter(({ length }) => length > 1);
-  if (!found.length) return null;
-  const total = (value) => found.reduce((sum, each) => sum + value(each), 0);
-  return {
-    rounds: Math.round(total(({ accepted, length }) => accepted / (length - 1))),
-    drafted: total(({ drafted }) => drafted),
-    accepted: total(({ accepted }) => accepted),
-  };
-};
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+const mean = (values) => (values.length ? sum(values) / values.length : null);
+const known = (values) => values.filter((value) => value !== null);
 const middleOf = (values) => {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
   return sorted.length
@@ -228,45 +18,211 @@ const middleOf = (values) => {
     : null;
 };
 
-const isJson = (text, known) =>
-  // Else lines in JSON.
-  known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text));
-const all = (lines, pattern) =>
-  lines
-    .map((line) => line.match(pattern))
-    .filter(Boolean)
-    .map((hit) => numbers(hit.groups));
-
-export const requestsOf = (pasted, known) => {
-  const text = joined(pasted);
-  return (
-    isJson(text, known)
-      ? parsed(text).flatMap(unpacked).map(object).map(answered)
-      : logged(text.split(/\r\n|\n|\r/), known)
-  ).filter((each) => each.tokens !== null);
+// How many tasks ran at the same time: their lines stand mixed, or their times overlap.
+const overlapping = (lines, requests, table) => {
+  const spans = new Map();
+  const [times, ends] = [[], []];
+  let task = null;
+  lines.forEach((line, at) => {
+    const slot = line.match(table.line.slot);
+    const clock = line.match(table.line.clock);
+    if (slot) {
+      task = `${serverOf(line, table)} ${slot.groups.task}`;
+      spans.set(task, [spans.get(task)?.[0] ?? at, at]);
+    }
+    if (clock && task !== null)
+      ends[task] = clock.groups.minutes * 60 * MS + clock.groups.seconds * MS;
+  });
+  const order = [...spans.keys()];
+  // The requests are in the order of their tasks, where each task has its times.
+  if (requests.length === order.length)
+    requests.forEach(({ promptMs, ms }, at) => {
+      const end = ends[order[at]];
+      if (end !== undefined && ms !== null) times.push([end - ms - (promptMs ?? 0), end]);
+    });
+  const most = (all, slack) =>
+    Math.max(
+      1,
+      ...all.map(([start]) => all.filter(([a, b]) => a <= start && start < b - slack).length),
+    );
+  return Math.max(most([...spans.values()], 0), most(times, 50));
 };
 
-export const read = (pasted, known) => {
-  const text = joined(pasted.slice(0, LONGEST));
-  const json = isJson(text, known);
-  const lines = json ? [] : text.split(/\r\n|\n|\r/);
-  const statistics = new Map(); // the last line of each kind has the sums
-  for (const each of all(lines, known.statistics)) statistics.set(each.kind, each);
-  const counted = json
-    ? parsed(text).flatMap(unpacked).map(object).map(countedBy).filter(Boolean)
-    : [];
+// ---- requests ------------------------------------------------------------------------------------
+const requestOf = ({ number }) => {
+  const [tokens, took, prompt] = ["tokens", "took_ms", "prompt_tokens"].map(number);
+  const [accepted, rejected, promptRate] = ["accepted", "rejected", "prompt_rate"].map(number);
+  const both = accepted === null || rejected === null ? null : accepted + rejected;
   return {
-    requests: requestsOf(text, known),
-    statistics: [...statistics.values()],
-    layers: all(lines, known.layers)[0] ?? null, // the target's line comes first
-    slots: Math.max(
-      new Set(all(lines, known.slot).map((each) => each.slot)).size,
-      ...all(lines, known.running).map((each) => each.running ?? each.sglang),
+    promptTokens: prompt === null ? null : prompt + (number("cached") ?? 0),
+    promptMs: number("prompt_ms") ?? (prompt && promptRate ? (prompt / promptRate) * MS : null),
+    tokens: whole(tokens),
+    ms: number("ms"),
+    perSecond: number("rate") ?? (took ? (tokens / took) * MS : null),
+    drafted: number("drafted") ?? both,
+    accepted,
+  };
+};
+// Whose prompt shrank to a few tokens: it comes from the cache, and the answer was given before.
+const repeatsIn = (requests, table) => {
+  let longest = 0;
+  return requests.map((each) => {
+    const tokens = each.number("prompt_tokens");
+    const earlier = Math.max(longest, each.number("cached") ?? 0);
+    longest = Math.max(longest, tokens ?? 0);
+    return (
+      tokens !== null && table.cached.some(([most, by]) => tokens <= most && tokens * by <= earlier)
+    );
+  });
+};
+const requestsIn = (found, table) => {
+  const own = found.filter((each) => each.form.gives === "request" && each.number("tokens"));
+  const repeats = repeatsIn(own, table);
+  return own.map((each, at) => ({
+    ...requestOf(each),
+    repeat: repeats[at],
+    silent: each.form.silent ?? false,
+  }));
+};
+export const requestsOf = (pasted, table) =>
+  requestsIn(statedIn(joined(pasted), table).found, table).map(
+    ({ repeat, silent, ...each }) => each,
+  );
+
+// ---- counts of drafts beside the requests: of the best source there is ---------------------------
+const COUNTS = ["rounds", "drafted", "accepted", "emitted"];
+const countsOf = (each) => {
+  const found = Object.fromEntries(COUNTS.map((name) => [name, each.number(name)]));
+  const [length, depth] = [each.number("length"), each.number("depth")];
+  const { positions } = each.figures;
+  const width = depth ?? (positions ? positions.split(",").length : null);
+  if (found.rounds === null && found.accepted && length > 1)
+    found.rounds = found.accepted / (length - 1);
+  else if (found.rounds === null && found.drafted !== null && width)
+    found.rounds = found.drafted / width;
+  return found;
+};
+const total = (rows) =>
+  Object.fromEntries(
+    COUNTS.map((name) => {
+      const values = known(rows.map((row) => row[name]));
+      return [name, values.length ? Math.round(sum(values)) : null];
+    }),
+  );
+// A metrics page: of two readings, what happened between them; one line for each engine and rank.
+const bySeries = (rows) => {
+  const series = new Map();
+  for (const row of rows) {
+    const key = `${row.server} ${row.figures.series ?? ""}`;
+    const value = countsOf(row);
+    const first = series.get(key)?.first ?? null;
+    series.set(key, {
+      first: series.has(key) ? (first ?? series.get(key).last) : null,
+      last: value,
+    });
+  }
+  return [...series.values()].map(({ first, last }) =>
+    Object.fromEntries(
+      COUNTS.map((name) => [name, last[name] === null ? null : last[name] - (first?.[name] ?? 0)]),
     ),
-    rate: middleOf(all(lines, known.rate).map((each) => each.rate)),
-    mismatch: all(lines, known.mismatch)[0]?.words ?? null,
-    counters: json
-      ? totals(counted)
-      : (scraped(lines, known) ?? windowed(all(lines, known.window))),
+  );
+};
+const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
+const SOURCES = {
+  series: (rows) => total(bySeries(rows)),
+  run: (rows) => total(rows.map(countsOf)),
+  total: (rows) => total(lastOf(rows)),
+  interval: (rows) => total(rows.map(countsOf)),
+};
+const REFUSED =
+  "The counts in it cannot be: less than nothing was drafted, or more accepted than drafted. " +
+  "Two readings of a metrics page belong in the order of their times.";
+const counters = (found) => {
+  for (const [gives, of] of Object.entries(SOURCES)) {
+    const rows = found.filter(({ form }) => form.gives === gives);
+    const counts = rows.length ? of(rows) : null;
+    if (counts && counts.accepted !== null && (counts.drafted !== null || counts.rounds !== null))
+      return { gives, counts };
+  }
+  return { gives: null, counts: null };
+};
+const impossible = ({ drafted, accepted, rounds = null }) =>
+  [drafted, accepted, rounds].some((value) => value !== null && value < 0) ||
+  (drafted !== null && accepted !== null && accepted > drafted);
+
+// Sums of llama-server for each kind of draft; those of several servers are added.
+const statisticsOf = (found) => {
+  const rows = found.filter(({ form }) => form.gives === "statistics");
+  const last = new Map(rows.map((row) => [`${row.server} ${row.figures.kind}`, row]));
+  const kinds = new Map();
+  for (const row of last.values()) {
+    const { kind } = row.figures;
+    const own = { kind };
+    for (const name of ["calls", "drafts", "tokens", "accepted", "draft_ms"]) {
+      const value = row.number(name);
+      const before = kinds.get(kind)?.[name];
+      own[name] =
+        before === undefined ? value : before === null || value === null ? null : before + value;
+    }
+    kinds.set(kind, own);
+  }
+  return [...kinds.values()];
+};
+
+// ---- all that a text says -------------------------------------------------------------------------
+const rateOf = (each) => {
+  const tpot = each.number("tpot_ms");
+  return tpot ? MS / tpot : (each.number("rate") ?? each.number("throughput"));
+};
+// Forms that gave nothing: the same tokens are counted in another one, or figures are missing.
+const unusedIn = (found, requests, gives) => {
+  const own = requests.some(({ accepted }) => accepted !== null);
+  const used = ({ form, number }) => {
+    if (form.gives === "statistics") return true;
+    if (form.gives === "request") return number("tokens") || (!requests.length && number("rate"));
+    return (
+      (!requests.length && rateOf({ number }) !== null) ||
+      (!own && (form.gives === gives || (gives === null && number("length") !== null)))
+    );
+  };
+  return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
+};
+// Whether what a text states cannot be.
+const isImpossible = (found, requests, counts) =>
+  (counts !== null && impossible(counts)) ||
+  requests.some(impossible) ||
+  found.some((each) => each.number("share") > 1);
+
+export const read = (pasted, table) => {
+  const text = joined(pasted.slice(0, LONGEST));
+  const stated = statedIn(text, table);
+  const lines = stated.json ? [] : text.split(/\r\n|\n|\r/);
+  const first = (name) => lines.map((line) => line.match(table.line[name])).find(Boolean)?.groups;
+  const both = (names, groups) =>
+    groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
+  const refused = isImpossible(
+    stated.found,
+    requestsIn(stated.found, table),
+    counters(stated.found).counts,
+  );
+  const found = refused ? [] : stated.found;
+  const requests = requestsIn(found, table);
+  const { gives, counts } = counters(found);
+  const all = (name) => known(found.map((each) => each.number(name)));
+  return {
+    requests,
+    statistics: statisticsOf(found),
+    layers: both(["on", "all"], first("layers")), // the target's line comes first
+    power: both(["drawn", "limit"], first("power")),
+    atOnce: Math.max(overlapping(lines, requests, table), ...all("at_once")),
+    rate: requests.length ? null : middleOf(known(found.map(rateOf))),
+    mismatch: first("mismatch")?.words ?? null,
+    counters: counts,
+    stated: { length: mean(all("length")), share: mean(all("share")) },
+    engine: [...new Set(found.map(({ form }) => form.engine))].filter(Boolean),
+    unused: unusedIn(found, requests, gives),
+    unread: stated.unread.map(({ number, form }) => [number, form.of]),
+    models: [...stated.models],
+    refused: refused ? REFUSED : null,
   };
 };

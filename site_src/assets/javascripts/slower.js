@@ -2,9 +2,10 @@
 // is sent anywhere; the address keeps what was typed, never what was pasted.
 "use strict";
 
+import { compiled } from "./forms.js";
 import { figures, reasons } from "./reasons.js";
-import { count, interval, number, percent, times, UNKNOWN } from "./say.js";
-import { compiled, read } from "./serverlog.js";
+import { count, interval, listed, number, percent, times, UNKNOWN } from "./say.js";
+import { read } from "./serverlog.js";
 
 (() => {
   const WAIT_MS = 200; // a log is read when typing pauses
@@ -29,20 +30,47 @@ import { compiled, read } from "./serverlog.js";
   };
 
   const nothing = (run) =>
-    !run.requests.length && !run.counters && !run.statistics.length && run.rate === null;
-  const drafted = ({ requests, counters }) =>
-    Boolean(counters) || requests.some((each) => each.drafted);
+    !run.requests.length &&
+    !run.counters &&
+    !run.statistics.length &&
+    run.rate === null &&
+    run.stated.length === null &&
+    run.stated.share === null;
+  const drafted = ({ requests, counters, stated }) =>
+    Boolean(counters?.drafted || stated.length) || requests.some((each) => each.accepted);
+
+  // What a text has and this page leaves out, and why.
+  const leftOut = (run, side) => {
+    const lines = [];
+    const place = `in the text ${side} speculation`;
+    for (const of of new Set(run.unread.map(([, name]) => name))) {
+      const own = run.unread.filter(([, name]) => name === of).map(([line]) => line);
+      const which = `${plural(own.length, "line")} of ${of} (first: line ${own[0]})`;
+      lines.push(`Read in part: ${which} ${place} cannot be read.`);
+    }
+    if (run.unused.length)
+      lines.push(`Not added to the counts ${place}, which may hold them: ${listed(run.unused)}.`);
+    const repeats = run.requests.filter((each) => each.repeat).length;
+    if (repeats)
+      lines.push(
+        `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
+          `earlier answer: left out, because drafts from earlier text know it.`,
+      );
+    return lines;
+  };
 
   // One line for each thing that cannot be used.
   const complaints = (form, runs, given) => {
     const lines = [];
     for (const side of ["without", "with"]) {
-      if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
+      if (runs[side].refused) lines.push(`The text ${side} speculation: ${runs[side].refused}`);
+      else if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
         lines.push(
           `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
             `tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
         );
       }
+      lines.push(...leftOut(runs[side], side));
     }
     if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted)
       lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
@@ -60,7 +88,7 @@ import { compiled, read } from "./serverlog.js";
       );
     else if (drafted(runs.without))
       lines.push("The run without speculation drafted tokens: it was not a plain run.");
-    const idle = runs.with.requests.filter((each) => each.drafted === null).length;
+    const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
     if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
       lines.push(
         `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those ` +
@@ -122,18 +150,22 @@ import { compiled, read } from "./serverlog.js";
   };
 
   const sentence = (f) => {
+    const lacking =
+      f.acceptance === null
+        ? "These texts do not say how many drafted tokens were accepted, nor how many tokens a " +
+          "round yields; with one of them, typed above, this page can say why."
+        : "These texts say which share of the drafted tokens was accepted, and not how many tokens " +
+          "a round yields; with that, typed above, this page can say why.";
     const other =
       "Paste or type the other run as well: the speedup and the cost of a round take both.";
+    if (f.middle === null && f.yielded === null && f.acceptance !== null)
+      return `${lacking} ${other}`;
     if (f.middle === null)
       return f.yielded === null
         ? other
         : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less ` +
             `than ${number(f.yielded, 2)} plain ones. ${other}`;
-    if (f.cost === null)
-      return (
-        "These texts do not say how many drafted tokens were accepted; with that, typed " +
-        "above, this page can say why."
-      );
+    if (f.cost === null) return lacking;
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
     const best =
       f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
@@ -160,6 +192,10 @@ import { compiled, read } from "./serverlog.js";
     draft_ms: number(f.draftMs, 1),
     draft_share: percent(f.draftShare),
     draft_cost: number(f.draftCost, 2),
+    drawn: number(f.power?.drawn ?? null, 0),
+    power_limit: number(f.power?.limit ?? null, 0),
+    prompt_ratio: number(f.promptRatio),
+    speedup: times(f.middle),
     acceptance: percent(f.acceptance),
     needed: percent(f.needed),
     requests_with: plural(f.requests, "request"),
@@ -167,11 +203,55 @@ import { compiled, read } from "./serverlog.js";
     interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
   });
 
+  // Whether a remedy for such runs can apply to this one: what is not known may be so.
+  const mayHold = (word, { engines, drafter, longest }) => {
+    if (word === "deep") return longest === null || longest > 1;
+    if (["head", "model", "lookup"].includes(word)) return drafter === null || drafter === word;
+    return !engines.length || engines.includes(word);
+  };
+
+  // Tokens/s from step to step; the last line is what the log states.
+  const fallOf = ({ fall }) => {
+    const steps = [
+      ["Plain decoding", fall.plain, null],
+      ...(fall.split
+        ? [
+            ["A wider step", fall.step, fall.plain],
+            ["Drafting", fall.drafted, fall.step],
+          ]
+        : [["A wider step and drafting", fall.drafted, fall.plain]]),
+      ["What a round yields", fall.yielded, fall.drafted],
+      ["Left over", fall.stated, fall.yielded],
+      ["With speculation", fall.stated, null],
+    ];
+    const most = Math.max(...steps.map(([, rate]) => rate));
+    const body = el("tbody", "");
+    for (const [name, rate, before] of steps) {
+      const bar = el("div", "dm-slower__bar");
+      const [from, to] = before === null ? [0, rate] : [rate, before].sort((a, b) => a - b);
+      bar.style.marginLeft = `${(from / most) * 100}%`;
+      bar.style.width = `${((to - from) / most) * 100}%`;
+      const change =
+        before === null
+          ? number(rate)
+          : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
+      const head = el("th", "", name);
+      head.scope = "row";
+      body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
+    }
+    return el(
+      "table",
+      "dm-slower__fall",
+      el("caption", "", "Where the speed goes, in tokens/s"),
+      body,
+    );
+  };
+
   const causes = (place, f, known) => {
     const filled = words(f);
     const list = el("ol", "dm-slower__reasons");
     for (const { id, sure } of reasons(f, known)) {
-      const { title, says } = known.reasons[id];
+      const { title, says, bare } = known.reasons[id];
       const item = el(
         "li",
         "",
@@ -179,10 +259,15 @@ import { compiled, read } from "./serverlog.js";
         " ",
         el("span", "dm-verdict", sure ? "in your figures" : "to check"),
       );
-      const line = says.replace(/\{(\w+)\}/g, (_, name) => filled[name]);
-      if (!line.includes(UNKNOWN)) item.append(el("p", "", line));
+      const lines = [says, bare ?? says].map((each) =>
+        each.replace(/\{(\w+)\}/g, (_, name) => filled[name]),
+      );
+      const line = lines.find((each) => !each.includes(UNKNOWN));
+      if (line) item.append(el("p", "", line));
       const remedy = place.querySelector(`[data-reason="${id}"]`).cloneNode(true);
       remedy.removeAttribute("data-reason");
+      for (const more of remedy.querySelectorAll("[data-when]"))
+        if (!more.dataset.when.split(" ").every((word) => mayHold(word, f))) more.remove();
       item.append(remedy);
       list.append(item);
     }
@@ -196,6 +281,8 @@ import { compiled, read } from "./serverlog.js";
     for (const side of ["without", "with"])
       if (!runs[side].requests.length && runs[side].rate !== null)
         parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
+    const models = [...new Set([...runs.without.models, ...runs.with.models])];
+    if (models.length) parts.push(`${listed(models)} left out as those of the two models`);
     return parts.length
       ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.`
       : "";
@@ -217,7 +304,10 @@ import { compiled, read } from "./serverlog.js";
     const f = figures(runs.without, runs.with, given, known);
     const out = place.querySelector("[data-part='answer']");
     const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
-    const known_ = f.middle !== null || f.yielded !== null || f.drafted !== null;
+    const known_ =
+      ["middle", "yielded", "acceptance", "plainRate", "specRate"].some(
+        (name) => f[name] !== null,
+      ) || f.drafted !== null;
     if (!known_)
       return void out.replaceChildren(
         ...wrong,
@@ -227,6 +317,7 @@ import { compiled, read } from "./serverlog.js";
       );
     const list = causes(place, f, known);
     out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
+    if (f.fall !== null) out.append(fallOf(f));
     if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
     out.append(el("p", "dm-muted dm-small", heard(runs, f)));
   };

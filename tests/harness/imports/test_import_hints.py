@@ -41,9 +41,8 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
         (b"INFO SpecDecoding metrics: Mean\n", "a log of vLLM, which sums over all requests"),
         (b'{"avg_latency": 2.0, "latencies": [2.0]}', "whose times hold the prompt"),
         (b'{"elapsed_time": 9.0, "num_requests": 2}', "throughput without the requests"),
-        (b'{"eval_count": 101, "eval_duration": 1900}', "Ollama, which does not say what"),
-        (b'{"choices": [], "stats": {}}', "LM Studio: paste it into the page"),
-        (b"[12:00:01] CtxLimit:151/4096, Amt:101/101\n", "KoboldCpp, which does not say what"),
+        (b'{"eval_count": 101, "eval_duration": 1900}', "a file of llama-server: --from"),
+        (b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n", "paste it into the page 'Why is it"),
     ],
 )
 def test_what_cannot_be_read_at_all_is_described(start: bytes, said: str) -> None:

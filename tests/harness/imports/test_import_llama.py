@@ -242,3 +242,32 @@ def test_logs_of_other_prompts_are_not_paired() -> None:
 
     with pytest.raises(BadInputError, match="the same prompts in the same order"):
         run("llama-server", [off, other], ALL["llama-server"].facts)
+
+
+def step(width: int, milliseconds: float) -> dict[str, Any]:
+    """A test of llama-bench: `-p width -n 0`, or `-n 128` for a width of 0."""
+    tokens = {"n_prompt": width, "n_gen": 0} if width else {"n_prompt": 0, "n_gen": 128}
+    samples = [milliseconds * 1e6, (milliseconds + 0.2) * 1e6, (milliseconds + 9) * 1e6]
+    names = {"model_filename": "Qwen3-8B-Q4_K_M.gguf", "backends": "CUDA", "gpu_info": "RTX 3090"}
+    return {**names, **tokens, "avg_ts": 1.0, "samples_ns": samples}
+
+
+def test_steps_of_llama_bench_are_a_verification_curve() -> None:
+    rows = [step(0, 1280.0), step(512, 300.0), step(4, 12.8), step(1, 9.8), step(16, 29.8)]
+    curve_only = [step(2, 10.8), step(1, 9.8)]
+    facts = {"date": "2026-08-15"}
+
+    whole, alone = (
+        run("llama-bench", [Given(name="b.json", data=json.dumps(each).encode())], facts)
+        for each in (rows, curve_only)
+    )
+
+    probe = whole.submissions[0].probes
+    assert probe is not None
+    assert probe.verification is not None
+    assert (probe.verification.widths, probe.verification.repeats) == ((1, 4, 16), 3)
+    assert probe.verification.step_ms_median == (10.0, 13.0, 30.0)
+    assert [trial.output_tokens for trial in whole.submissions[0].trials] == [129] * 3
+    # Without a test of generation a step of one token is the plain decoding.
+    assert [trial.decode_ms for trial in alone.submissions[0].trials] == [9.8, 10.0, 18.8]
+    assert any("processes a prompt" in line for line in whole.left_out)

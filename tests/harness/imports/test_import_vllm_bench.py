@@ -48,9 +48,22 @@ def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
     assert submission.target.name == "Sample-8B"
     assert submission.measured_from == "2026-05-17T00:00:00Z"
     assert [t.reason for t in submission.trials if t.outcome == "failed"] == ["timed-out"]
-    assert done.left_out == (
-        "spec.json: the counters of speculation, which the tool sums over all requests",
+    counters, unsaved = done.left_out
+    assert counters == (
+        "spec.json: the counters of speculation, which the tool sums over all requests"
     )
+    assert "give it with --map dataset=…" in unsaved
+    assert submission.suite.id == "vllm-unknown-data-set"
+
+
+def test_the_data_set_of_a_benchmark_is_that_of_the_suite() -> None:
+    files = [as_json(name, served([[0.1] * 10])) for name in ("base.json", "spec.json")]
+    stated = FACTS | {"method": "eagle3", "sampling": "greedy", "dataset": "ShareGPT"}
+    files[1] = as_json("spec.json", served([[0.05] * 10]))
+
+    (submission,) = run("vllm", files, stated).submissions
+
+    assert submission.suite.id == "vllm-sharegpt"
 
 
 def test_requests_at_a_rate_say_no_concurrency_and_it_is_asked_for() -> None:

@@ -45,6 +45,7 @@ RIGS = {
     "CONTAINER": EngineRig(),
     "MIXED": EngineRig(nvidia=RTX_4090, slots=(XTX,)),
     "NAVI 33": EngineRig(slots=(NAVI_33,)),
+    "UNLISTED": EngineRig(slots=(Slot("0000:03:00.0", "amd", "Device 7551", 16304),)),
     "ARC": EngineRig(slots=(UHD, A770)),
     "IRIS": EngineRig(slots=(IRIS,)),
     "MAC": EngineRig(mac=capture("system_profiler_m3.json")),

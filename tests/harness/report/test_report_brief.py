@@ -199,9 +199,20 @@ def test_a_bound_is_called_one() -> None:
 
 
 def test_where_prompt_times_are_unknown_it_says_so() -> None:
-    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
+    trials = tuple(replace(trial, prompt_ms=None) for trial in MEASURED.trials)
+    unknown = replace(MEASURED, trials=trials)
+
+    lines = brief_of(unknown, only(estimate("draft-model-n4", None)))
 
     assert "Prompt time was not recorded." in paragraph(lines, "Yes.")
+
+
+def test_where_only_the_draft_s_reading_is_unknown_the_request_is_at_most_so_fast() -> None:
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
+
+    said = paragraph(lines, "Yes.")
+    assert "at most 1.64×; how long the draft took to read the prompt is not known" in said
+    assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
 def test_the_command_names_the_measured_files_where_they_are_known() -> None:
@@ -233,8 +244,9 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
 
     assert paragraph(lines, "It depends.") == (
         "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
-        "tasks 1.50× [1.25, 1.80]. Prompt time was not recorded. Switch it on per request where "
-        "the server can, else leave it off for chat."
+        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; how long the "
+        "draft took to read the prompt is not known. Switch it on per request where the server "
+        "can, else leave it off for chat."
     )
     assert "--spec-type draft-simple" in paragraph(lines, "Use it, but not for chat:")
 
