@@ -27,6 +27,7 @@ WEB := build/web
 BIOME := $(WEB)/node_modules/.bin/biome
 RELEASE := build/release
 ZENSICAL := build/zensical
+AUDIT := build/audit
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -40,7 +41,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
   picture predictions serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts recording release-check release live-check zensical \
-  weights synthetic lock gate comment form send-form chromium clean
+  weights synthetic lock advisories gate comment form send-form chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -196,6 +197,10 @@ release: ## Publish the files of release-check as a release of GitHub: TAG=v1.2.
 live-check: setup ## Say what is still switched off on GitHub (needs gh, or ANSWERS=folder with its answers)
 	@$(RUN) -m tools.live $(ANSWERS)
 
+advisories: ## Look for published advisories about the locked packages (needs the network)
+	@PYTHON='$(PYTHON)' tools/install $(AUDIT) requirements/audit.lock $(AUDIT).log
+	$(AUDIT)/bin/pip-audit --disable-pip --require-hashes --requirement requirements/test.lock
+
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
 
@@ -214,7 +219,10 @@ lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (nee
 	$(compile) pyproject.toml --extra site -o requirements/site.lock
 	$(compile) pyproject.toml --extra inprocess --extra server --extra fleet --extra site --extra test \
 	  -o requirements/test.lock
+	$(compile) pyproject.toml --extra server --extra fleet -c requirements/test.lock \
+	  -o requirements/container.lock
 	$(compile) requirements/gate.in -c requirements/test.lock -o requirements/gate.lock
+	$(compile) requirements/audit.in -c requirements/test.lock -o requirements/audit.lock
 
 clean: ## Remove what was built, not .venv
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -21,10 +21,10 @@ from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed
 from estimates.roofline import devices, normalised
 
 GIB = 1024.0
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*G(?:i?B)\b", re.IGNORECASE)
-_CORES = re.compile(r"(\d+)\s*(?:cores?|c)\b", re.IGNORECASE)
+_SIZE = re.compile(r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s{0,9}G(?:i?B)\b", re.IGNORECASE)
+_CORES = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}(?:cores?|c)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
-_CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
+_CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32

@@ -45,6 +45,7 @@ _FOUND = {
     name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
     for name, pattern in _TABLES["patterns"].items()
 }
+_LONGEST = 200  # the patterns of a name are for one line
 _SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
 _MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
 _PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
@@ -57,6 +58,7 @@ _NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
 @cache
 def machine_named(text: str) -> NamedMachine:
     """What a text says about a machine: its cards, its main memory, its processor."""
+    text = text[:_LONGEST]
     plain = _plain(text)
     bare = _FOUND["after_chip"].sub(r"\1", _FOUND["in_brackets"].sub(r" \1 ", plain))
     outside = re.sub(r"\([^)]*\)", " ", bare)
@@ -86,7 +88,7 @@ def card_key(label: str) -> str | None:
 @cache
 def is_placeholder(name: str) -> bool:
     """Whether a driver or a bus names no device: `AMD Device 7551`, or three cards of one id."""
-    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name.lower())
+    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
 

@@ -20,7 +20,8 @@ TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
 SYSTEM_MIB = 2048.0
 # Graphics that share main memory, by normalised name, and how much of it systems let them have.
 SHARING = re.compile(
-    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+)\b.*|arc( 1\d\d\w)?|"
+    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+?)\b.*|arc( 1\d\d\w)?|",
+    re.DOTALL,
 )
 SHARED_SHARE = 0.75
 CONTEXT_STEP = 256

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import orjson
 import psutil
 
+from harness.run.journal import TrialFact
+from harness.run.journal import read as read_journal
 from schemas.codec import Json, canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission, Trial
@@ -94,10 +95,9 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
 
 def trials_on_disk(journal: Path) -> dict[int, bytes]:
     """The trials in the whole lines of a journal, by their order, as canonical bytes."""
-    data = journal.read_bytes() if journal.exists() else b""
-    facts = [orjson.loads(line)["fact"] for line in data[: data.rfind(b"\n") + 1].splitlines()]
-    trials = [fact["trial"] for fact in facts if fact["type"] == "trial"]
-    return {trial["order"]: canonical_bytes(trial) for trial in trials}
+    facts = read_journal(journal) if journal.exists() else []
+    trials = [fact.trial for fact in facts if isinstance(fact, TrialFact)]
+    return {trial.order: canonical_bytes(encode(trial)) for trial in trials}
 
 
 def faults(submission: Submission, kept: dict[int, bytes], *, resumed: int) -> list[str]:

@@ -28,7 +28,7 @@ _BRANDS = re.compile(
     r"\([^)]*\)|®|™"
     r"|\b(nvidia|geforce|amd/ati|amd|ati|radeon|intel|corporation|inc|apple|qualcomm|series)\b\.?"
 )
-_CLOCK = re.compile(r"@.*$")
+_CLOCK = re.compile(r"@.*")
 _VENDORS: dict[Vendor, re.Pattern[str]] = {
     "nvidia": re.compile(r"nvidia|geforce|quadro|tesla|\b[rg]tx\b", re.IGNORECASE),
     "amd": re.compile("amd|radeon|ryzen|epyc|instinct", re.IGNORECASE),
@@ -51,6 +51,7 @@ def short_name(name: str) -> str:
 
 def is_placeholder(name: str) -> bool:
     """Whether a name stands for no card: `AMD Device 7551`, or several that share one number."""
+    name = name[:200]  # the pattern is for one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
     return _NO_CARD.fullmatch(bare.strip()) is not None

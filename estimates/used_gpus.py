@@ -24,7 +24,7 @@ _SHARES_MEMORY = re.compile(
     r"HD Graphics|\bIris\b|\bVega \d\d?\b|\b\d{3,4}[MS]\b|\bArc (?:Graphics|\d)|Intel Graphics",
     re.IGNORECASE,
 )
-_BRACKETS = re.compile(r"\s*\([^)]*\)")
+_BRACKETS = re.compile(r"(?<!\s)\s*+\([^)]{0,200}\)")
 _MIB_PER_GIB = 1024
 # The firmware sets aside at most this much for the graphics of a usual processor.
 _SET_ASIDE_MIB = 4096

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from harness import INSTALLED, PROGRAM, __version__, console
 from harness.command_help import Command, UsageError
-from harness.errors import BAD_INPUT, EXIT_CODES
+from harness.errors import BAD_INPUT, EXIT_CODES, MachineError
 from harness.features import COMMANDS
 
 _SIMILAR = 0.65
@@ -154,7 +154,11 @@ def main() -> None:
     """Run the command line and exit with its code."""
     console.prepare_streams()
     treat_termination_as_ctrl_c()
-    app(in_full(sys.argv[1:]), prog_name=PROGRAM)
+    try:
+        app(in_full(sys.argv[1:]), prog_name=PROGRAM)
+    except MemoryError:
+        console.say("Error: there is no memory left; end other programs, or raise the limit on it")
+        raise SystemExit(MachineError.exit_code) from None
 
 
 def in_full(words: list[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Prints results on standard output, and everything else on standard error."""
 
 import codecs
+import errno
 import functools
 import io
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import orjson
 import typer
@@ -26,6 +27,7 @@ T = TypeVar("T")
 
 JSON_VERSION = 1  # raised when a key goes or changes its meaning
 _NARROWEST = 80
+_STDERR = 2
 # Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
 _PLAIN = {
     "█": "#",
@@ -53,6 +55,23 @@ def prepare_streams() -> None:
             setattr(sys, name, nowhere)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr is sys.__stderr__:
+        raw = io.BufferedWriter(_Lossy(_STDERR, "wb", closefd=False))
+        sys.stderr = io.TextIOWrapper(
+            raw, sys.stderr.encoding, "plain", line_buffering=True, write_through=True
+        )
+
+
+class _Lossy(io.FileIO):
+    """Loses what a full disk refuses: no message is worth a measurement."""
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            return len(data)
 
 
 def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:

@@ -23,6 +23,7 @@ LIBRARIES = (
     *("altair", "vl-convert-python"),
 )
 CODE = {".csv", ".py", ".json", ".toml", ".sql", ".jinja"}
+_DIGEST_BYTES = 32
 
 
 @dataclass(slots=True)
@@ -39,14 +40,16 @@ class Cache:
         with suppress(OSError, zlib.error):
             if path := self._path(inputs):
                 self.used.add(path)
-                return zlib.decompress(path.read_bytes())
+                data = zlib.decompress(path.read_bytes())
+                value = data[_DIGEST_BYTES:]
+                return value if data == _sealed(path, value) else None
         return None
 
     def put(self, inputs: object, value: bytes) -> None:
         if path := self._path(inputs):
             self.used.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(zlib.compress(value, level=1))
+            path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
         """The cached value, or the one that `make` returns; it depends on nothing but `inputs`."""
@@ -66,6 +69,11 @@ class Cache:
             return None
         digest = hashlib.sha256(own_digest().encode() + msgspec.json.encode(inputs)).hexdigest()
         return self.folder / f"{digest[:32]}.zlib"
+
+
+def _sealed(path: Path, value: bytes) -> bytes:
+    """A value after a digest of it and of its place: what another entry held is no hit."""
+    return hashlib.sha256(path.name.encode() + value).digest() + value
 
 
 @cache

@@ -86,9 +86,9 @@ def build_command(
     jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,
 ) -> None:
     """Build the site from the results and print its folder."""
-    from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
-
     with ending():
+        from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
+
         require_results(results)
         for folder in filter(None, (output, cache)):
             require_writable(folder)

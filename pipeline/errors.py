@@ -1,8 +1,10 @@
 """What can go wrong between files and the site, each with the next step to take."""
 
+import errno
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import NoReturn
 
 from schemas.finding import Finding
 
@@ -19,8 +21,22 @@ def ending() -> Iterator[None]:
     try:
         yield
     except PipelineError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
-        raise SystemExit(error.exit_code) from error
+        _end(str(error), error.exit_code, error)
+    except ModuleNotFoundError as error:
+        _end(f"{error.name} is not installed. Run: make setup", UnwritableError.exit_code, error)
+    except MemoryError as error:
+        message = "There is no memory left. End other programs, or raise the limit on it."
+        _end(message, UnwritableError.exit_code, error)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        message = f"{error.filename or 'A file'} cannot be written ({error.strerror}). Free some."
+        _end(message, UnwritableError.exit_code, error)
+
+
+def _end(message: str, code: int, error: BaseException) -> NoReturn:
+    print(message, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
+    raise SystemExit(code) from error
 
 
 class RejectedError(PipelineError):

@@ -2,14 +2,12 @@
 
 import base64
 import lzma
-import re
 import textwrap
 
 from schemas.strict import MAX_BYTES
 
 BEGIN, END = "-----BEGIN DRAFTMAP RESULT-----", "-----END DRAFTMAP RESULT-----"
 MOST_CHARACTERS = 60_000  # GitHub takes 65,536 in the body of an issue, with the form's other words
-_PARTS = re.compile(re.escape(BEGIN) + "(.*?)" + re.escape(END), re.DOTALL)
 _WIDTH = 76
 # What the preset needs to decompress is far below; a hostile header could ask for gigabytes.
 _MOST_MEMORY = 100 << 20
@@ -28,17 +26,17 @@ def to_text(data: bytes) -> str:
 
 def from_text(text: str) -> bytes | None:
     """The bytes of the one result in a text, `None` without any. Raises `UnreadableTextError`."""
-    found = _PARTS.findall(text)
+    before, *found = text.split(BEGIN)
     if len(found) > 1:
         message = f"it holds {len(found)} results; send each in a form of its own"
         raise UnreadableTextError(message)
-    if not found:
-        if BEGIN in text or END in text:
+    if not found or END not in found[0]:
+        if found or END in before:
             message = "the first or the last line of the text is missing; copy all of it"
             raise UnreadableTextError(message)
         return None
     try:
-        packed = base64.b64decode("".join(found[0].split()), validate=True)
+        packed = base64.b64decode("".join(found[0].partition(END)[0].split()), validate=True)
     except ValueError as error:  # another letter, be it an invisible one, or a part of the text
         message = "the text is damaged; copy it again as `draftmap submit` printed it"
         raise UnreadableTextError(message) from error

@@ -14,11 +14,14 @@ from schemas.submission import Submission
 
 _SECRETS = {
     "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})",
-    "a GitLab token": r"\bglpat-[\w-]{20,}",
+    "a GitLab token": r"\bgl(?:pat|rt|dt|ft|cbt|ptt|soat|agent)-[\w-]{20,}",
     "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
     "an API key": (
-        r"\b(?:sk-(?:ant-|proj-|or-)?|nvapi-|xai-|tgp_v1_|r8_|npm_|pypi-|dop_v1_|[sr]k_live_)"
-        r"[A-Za-z0-9_-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}"
+        r"\b(?:sk-(?:ant-|proj-|or-)?|nvapi-|xai-|tgp_v1_|r8_|npm_|pypi-|dop_v1_|[sr]k_live_"
+        r"|[sr]k_test_|GOCSPX-|ya29\.|dckr_pat_|pplx-|fw_|hv[sb]\.|dapi|tskey-|sbp_|rpa_|SG\.)"
+        r"[A-Za-z0-9._-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}|\b\d{8,10}:AA[\w-]{33}"
+        r"|AGE-SECRET-KEY-1\w{20,}|[?&]sig=[\w%+/=]{20,}"
+        r"|\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/\w"
     ),
     "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
     "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
@@ -33,19 +36,37 @@ _SECRETS = {
         r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
     ),
 }
+# Secrets by the words before them: texts of several people make up such a thing on one page.
+BY_CONTEXT = frozenset({"an authorization header", "a key of a server", "a password"})
 _PERSONAL = {
     "an e-mail address": (
         r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}"
         r"|(?i:\w ?[(\[{] ?at ?[)\]}] ?\w)"
     ),
-    "a home folder": r"(?:/(?:home|Users)/|(?i:\b[a-z]:[\\/]users[\\/]))[^\s/\\]|/[r]oot/\S",
+    "a home folder": (
+        r"/(?:home|Users|users|media|Volumes|gpfs|lustre|scratch)/[^\s/\\]|/[r]oot/\S"
+        r"|(?i:\b[a-z]:[\\/](?:users|documents and settings)[\\/])[^\s/\\]"
+        r"|(?<![\w\\])\\\\[\w.-]{1,99}\\\w"
+    ),
     "a host name": (
-        r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b"
+        r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b|\w(?:'?s)?-(?:macbook|imac|mac-mini)\b"
+        r"|(?<![\w.-])[a-z][a-z-]{0,30}\d{1,9}(?:\.[a-z][a-z0-9-]{1,62}){3,5}(?![\w.-])"
+        r"|\w\.ts\.net\b"
         r"|(?<![\w-])[a-z0-9][\w-]{0,62}+\.(?:local|lan|internal|corp|home|intranet|localdomain)\b)"
     ),
     "a UUID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
     "a MAC address": r"\b[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}\b",
+    "a user's number": r"\bS-1-5-21-\d|\bIMEI\b",
+    "a telephone or an account number": (
+        r"(?<![\w+])\+\d{1,3}[ -]?(?:\(?\d{2,4}\)?[ -]?){2,4}\d{2,}(?!\w)"
+        r"|\b[A-Z]{2}\d{2}(?: ?\d{4}){3,}"
+    ),
 }
+_SECRET_OF = {kind: re.compile(each) for kind, each in _SECRETS.items()}
+_PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
+# Keys and serial numbers; no word of a card or a model is as long.
+LONG_WORD = "[A-Za-z0-9]{21,}"
+_NAMES = ("name", "description", "family", "quantisation", "derivation")
 # Four decimal numbers, or hexadecimal digits with colons.
 _ADDRESS = re.compile(
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
@@ -54,29 +75,39 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 
 
 def no_secrets(submission: Submission) -> Iterator[Violation]:
-    """A result is public for ever: it contains no token, key or password."""
+    """A result is public for ever: it contains no token, key or password.
+
+    Neither do texts in a row, which a page shows side by side.
+    """
     found = list(texts(submission))
-    if secret("\n".join(text for _, text in found)) is None:
+    if (joined := secret("\n".join(text for _, text in found))) is None:
         return
-    for path, text in found:
-        if kind := secret(text):
-            message = f"contains {kind}; take it out, and revoke it if it was sent anywhere"
-            yield path, message
+    message = "contains {kind}; take it out, and revoke it if it was sent anywhere"
+    single = {path for path, text in found if secret(text)}
+    wrong = {}
+    for (path, text), (after, following) in zip(found, [*found[1:], (ROOT, "")], strict=True):
+        alone = path in single or after in single
+        if kind := secret(text if alone else f"{text}\n{following}"):
+            wrong[path] = message.format(kind=kind)
+    yield from (wrong or {ROOT: message.format(kind=joined)}).items()
 
 
 def secret(text: str) -> str | None:
     """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
     plain = _plain_text(text)
-    return next((kind for kind, each in _SECRETS.items() if re.search(each, plain)), None)
+    return next((kind for kind, each in _SECRET_OF.items() if each.search(plain)), None)
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
     """What in a text at a path may identify a person or a machine; `None` if nothing does."""
     text = _plain_text(text)
-    for kind, pattern in _PERSONAL.items():
-        if re.search(pattern, text):
+    for kind, pattern in _PERSONAL_OF.items():
+        if pattern.search(text):
             return kind
-    is_version = path.rpartition(".")[2] in _VERSIONS
+    field = path.rpartition(".")[2]
+    if field in _NAMES and re.search(LONG_WORD, text):
+        return "a word as long as a key"
+    is_version = field in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
     return "an IP address" if any(addresses) else None
 

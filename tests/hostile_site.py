@@ -60,12 +60,16 @@ def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any,
 
 
 def _filled(number: int, text: str) -> Submission:
-    """A campaign with every optional text, and the trick in every text that admits it."""
+    """A campaign with every optional text, and the trick in every text that admits it.
+
+    Arguments of servers admit what a list has.
+    """
     document: Any = encode(_complete(number))
+    listed = [arm["argv"] for arm in document["arms"]]
     places = list(text_fields(document, validator.schema(validator.SUBMISSION_SCHEMA)))
     for holder, key, node in places:
         written = text[: node["maxLength"]].rstrip()
-        if re.search(node["pattern"], written):
+        if re.search(node["pattern"], written) and not any(holder is each for each in listed):
             holder[key] = written
     read = contract.read(canonical_bytes(document))
     assert isinstance(read, Submission), read
@@ -81,7 +85,7 @@ def _complete(number: int) -> Submission:
         contributor=f"c{number}",
     )  # fmt: skip
     gpu = replace(bare.machine.gpus[0], driver="1", api="1")
-    arms = tuple(replace(arm, argv=("--model", "m")) for arm in bare.arms)
+    arms = tuple(replace(arm, argv=("--threads", "4")) for arm in bare.arms)
     complete = replace(
         bare,
         notes="n",

@@ -44,7 +44,6 @@ NAMED = {
     "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
     "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
-    "harness/campaign/server_arguments.toml": {"draft-model"},  # an option of servers
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof
 }
 

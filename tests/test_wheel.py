@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -84,7 +85,19 @@ def test_the_container_file_copies_what_the_wheel_is_made_of() -> None:
 
     copied = {name for words in lines for name in words if not name.startswith(("-", "/"))}
 
-    assert copied == {*FOLDERS, *FILES}
+    assert copied == {*FOLDERS, *FILES, "requirements"}
+
+
+def test_the_container_installs_by_hashes_only() -> None:
+    text = (ROOT / "Containerfile").read_text("utf-8")
+    installs = re.findall(r"pip install (.*?) (?:\\|&&)", text)
+    hashed = [words for words in installs if "--require-hashes" in words]
+
+    assert len(hashed) == 2
+    assert [words for words in installs if words not in hashed] == [
+        "--no-cache-dir --no-deps /wheels/draftmap-*.whl"
+    ]
+    assert "--no-build-isolation" in text
 
 
 @pytest.mark.long

@@ -27,6 +27,7 @@ RIGHTS = {
     ("nightly", "weights"): {"contents": "read"},
     ("nightly", "cold"): {"contents": "read"},
     ("nightly", "lowest"): {"contents": "read"},
+    ("nightly", "advisories"): {"contents": "read"},
     ("release", "build"): {"contents": "read"},
     ("release", "publish"): {"contents": "write", "id-token": "write", "attestations": "write"},
     ("release", "index"): {"id-token": "write"},
@@ -119,6 +120,29 @@ def test_the_gate_runs_for_every_pull_request() -> None:
     assert on["pull_request"].keys() == {"types"}
     assert {"opened", "synchronize", "reopened", "labeled"} <= set(on["pull_request"]["types"])
     assert on["merge_group"] is None
+
+
+def test_a_label_is_consent_at_its_event_and_no_event_takes_it_away() -> None:
+    on = read(GITHUB / "workflows" / "submission.yml")["on"]
+    (environment,) = (step["env"] for _, step in steps() if "make gate" in step.get("run", ""))
+
+    assert "unlabeled" not in on["pull_request"]["types"]
+    assert environment["LABEL"] == "${{ github.event.label.name }}"
+
+
+def test_no_step_that_installs_has_a_token() -> None:
+    with_token = []
+    for _, _, job in jobs():
+        commands = [
+            (step.get("run", ""), "GH_TOKEN" in step.get("env", {})) for step in job["steps"]
+        ]
+        for number, (command, has_token) in enumerate(commands):
+            if has_token and command in ("make comment", "make send-form"):
+                assert ("make setup LOCK=gate", False) in commands[:number]
+                with_token.append(command)
+            assert not (has_token and re.search(r"setup|install|pip", command))
+
+    assert with_token == ["make comment", "make send-form"]
 
 
 def test_community_results_have_no_owner() -> None:

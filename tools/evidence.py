@@ -23,7 +23,7 @@ CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.DOTALL)
 # A sentence that ranks says so in one of these words; the ratios in it must be clear ones.
 RANKS = re.compile(r"\b(?:highest|lowest|most|least|best|worst|surest)\b")
 UNRANKED = re.compile(r"no clear|not clear|nothing is clear|none is clear")
-RATIO = re.compile(r"\d+\.\d\d×")  # noqa: RUF001 - as printed
+RATIO = re.compile(r"(?<!\d)\d+\.\d\d×")  # noqa: RUF001 - as printed
 CLEAR = re.compile(r"(?:[△▽▲▼] )?(?:helps|hurts)\b")
 WITHOUT_VERDICTS = {"predictions"}  # ranks errors of predictions, not cells
 

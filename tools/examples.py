@@ -183,6 +183,7 @@ def _trial_twice(document: Document) -> None:
 CHANGES: dict[str, Change] = {
     "no-secrets": _set("notes", "See https://ada:hunter22@example.org/log"),
     "names-visible": _set("target.name", "--"),
+    "arguments-public": _set("arms.1.argv", ["--threads", "4", "--rpc", "example.org:50052"]),
     "baseline-arm-present": _no_baseline,
     "arm-ids-unique": _repeat("arms"),
     "arm-baseline": _set("arms.1.baseline", "draft-model-n4"),

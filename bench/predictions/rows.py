@@ -109,7 +109,7 @@ def _planned(
     model: str, quantisation: str | None, card: str, *, on_cpu: bool
 ) -> tuple[Question, LoadPlan, Setup, Placements] | None:
     """A model on a machine without anything that results say; `None` where one is unknown."""
-    cards = tuple(re.sub(r"(\d+) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
+    cards = tuple(re.sub(r"(\d{1,3}) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
     words = (
         MachineWords(gpus=("none",), cpu=card, ram=_ROOM_GIB)
         if on_cpu

@@ -11,7 +11,8 @@ from estimates.flags.evidence import FlagEvidence, only
 _MAY_DIFFER = re.compile(
     r".*(?:spec|draft|ngram|lookup|lookahead|log|metrics|seed).*"
     r"|sc(?:\..*)?|md|ngld|cd|c[tm]\w{1,2}d|ncmoed|devd|tb?d|hfr?d|otd|port|lv"
-    r"|gpu-memory-utilization|mem-fraction-static"
+    r"|gpu-memory-utilization|mem-fraction-static",
+    re.DOTALL,
 )
 _HIDDEN = "…"
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from harness.campaign.model import RunSettings
-from harness.campaign.server_arguments import is_public
 from harness.errors import BadInputError
 from harness.options import Option, whole_numbers
 from schemas.axes import Axes
+from schemas.server_arguments import is_public
 from schemas.submission import Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
 

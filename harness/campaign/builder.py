@@ -200,6 +200,11 @@ def _check(campaign: model.Campaign) -> None:
             f"{level} requests at once need at least {level} prompts, and "
             f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
         )
+    elif most < 1:
+        message = (
+            f"{len(campaign.suite.prompts)} prompts with {len(campaign.arms)} arms are too many "
+            "for a result file: use fewer --prompts, --method or --draft"
+        )
     elif campaign.blocks > most:
         fewer = f"--blocks {most}, or " if most else ""
         few = "fewer --prompts, --concurrency, --method or --draft"

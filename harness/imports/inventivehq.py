@@ -29,7 +29,7 @@ _ARCHITECTURES: dict[str, Architecture] = {
     "arm64": "aarch64", "aarch64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64",
 }  # fmt: skip
 _BUILD = re.compile(r"\bb([0-9]{3,6})\b")
-_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+_VERSION = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
@@ -150,7 +150,7 @@ def _hardware(
     cpu = hardware.text("cpu")
     cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
     # The card that the run's label names, or the only one.
-    words = re.sub(r"\s*\(.*", "", label or "").lower()
+    words = (label or "").partition("(")[0].rstrip().lower()
     named = (card for card in cards if words and words in (card.text("name") or "").lower())
     only = cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
     used = next(named, only)
@@ -191,7 +191,7 @@ def _labelled(label: str | None) -> ImportedFacts:
     """The GPU by the label of a run, which is all that a file without hardware says."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
-    return ImportedFacts(gpu=re.sub(r"\s*\(.*", "", label))
+    return ImportedFacts(gpu=label.partition("(")[0].rstrip())
 
 
 FORMAT = Format(

@@ -20,8 +20,10 @@ def lines(file: Given) -> Iterator[JsonObject]:
         value = parse(whole, file.name)
     except BadInputError:
         # Each object begins a line, at the depth of the first; what is in it is further in.
-        first = re.match(r"\s*?([ \t]*)\{", whole)
-        objects = re.split(rf"\n(?={first[1]}\{{)", whole) if first else []
+        before, brace, _ = whole.partition("{")
+        indent = before.rpartition("\n")[2]
+        is_first = brace and not before.strip()
+        objects = re.split(rf"\n(?={re.escape(indent)}\{{)", whole) if is_first else []
         if len(objects) < 2:  # noqa: PLR2004 - several
             raise
         number = 1

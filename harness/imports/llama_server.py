@@ -31,7 +31,7 @@ _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
     r"(?:[- (]+(?P<commit>[0-9a-f]{7,40}))?"
 )
-_MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
+_MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.gguf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import linux, linux_gpus, macos, nvidia, public_text
+from harness.machine import linux, linux_gpus, macos, nvidia
 from harness.machine.command import output
 from harness.machine.environment import on_battery
 from harness.machine.windows import Parts, windows_parts
-from schemas import private
+from schemas import private, public_text
 from schemas.rig import Architecture, System
 from schemas.submission import Cpu, Gpu, Machine, OperatingSystem
 

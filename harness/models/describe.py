@@ -24,7 +24,7 @@ _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
 _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
-_SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
+_SIZE_WORD = re.compile(r"[-_. ]?(?<!\d)\d{1,9}(?:\.\d{1,9})?[xX]?\d{0,9}[bBmM](?=[-_. ]|$)")
 _QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
 
 

@@ -24,7 +24,7 @@ _LONGEST_TABLE = 100 * 1024 * 1024
 # Types whose tensors hold one parameter for each element; others pack several into one.
 _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "FP8",
           "F8_E5M2": "FP8"}  # fmt: skip
-_CACHED = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)$")
+_CACHED = re.compile(r"models--(?P<owner>[\w.-]{1,96}?)--(?P<name>[\w.-]+)")
 _ARCHITECTURE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _UNKNOWN = "unknown"
 _PACKED = "U32"

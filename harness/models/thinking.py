@@ -7,14 +7,16 @@ from collections.abc import Mapping
 SWITCHES = ("enable_thinking", "thinking")
 # Thoughts and the answer after them need more than an answer.
 OUTPUT_TOKENS = 1024
-_BLOCKS = re.compile(r"\{[%{](.*?)[%}]\}", re.DOTALL)
-_TEXTS = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+# A template is foreign: no pattern looks for an end that may not come.
+_OPENS, _CLOSES = re.compile(r"\{[%{]"), re.compile(r"[%}]\}")
+_TEXTS = re.compile(r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", re.DOTALL)
 _OPENED = re.compile(r"<think(?:ing)?>\s*$")
 
 
 def has_switch(template: str | None) -> bool:
     """Whether the template reads one of the variables that switch thinking."""
-    code = " ".join(_TEXTS.sub(" ", block) for block in _BLOCKS.findall(template or ""))
+    blocks = (_CLOSES.split(part, maxsplit=1)[0] for part in _OPENS.split(template or "")[1:])
+    code = " ".join(_TEXTS.sub(" ", block) for block in blocks)
     return any(re.search(rf"(?<![\w.]){name}(?!\w)", code) for name in SWITCHES)
 
 

@@ -68,10 +68,10 @@ def exchange(
         check_tokens(answer, baseline)
     times = server_times(answer, salted=connection.identity.name in SALTED)
     check_answer(answer, times, limit=prompt.limit)
-    depth, sums = _counted(connection, answer, before)
+    deepest = limit(prompt.arm.method)
+    depth, sums = _counted(connection, answer, before, deepest)
     if not prompt.arm.drafts:
         require_plain(sums.drafted)
-    deepest = limit(prompt.arm.method)
     timed = decode_time(
         answer,
         times,
@@ -104,7 +104,7 @@ def exchange(
 
 
 def _counted(
-    connection: Connection, answer: Answer, before: Counters | None
+    connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
     """The depth that a server states, and the sums of an answer, without its time."""
     stated = draft_counts.in_answer(answer)
@@ -118,6 +118,7 @@ def _counted(
         counted=counts,
         page=page if stated is not None else None,
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
+        depth=deepest,
     )
     return counts.depth if counts else None, sums
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from harness.errors import BadInputError, suggestion
 from harness.machine.lenient_json import part
-from harness.machine.public_text import is_word
 from harness.runners.http.client import Client, ServerRefusedError, as_json
 from harness.runners.http.values import count
 from schemas.codec import Json
+from schemas.public_text import is_word
 
 # What servers answer that have no page of that name.
 NO_PAGE = (404, 405, 501)

@@ -9,13 +9,12 @@ from pathlib import Path
 from estimates.gpu_names import is_placeholder
 from estimates.used_gpus import find_named, shares_memory, usable
 from harness.errors import BadInputError, suggestion
-from harness.machine import public_text
 from harness.machine.detect import clean_name, machine
 from harness.openai.endpoints import Endpoint
 from harness.openai.server_identity import ServerIdentity
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
-from schemas import private
+from schemas import private, public_text
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Gpu, Machine
 
@@ -24,7 +23,7 @@ _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("roc
 # The line of llama.cpp: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
 _USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
 _CARD_NAME = re.compile(r"[^\W_][\w .+()/-]{1,79}")
-_SIZE = re.compile(r"\s*\b(\d{1,4})\s*Gi?B$", re.IGNORECASE)
+_SIZE = re.compile(r"(?<!\s)\s*+\b(\d{1,4})\s*+Gi?B$", re.IGNORECASE)
 _MIB_PER_GIB = 1024
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import BadInputError
-from harness.machine import public_text
 from harness.machine.lenient_json import part
 from harness.openai.listed_models import NO_PAGE, Served, listed, read_models
 from harness.runners.http.client import Client, ServerError, ServerRefusedError
+from schemas import public_text
 from schemas.codec import Json
 from schemas.rig import Backend
 

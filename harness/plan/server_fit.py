@@ -19,12 +19,14 @@ from harness.models.gguf_file import opened, part_paths, sparse_copy
 _TIMEOUT_S = 60
 _REASON_LENGTH = 160
 _MIB_SIZE = r"([\d.]+) MiB"
-_COMPUTE = re.compile(rf"(\S+) compute buffer size = +{_MIB_SIZE}")
+_COMPUTE = re.compile(rf"(?<!\S)(\S+) compute buffer size = +{_MIB_SIZE}")
 _CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
 _STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
 _OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
 # A row of the table that llama-server prints: MiB of weights, caches and states, and compute.
-_PLACE = re.compile(r"memory_breakdown_print: \|\s+- (\S+).*?=\s+(\d+) \+\s+(\d+) \+\s+\d+\s*[|)]")
+_PLACE = re.compile(
+    r"memory_breakdown_print: \|\s+- (\S+).{0,200}?=\s+(\d+) \+\s+(\d+) \+\s+\d+\s*[|)]"
+)
 _HOST = "Host"
 _ENDED_EARLY = ("-lv", "5", "--no-warmup", "--host", "127.0.0.1", "--port", "0")
 _FITTED = "fitting params to free memory took"

@@ -74,7 +74,7 @@ class RunOnEngine:
         path = self.request.write(submission)
         arms = {arm.id: arm for arm in self.campaign.arms}
         if submission.design.ended in ("completed", "precise-enough"):
-            self.work_file.unlink(missing_ok=True)
+            journal.remove(self.work_file)
         return MeasuredEngine(
             submission=submission,
             summary=summarize(submission),

@@ -1,17 +1,20 @@
 """Write every measured fact to disk, one line each, before the next measurement starts.
 
-A killed run loses at most the trial that was running, and so does a power cut. An incomplete last
-line is cut off on resume.
+A killed run loses at most the trial that was running, and so does a power cut. A line has a
+checksum: a damaged one is left out, and a trial that it held is measured again.
 """
 
 import hashlib
 import os
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import msgspec
 import orjson
+from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from harness.campaign.model import Campaign
@@ -100,28 +103,39 @@ class _Line(Struct, frozen=True):
     fact: Fact
 
 
+# The first sign of a line's text: a fact that is not measured again is written twice.
+_ONCE, _COPY = b" ", b"="
+
+
 class Journal:
     """An append-only file of facts. `facts` holds what was there and what was added."""
 
-    def __init__(self, path: Path, facts: list[Fact]) -> None:
+    def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
         self._path = path
+        self._lock = lock
         # Unbuffered: closing a buffered file would try again to write what a full disk refused.
         self._file = path.open("ab", buffering=0)
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Start a new journal, replacing an existing one."""
+        """Start a new journal, replacing an existing one. Raises `MachineError` as `reopen`."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _locked(path)
         path.unlink(missing_ok=True)
-        return cls(path, []).started(campaign, measured_from)
+        return cls(path, [], lock).started(campaign, measured_from)
 
     @classmethod
     def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Continue a journal. Raises `BadInputError` if it belongs to another campaign."""
+        """Continue a journal.
+
+        Raises `BadInputError` if it belongs to another campaign, `MachineError` if another run
+        writes it.
+        """
+        lock = _locked(path)
         facts = read(path)
         if not facts:  # killed before its first line was complete: nothing was measured
-            return cls(path, []).started(campaign, measured_from)
+            return cls(path, [], lock).started(campaign, measured_from)
         first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
             message = (
@@ -129,7 +143,7 @@ class Journal:
                 "use the same ones to resume, or start over without --resume"
             )
             raise BadInputError(message)
-        journal = cls(path, facts)
+        journal = cls(path, facts, lock)
         journal.add(Resumed(measured_from=measured_from))
         return journal
 
@@ -141,7 +155,7 @@ class Journal:
 
     def add(self, fact: Fact) -> None:
         """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
-        line = orjson.dumps(encode(_Line(fact=fact))) + b"\n"
+        line = _line(fact)
         # First in memory: Ctrl-C may come when the line is on the disk, and the result that is then
         # written from memory must contain it.
         self.facts.append(fact)
@@ -161,38 +175,66 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        if self._lock is not None:
+            self._lock.release()
+
+
+def _locked(path: Path) -> FileLock:
+    """The lock of a journal, which ends with its process."""
+    lock = FileLock(path.with_suffix(".lock"), thread_local=False)
+    with usable():
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            message = f"another run writes {path}; wait until it ends, or end it first"
+            raise MachineError(message) from error
+    return lock
+
+
+def _line(fact: Fact) -> bytes:
+    """A fact as it is written. A line has two ends, so that none is lost with another's."""
+    text = orjson.dumps(encode(_Line(fact=fact)))
+    signs = (_ONCE,) if isinstance(fact, TrialFact) else (_ONCE, _COPY)
+    return b"".join(b"\n%08x%b%b\n" % (zlib.crc32(sign + text), sign, text) for sign in signs)
+
+
+def _texts(data: bytes) -> Iterator[bytes]:
+    """The undamaged lines as JSON; a copy counts where what was written before it is damaged."""
+    damaged = False
+    for line in filter(None, data.split(b"\n")):
+        is_copy, before = line[8:9] == _COPY, damaged
+        damaged = line[:8] != b"%08x" % zlib.crc32(line[8:])
+        if not damaged and (before or not is_copy):
+            yield line[9:]
 
 
 def read(path: Path) -> list[Fact]:
-    """The facts of a journal; an incomplete last line is cut off the file."""
+    """The facts of a journal without damaged lines. Trials are numbered as they follow in it."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         message = f"nothing to resume: {path} does not exist; leave out --resume"
         raise BadInputError(message) from None
-    whole = _whole_lines(data)
-    if whole != data:
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
     try:
-        return [msgspec.json.decode(line, type=_Line).fact for line in whole.splitlines()]
+        facts = list(_facts(data))
     except msgspec.DecodeError as error:
         message = f"{path} is not a journal of this version ({error}); start over without --resume"
         raise BadInputError(message) from error
+    if not facts and data.startswith(b"{"):
+        message = f"{path} is not a journal of this version; start over without --resume"
+        raise BadInputError(message)
+    return facts
 
 
-def _whole_lines(data: bytes) -> bytes:
-    """The data without an incomplete last line.
-
-    After a power cut a line can have its end but not its middle, where the disk holds zeros.
-    """
-    whole = data[: data.rfind(b"\n") + 1]
-    before = whole[: whole.rfind(b"\n", 0, -1) + 1]
-    try:
-        orjson.loads(whole[len(before) :] or b"null")
-    except orjson.JSONDecodeError:
-        return before
-    return whole
+def _facts(data: bytes) -> Iterator[Fact]:
+    order = 0
+    for text in _texts(data):
+        fact = msgspec.json.decode(text, type=_Line).fact
+        if isinstance(fact, TrialFact):
+            trial = replace(fact.trial, order=order)
+            fact = msgspec.structs.replace(fact, trial=trial)
+            order += 1
+        yield fact
 
 
 def path_of(campaign: Campaign) -> Path:
@@ -201,6 +243,12 @@ def path_of(campaign: Campaign) -> Path:
     with usable():
         folder.mkdir(exist_ok=True)
     return folder / f"{fingerprint(campaign)[:16]}.jsonl"
+
+
+def remove(path: Path) -> None:
+    """Delete a journal that nobody resumes, and its lock."""
+    for each in (path, path.with_suffix(".lock")):
+        each.unlink(missing_ok=True)
 
 
 def began(path: Path) -> str | None:
@@ -222,6 +270,7 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
             trials = sum(isinstance(fact, TrialFact) for fact in read(path))
             if trials == 0:
                 return
+            _locked(path).release()  # another run may be writing it
             aside = path.replace(path.with_suffix(".replaced.jsonl"))
             sync_directory(path.parent)
     except BadInputError:  # there is none, or one of another version, which cannot be resumed

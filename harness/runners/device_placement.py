@@ -1,6 +1,5 @@
 """Where the models of an arm run: the backend, by the devices that ggml lists, and the layers."""
 
-import re
 from collections.abc import Iterable
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
@@ -31,7 +30,7 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
         return "cpu"
     for device in found:
         if device.kind in ("gpu", "igpu"):
-            prefix = re.sub(r"[0-9:]+$", "", device.name)
+            prefix = device.name.rstrip("0123456789:")
             return _BACKENDS.get(prefix, "other")
     return "cpu"
 

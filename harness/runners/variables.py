@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from harness.machine.public_text import VARIABLES, is_number, is_word
+from schemas.public_text import VARIABLES, is_number, is_word
 from schemas.submission import Variable
 
 

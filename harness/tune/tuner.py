@@ -73,7 +73,7 @@ class Tuner:
 
     def forget(self) -> None:
         for campaign in self.campaigns.values():
-            journal.path_of(campaign).unlink(missing_ok=True)
+            journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
         """Every depth with its forecast, from one block at the largest."""

@@ -1,9 +1,10 @@
 """Validate files: bytes in; accepted documents and findings out."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -11,16 +12,20 @@ from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
 from pipeline.collection.published_rules import published_findings
 from schemas import contract, strict
+from schemas.authority import schema_findings
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
 from schemas.finding import ROOT, Finding, bounded, in_file, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission
-from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA
+from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA
 
 Found: TypeAlias = tuple[Finding, ...]
 
-# A user name of GitHub, in small letters; names of results have two hyphens in a row twice.
-_CONTRIBUTOR_ENTRY = re.compile(r"contributor--([a-z0-9](?:-?[a-z0-9]){0,38})\.json")
+# A user name of GitHub, in small letters; old ones have hyphens in a row or at their end. Names of
+# results end with day and digest.
+_CONTRIBUTOR_ENTRY = re.compile(
+    r"contributor--(?!.*--20[0-9]{6}-[0-9a-f]{8}\.json)([a-z0-9][a-z0-9-]{0,38})\.json"
+)
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
 # The schema of each document that is no result, and what its file is named after.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
@@ -118,6 +123,16 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     if source.place == "preview":
         return accepted
     return _corpus_findings(accepted, data, canonical) or accepted
+
+
+def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
+    """The table of sources in the bytes of a file, or all that is wrong with it."""
+    try:
+        document = tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        message = f"is no TOML in UTF-8 ({error}); correct it"
+        return (Finding(file=file, path=ROOT, message=message, rule="toml"),)
+    return in_file(schema_findings(document, SOURCES_SCHEMA), file) or document
 
 
 def current_text(data: bytes) -> str:

@@ -1,7 +1,6 @@
 """Turn a folder of results into a database: discover, validate, load, aggregate."""
 
 import logging
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +29,6 @@ from pipeline.data.cached import CachedSubmission, cached_submission, entries_of
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.data.same_weights import renamed, renamed_text
 from pipeline.errors import RejectedError
-from schemas.authority import schema_findings
-from schemas.finding import in_file
-from schemas.validator import SOURCES_SCHEMA
 
 _LOG = logging.getLogger(__name__)
 
@@ -163,7 +159,7 @@ def _sources(path: Path) -> str | None:
     """The table of sources as JSON; `None` where a collection has none."""
     if not path.is_file():
         return None
-    document = tomllib.loads(path.read_text("utf-8"))
-    if found := schema_findings(document, SOURCES_SCHEMA):
-        raise RejectedError(in_file(found, str(path)))
+    document = validate.sources_document(path.read_bytes(), str(path))
+    if isinstance(document, tuple):
+        raise RejectedError(document)
     return orjson.dumps(document).decode()

@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import io
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -24,9 +25,14 @@ FORMULA_STARTS = (
 _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
-def guarded(text: str) -> str:
-    """The text in a form that a spreadsheet opens without running anything."""
+def guarded(text: str, separators: str = ",;\t|") -> str:
+    """The text in a form that a spreadsheet opens without running anything.
+
+    One that splits at another sign than the comma takes what follows the sign for a cell.
+    """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
+    starts = re.escape("".join(FORMULA_STARTS))
+    text = re.sub(rf"(?<=[{separators}])\s*+(?=[{starts}])", r"\g<0>'", text)
     return f"'{text}" if runs else text
 
 
@@ -81,5 +87,5 @@ def _cell(value: object) -> object:
     if isinstance(value, dt.datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, list | dict):
-        return guarded(orjson.dumps(value).decode())
+        return guarded(orjson.dumps(value).decode(), ";\t|")  # a comma precedes a number's sign
     return value

@@ -13,9 +13,11 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, form_cli, gate, host, neighbours, reply
+from pipeline.intake import comment, form, form_cli, gate, git, host, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.finding import shown
+
+_SHORTEST_ID = 7  # of a commit, as git shortens it
 
 
 def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
@@ -32,6 +34,7 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
     author: Annotated[str, _variable("AUTHOR", "Account that opened the pull request.")] = "",
+    label: Annotated[str, _variable("LABEL", "Label of the event `labeled`.")] = "",
     labels: Annotated[
         str, _variable("LABELS", "Labels of the pull request, as a JSON list.")
     ] = "[]",
@@ -39,7 +42,7 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         str, _variable("HEAD_REPOSITORY", "OWNER/NAME of the branch's repository.")
     ] = "",
     own_repository: Annotated[str, _variable("REPOSITORY", "OWNER/NAME of this repository.")] = "",
-    action: Annotated[str, _variable("ACTION", "Event; labels count right after `labeled`.")] = "",
+    action: Annotated[str, _variable("ACTION", "Event; LABEL counts for `labeled`.")] = "",
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None, _variable("GITHUB_STEP_SUMMARY", "File to append the summary to.")
@@ -50,10 +53,10 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     with ending():
         if output is not None:
             require_writable(output)
-        # Labels count for the commit that they were set on: not after another push.
-        given = _labels(labels) if action == "labeled" else frozenset()
+        newest = git.commit(repository, head)
+        given = consent(_labels(labels), label if action == "labeled" else "", newest)
         own = bool(own_repository) and head_repository == own_repository
-        sender = form.sender(repository, head, author or None, own_branch=own)
+        sender = form.sender(repository, base, head, author or None, own_branch=own)
         sent = Sending(
             author=sender,
             labels=given,
@@ -74,6 +77,17 @@ def _labels(text: str) -> frozenset[str]:
     except msgspec.DecodeError as error:
         message = f"--labels {shown(text)} is not a JSON list of names"
         raise PipelineError(message) from error
+
+
+def consent(labels: frozenset[str], event_label: str, head: str) -> frozenset[str]:
+    """The labels that count for a commit: the one just set, and those that name the commit.
+
+    `on-behalf@1a2b3c4` counts for that commit whenever it is checked; without a commit a label
+    counts for the one that it was set on only, not after another push.
+    """
+    named = (each.rpartition("@") for each in labels)
+    of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
+    return frozenset({event_label, *of_head} - {""})
 
 
 def _print(
@@ -103,7 +117,7 @@ def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) 
 MARKER = "<!-- draftmap: verdict -->"
 CHECKS = ".github/"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
     "This pull request changes the project's own checks, so what they find counts for nothing. "

@@ -19,7 +19,7 @@ QUESTIONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").re
 REQUIRED = ("url", "who", "date", "card", "model", "method")
 NUMBERS = ("depth", "before", "after", "speedup", "streams", "temperature")
 _HEADING = re.compile(r"^### (.+?)[ \t]*$", re.MULTILINE)
-_CARD = re.compile(r"(?:(\d{1,2})\s*[x×]\s*)?(.+?)(?:\s+(\d{1,3})\s*GB)?")  # noqa: RUF001 - as people write it
+_CARD = re.compile(r"(?:(\d{1,2})\s*[x×]\s*)?(.+?)(?:(?<!\s)\s++(\d{1,3})\s*GB)?")  # noqa: RUF001 - as people write it
 _SHARED = re.compile(r"Apple|GB10|\b(?:780|880|890)M\b|80[56]0S|Arc 1[34]0V|Jetson")
 _GUESS = re.compile(r"\?|\b(?:likely|perhaps|probably|class|not stated|unknown)\b", re.IGNORECASE)
 

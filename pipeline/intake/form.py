@@ -144,15 +144,21 @@ def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> s
     )
 
 
-def sender(repository: Path, head: str, author: str | None, *, own_branch: bool) -> str | None:
+def sender(
+    repository: Path, base: str, head: str, author: str | None, *, own_branch: bool
+) -> str | None:
     """The contributor of a pull request: its author, or the person who filled in its form.
 
     Only pull requests of our own workflow, from a branch of our own repository, carry somebody
-    else's results; nobody else can push there. The text of a pull request decides nothing.
+    else's results; nobody else can push there. The text of a pull request decides nothing. Whoever
+    added the files counts, not whoever merged something into the branch since.
     """
-    if author == ROBOT and own_branch:
-        return git.author(repository, git.commit(repository, head))
-    return author
+    if author != ROBOT or not own_branch:
+        return author
+    base, head = git.commit(repository, base), git.commit(repository, head)
+    added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
+    names = git.authors(repository, head, added[: gate.MAX_RESULTS])
+    return (next(iter(names)) if len(names) == 1 else "") or author
 
 
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
-from pipeline.collection.validate import Found, validate
+from pipeline.collection.validate import Found, sources_document, validate
 from pipeline.intake import git
 from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
 from pipeline.intake.claims import base_claims
@@ -26,8 +26,10 @@ from schemas.submission import Submission
 PUBLISHED = "results/published"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}
+SOURCES = "results/sources.toml"
 CURATION = "curation"  # the label of a maintainer that lets a pull request change them
 MAX_RESULTS = 100
+MAX_ARMS = 200  # of all results together: each is about 0.1 MB of the site, which may have 1 GB
 MAX_OUTSIDE = 20
 REGULAR_FILE = "100644"
 _SORTS = {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}
@@ -139,8 +141,7 @@ def _finding_of(change: git.Change, there: dict[str, str], digests: set[str]) ->
         )
         return _finding(path, "path-not-added", message)
     if change.mode != REGULAR_FILE:
-        sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
-        return _finding(path, "path-mode", f"is {sort}; add a regular file (mode {REGULAR_FILE})")
+        return _wrong_mode(change)
     if twin not in {None, name}:
         message = f"differs from {twin!a} only in the case of letters; leave one of the two out"
         return _finding(path, "path-case-twin", message)
@@ -241,6 +242,9 @@ def _examined(
     read = _contents(repository, _without(findings, sound), "submission")
     submissions = read.submissions
     findings += read.findings
+    if (arms := sum(len(each.arms) for each in submissions.values())) > MAX_ARMS:
+        message = f"{arms} arms in one pull request, at most {MAX_ARMS}; split it"
+        findings.append(_finding(FOLDER, "path-count", message))
     for path, submission in submissions.items():
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
@@ -281,11 +285,17 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
     """What is wrong with lifecycle entries and published documents, which a maintainer merges."""
     results = git.files(repository, head, FOLDER)
-    found: list[Finding] = []
+    there = [each for each in changes if is_data(each.path) and each.status != "D"]
+    found: list[Finding] = [*_curated_paths(there)]
     late: list[str] = []
+    sound = _without(found, there)
+    found += size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
+    sound = _without(found, sound)
+    for data in git.contents(repository, [each.blob for each in sound if each.path == SOURCES]):
+        document = sources_document(data, SOURCES)
+        found += document if isinstance(document, tuple) else ()
     for folder, kind in CURATED.items():
-        own = [each for each in changes if each.path.startswith(f"{folder}/")]
-        added = [each for each in own if each.mode == REGULAR_FILE]
+        added = [each for each in sound if each.path.startswith(f"{folder}/")]
         read = _contents(repository, added, kind)
         found += read.findings
         late += read.late
@@ -293,6 +303,26 @@ def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tupl
             rest = [each.path for each in _without(found, added)]
             found += lifecycle.misnamed_entries(rest, results)
     return tuple(found), _Contents(late=tuple(late))
+
+
+def _curated_paths(changes: Iterable[git.Change]) -> Iterator[Finding]:
+    """What is wrong with the paths of curated data, which a build would stop at."""
+    for change in changes:
+        folder, _, name = change.path.rpartition("/")
+        if change.mode != REGULAR_FILE:
+            yield _wrong_mode(change)
+        elif change.path != SOURCES and (folder not in CURATED or not FILE_NAME.fullmatch(name)):
+            message = (
+                f"is no <name>.json in {' or '.join(f'{each}/' for each in CURATED)}, and not "
+                f"{SOURCES}; rename or move it"
+            )
+            yield _finding(change.path, "path-curated", message)
+
+
+def _wrong_mode(change: git.Change) -> Finding:
+    sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
+    message = f"is {sort}; add a regular file (mode {REGULAR_FILE})"
+    return _finding(change.path, "path-mode", message)
 
 
 def _superseding(

@@ -178,9 +178,15 @@ def commit_file(  # noqa: PLR0913 - what a commit is made of
     return made.decode().strip()
 
 
-def author(repository: Path, revision: str) -> str:
-    """The name of the author of a commit."""
-    return _text(repository, "show", "--no-patch", "--format=%an", revision).strip()
+def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[str]:
+    """The authors of the commits that added these paths; merging another branch adds none."""
+    options = ("--diff-filter=A", "--no-renames", "--max-count=1", "--format=%an")
+    safe = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature")
+    names = (
+        _text(repository, "log", *options, *safe, revision, "--", f":(top,literal){path}")
+        for path in paths
+    )
+    return frozenset(name.strip() for name in names)
 
 
 def _object(line: str) -> tuple[str, int]:

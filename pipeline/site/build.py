@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import duckdb
 import vl_convert
+from filelock import FileLock, Timeout
 
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.data.export import export
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, UnwritableError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.pages import pages
 from pipeline.site.pages.model import Asset, Page, Site, named_by_content
@@ -73,14 +75,32 @@ def build(
     require_own(output)
     whole = output.resolve()  # `.` has no name
     docs = whole.with_name(f"{whole.name}-source")
-    site, moment = write_source(
-        docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
-    )
-    _mark(output)
-    _run_mkdocs(docs, output, site, moment)
-    shorten_index(output / INDEX)
-    write_policy(output)
+    with _alone(whole):
+        site, moment = write_source(
+            docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
+        )
+        _mark(output)
+        _run_mkdocs(docs, output, site, moment)
+        shorten_index(output / INDEX)
+        write_policy(output)
     return output
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other builds out of a folder. Raises `UnwritableError` where one is at work."""
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        message = f"another build writes {folder}; wait until it ends, or choose another --output"
+        raise UnwritableError(message) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes it by itself
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 def write_source(
@@ -164,7 +184,7 @@ def shorten_index(path: Path) -> None:
 
 def beginning(text: str) -> str:
     """The first words of a text, without its tags, as the theme's search shows them."""
-    words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    words = " ".join(re.sub(r"<[^<>]*>", " ", text).split())
     return words if len(words) <= INDEXED_LETTERS else words[:INDEXED_LETTERS].rpartition(" ")[0]
 
 

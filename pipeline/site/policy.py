@@ -16,7 +16,7 @@ TRUSTED = ("404.html", "how-it-works/index.html")
 # The theme writes the way to the root into a script: on the home page, and two folders down.
 ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
-SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+SCRIPT = re.compile(r"<script\b([^<>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 PERCENT = re.compile(r"(?<=\d) %")
 DATA_TYPES = ('type="application/json"', 'type="application/ld+json"')
 

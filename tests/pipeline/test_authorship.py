@@ -3,13 +3,16 @@
 import json
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from pipeline.collection.validate import contributor_of
 from pipeline.intake import comment, git, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.submission import Submission, Trial
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
+from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
 ADA, EVE = Sending(author="ada"), Sending(author="eve")
@@ -144,6 +147,73 @@ def test_what_a_maintainer_lets_in_is_checked_all_the_same(
     assert judgement.decision == ("rejected" if expected else "no-result")
     assert judgement.results == ()
     assert FOLDER not in {each.file for each in judgement.findings}
+
+
+FIGURE = min((Path(__file__).parents[2] / "results" / "published").glob("*.json"))
+
+
+def curated(repository: Repository, path: str, kind: str) -> set[tuple[str, str]]:
+    """What the gate finds where a maintainer lets in an entry of this kind at this path."""
+    place = repository.path / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "link":
+        place.symlink_to("README.md")
+    elif kind == "submodule":
+        commit = repository.git("rev-parse", "HEAD")
+        repository.git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
+        repository.git("commit", "--quiet", "--message", "A submodule")
+    else:
+        place.write_bytes(FIGURE.read_bytes() if kind == "figure" else kind.encode())
+        place.chmod(0o755 if kind == "#!/bin/sh" else 0o644)
+    if kind != "submodule":
+        repository.commit()
+    judgement = repository.judge(replace(EVE, labels=frozenset({"curation"})))
+    return {(each.file, each.rule) for each in judgement.findings}
+
+
+@needs_shell
+@pytest.mark.parametrize(
+    ("path", "kind", "rule"),
+    [
+        ("results/published/a-link.json", "link", "path-mode"),
+        ("results/lifecycle/a-submodule.json", "submodule", "path-mode"),
+        ("results/published/a-program.json", "#!/bin/sh", "path-mode"),
+        ("results/published/2026/a-figure.json", "figure", "path-curated"),
+        ("results/other/x", "x", "path-curated"),
+        ("results/published/notes.txt", "x", "path-curated"),
+        (f"results/published/{'a' * 245}.json", "figure", "path-curated"),
+        ("results/sources.toml", "[[source", "toml"),
+        ("results/sources.toml", "source = 1", "schema-type"),
+    ],
+)
+def test_a_curated_path_that_a_build_stops_at_is_a_finding(
+    repository: Repository, path: str, kind: str, rule: str
+) -> None:
+    assert curated(repository, path, kind) == {(path, rule)}
+
+
+def test_the_same_name_in_two_folders_is_two_findings(repository: Repository) -> None:
+    for folder in ("2025", "2026"):
+        found = curated(repository, f"results/published/{folder}/a.json", "figure")
+
+    assert {path for path, _ in found} == {f"results/published/{y}/a.json" for y in (2025, 2026)}
+
+
+def test_a_published_figure_that_a_maintainer_adds_is_accepted(repository: Repository) -> None:
+    assert curated(repository, f"results/published/{FIGURE.name}", "figure") == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "contributor"),
+    [
+        ("contributor--old--name.json", "old--name"),
+        ("contributor--ends-.json", "ends-"),
+        ("contributor--ada.json", "ada"),
+        ("contributor--qwen3--20261121-00112233.json", None),  # a result of a machine of this name
+    ],
+)
+def test_an_entry_can_be_about_every_user_name(name: str, contributor: str | None) -> None:
+    assert contributor_of(name) == contributor
 
 
 LONG = sample(seed=1, contributor="bob", blocks=3)

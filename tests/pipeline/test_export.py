@@ -8,13 +8,14 @@ from html import unescape
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from estimates.model import ESTIMATOR
 from pipeline.data.database import open_database
 from pipeline.data.export import EXPORTS, PACKAGE, SPEEDUPS, SUMS, export
-from pipeline.data.formats import FORMATS, guarded
+from pipeline.data.formats import FORMATS, as_csv, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database
@@ -102,7 +103,7 @@ def test_figures_and_times_are_written_plainly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\N{FULLWIDTH EQUALS SIGN}1"]
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", " =1", "\N{FULLWIDTH EQUALS SIGN}1"]
 )
 def test_a_cell_that_a_spreadsheet_would_run_is_guarded(text: str) -> None:
     assert guarded(text) == f"'{text}"
@@ -111,6 +112,32 @@ def test_a_cell_that_a_spreadsheet_would_run_is_guarded(text: str) -> None:
 @pytest.mark.parametrize("text", ["RTX 4060", "1-2", "a=b", "", " x", "'=1"])
 def test_a_cell_that_no_spreadsheet_would_run_stays_as_it_is(text: str) -> None:
     assert guarded(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("RTX 9;=cmd|' /C calc'!A0", "RTX 9;'=cmd|' /C calc'!A0"),
+        ("a; @b", "a; '@b"),
+        ("\t=1", "'\t'=1"),
+        ("a,=b", "a,'=b"),
+        ("a\t+1|-1", "a\t'+1|'-1"),
+        ("a; b, c | d", "a; b, c | d"),
+    ],
+)
+def test_no_part_of_a_cell_is_a_formula_where_another_sign_separates(
+    text: str, written: str
+) -> None:
+    assert guarded(text) == written
+
+
+def test_numbers_below_zero_in_a_list_stay_numbers() -> None:
+    table = pa.table({"a": [[-1, -2]], "b": [["x;=1", "-y"]]})
+
+    (_, row) = csv.reader(as_csv(table).decode().splitlines())
+
+    assert json.loads(row[0]) == [-1, -2]
+    assert json.loads(row[1]) == ["x;'=1", "-y"]
 
 
 def test_a_formula_in_a_contributors_note_is_guarded_in_csv_only(tmp_path: Path) -> None:

@@ -146,9 +146,28 @@ def test_only_our_own_pull_requests_bring_the_results_of_another(
     repository.write(sample_bytes(SMALL), name_of(SMALL))
     repository.commit()
 
-    found = form.sender(repository.path, "pull-request", author, own_branch=own_branch)
+    found = form.sender(repository.path, "main", "pull-request", author, own_branch=own_branch)
 
     assert found == sender
+
+
+def test_who_merges_main_into_the_branch_of_a_form_is_not_its_sender(
+    repository: Repository,
+) -> None:
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.commit()
+    repository.git("checkout", "--quiet", "main")
+    (repository.path / "README.md").write_text("Another text.\n", encoding="utf-8")
+    repository.commit()
+    repository.git("checkout", "--quiet", "pull-request")
+    maintainer = ("-c", "user.name=Mae", "-c", "user.email=mae@example.org")
+    repository.git(*maintainer, "merge", "--quiet", "--no-edit", "main")
+    repository.git("commit", "--quiet", "--amend", "--no-edit", "--author=Mae <mae@example.org>")
+
+    found = form.sender(repository.path, "main", "pull-request", host.ROBOT, own_branch=True)
+
+    assert repository.git("show", "--no-patch", "--format=%an", "pull-request") == "Mae"
+    assert found == "Ada"
 
 
 @pytest.fixture

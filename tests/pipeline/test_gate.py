@@ -2,9 +2,9 @@
 
 import pytest
 
-from pipeline.intake import reply
+from pipeline.intake import gate, reply
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
-from tests.samples import sample_bytes
+from tests.samples import sample, sample_bytes
 
 
 def test_a_new_result_is_accepted(repository: Repository) -> None:
@@ -92,3 +92,16 @@ def test_one_wrong_file_does_not_hide_the_findings_of_another(repository: Reposi
         "two--result--20261121-0011aabc.json": {"json"},
         "Three.json": {"path-name"},
     }
+
+
+@pytest.mark.parametrize(("most", "rules"), [(6, {}), (5, {FOLDER: {"path-count"}})])
+def test_a_pull_request_has_a_bounded_number_of_arms(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, most: int, rules: dict[str, set[str]]
+) -> None:
+    monkeypatch.setattr(gate, "MAX_ARMS", most)
+    for seed in (4, 5):  # three arms each
+        one = sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed)
+        repository.write(sample_bytes(one), name_of(one))
+    repository.commit()
+
+    assert repository.rules() == rules

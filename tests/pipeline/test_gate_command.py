@@ -120,17 +120,40 @@ def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
     assert summary.read_text(encoding="utf-8").startswith("## Accepted: thank you!\n")
 
 
-@pytest.mark.parametrize(("action", "code"), [("opened", 1), ("synchronize", 1), ("labeled", 0)])
+@pytest.mark.parametrize(
+    ("action", "label", "code"),
+    [
+        *(("opened", "", 1), ("synchronize", "", 1), ("labeled", "on-behalf", 0)),
+        *(("labeled", "question", 1), ("unlabeled", "on-behalf", 1)),  # was set on another commit
+    ],
+)
 def test_a_label_counts_for_the_commit_that_it_was_set_on(
-    repository: Repository, action: str, code: int
+    repository: Repository, action: str, label: str, code: int
 ) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
     repository.commit()
+    labels = json.dumps(["on-behalf", "question"])
 
-    done = run_command(repository, AUTHOR="eve", LABELS='["on-behalf"]', ACTION=action)
+    done = run_command(repository, AUTHOR="eve", LABELS=labels, ACTION=action, LABEL=label)
 
     assert done.returncode == code
     assert ("[contributor-author]" in done.stdout) == bool(code)
+
+
+@pytest.mark.parametrize(("behind", "code"), [(0, 0), (1, 1)])
+def test_a_label_that_names_a_commit_counts_for_it_at_every_event(
+    repository: Repository, behind: int, code: int
+) -> None:
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.commit()
+    named = repository.git("rev-parse", "pull-request")[:7]
+    for _ in range(behind):
+        repository.commit()
+    labels = json.dumps([f"on-behalf@{named}", "on-behalf@"])
+
+    done = run_command(repository, AUTHOR="eve", LABELS=labels, ACTION="unlabeled", LABEL="bug")
+
+    assert done.returncode == code
 
 
 def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Path) -> None:

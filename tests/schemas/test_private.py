@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from schemas import contract, private
 from schemas.codec import canonical_bytes
 from tests.samples import sample, sample_bytes
+from tools.private import main as check_site
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
 SECRETS = {
@@ -19,6 +21,32 @@ SECRETS = {
     f"sk-proj-{LETTERS}": "an API key",
     f"--api-key sk-{LETTERS}": "an API key",
     "AKIA" + "ABCDEFGH12345678": "an AWS key",
+    **dict.fromkeys(
+        [
+            f"{mark}{LETTERS}"
+            for mark in (
+                "sk_test_",
+                "GOCSPX-",
+                "ya29.",
+                "dckr_pat_",
+                "pplx-",
+                "fw_",
+                "hvs.",
+                "dapi",
+                "tskey-",
+                "sbp_",
+                "rpa_",
+                "SG.",
+                "AGE-SECRET-KEY-1",
+                "https://x.blob.core.windows.net/y?sig=",
+            )
+        ],
+        "an API key",
+    ),
+    f"123456789:AA{LETTERS[:33]}": "an API key",
+    "https://hooks.slack.com/services/T0/B0/x": "an API key",
+    "https://discord.com/api/webhooks/12/x": "an API key",
+    f"glrt-{LETTERS[:20]}": "a GitLab token",
     "xoxb-" + "1234567890-abc": "a Slack token",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x": "a signed token",
     "-----BEGIN OPENSSH PRIVATE KEY-----": "a private key",
@@ -33,7 +61,23 @@ PERSONAL = {
     "/Users/ada/x": "a home folder",
     "C:\\Users\\Ada\\x": "a home folder",
     "/" + "root/x.gguf": "a home folder",
-    "DESKTOP-A1B2C3D": "a host name",
+    **dict.fromkeys(
+        [
+            "\\\\nas\\ada",
+            "/media/ada",
+            "/Volumes/ada",
+            "/gpfs/users/ada",
+            "C:\\Documents and Settings\\Ada",
+        ],
+        "a home folder",
+    ),
+    **dict.fromkeys(
+        ["DESKTOP-A1B2C3D", "gpu17.cluster.acme.com", "box.tail1.ts.net", "Adas-MacBook-Pro"],
+        "a host name",
+    ),
+    "S-1-5-21-1004336348": "a user's number",
+    "+49 30 1234567": "a telephone or an account number",
+    "DE89 3704 0044 0532 0130 00": "a telephone or an account number",
     "gpu1.internal": "a host name",
     "GPU-12345678-1234-1234-1234-123456789abc": "a UUID",
     "00:1a:2B:3c:4d:5e": "a MAC address",
@@ -54,6 +98,9 @@ HARMLESS = (
     "a" * 64,
     "ratio 1:2:3",
     "unsloth/Qwen3-8B-GGUF",
+    "qwen3.8.b.gguf and v0.10.2.dev5",
+    "llama3.2.1b-instruct.q4",
+    "GeForce RTX 4060 Laptop GPU, +12 % at 2100 MHz",
     "::",
 )
 
@@ -83,6 +130,12 @@ def test_joiners_that_notes_may_hold_hide_nothing() -> None:
 def test_a_version_of_four_numbers_is_no_address() -> None:
     assert private.personal("10.2.0.7", "$.engine.version") is None
     assert private.personal("10.2.0.7", "$.notes") == "an IP address"
+
+
+def test_a_word_as_long_as_a_key_is_named_in_a_name_and_nowhere_else() -> None:
+    assert private.personal("a1" * 16, "$.target.name") == "a word as long as a key"
+    assert private.personal("a1" * 16, "$.target.sha256") is None
+    assert private.personal("DeepSeek-R1-0528-Qwen3-8B", "$.target.name") is None
 
 
 def test_a_token_is_refused_in_every_free_text() -> None:
@@ -120,3 +173,21 @@ def test_the_search_takes_linear_time_on_hostile_texts() -> None:
         private.personal(text)
 
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("page", "code", "printed"),
+    [
+        ("<td>Chip --api-key</td><td>x86_64</td>", 0, "a.html: a key of a server\n"),
+        ("<p>llama.cpp my token: b1234567</p>", 0, "a.html: a password\n"),
+        (f"<p>ghp_{LETTERS}</p>", 1, "a.html: a GitHub token\n"),
+        ("<p>Nothing</p>", 0, ""),
+    ],
+)
+def test_texts_of_people_side_by_side_stop_no_deployment_and_a_token_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str, code: int, printed: str
+) -> None:
+    (tmp_path / "a.html").write_text(page, "utf-8")
+
+    assert check_site(tmp_path) == code
+    assert capsys.readouterr().out == printed

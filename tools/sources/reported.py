@@ -32,7 +32,7 @@ USUAL = {"card": "RTX 3090", "model": "Vicuna-7B-v1.3"}
 HARNESS = "transformers (Spec-Bench harness)"
 UNUSUAL = re.compile(r"question answering|retrieval-augmented")
 WORDS: Json = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-THREAD = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
+THREAD = re.compile(r"([\w.-]{1,39}/[\w.-]{1,100})#(\d+)")
 REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+)(?: |$)")
 # An engine with its version, without the backend.
 ENGINE = re.compile(

@@ -81,6 +81,14 @@ class Client:
         with self._asked("GET", path, None) as response:
             return _whole(response, path)
 
+    def listens(self) -> bool:
+        """Whether anything accepts connections at the address now."""
+        try:
+            socket.create_connection((self.address.host, self.address.port), self.limit_s).close()
+        except OSError:
+            return False
+        return True
+
     def software(self, path: str) -> str | None:
         """What the server calls itself in the header of an answer."""
         with self._asked("GET", path, None) as response:

@@ -88,13 +88,15 @@ def read_counters(text: str) -> Counters | None:
     """The counters in a metrics page, or `None` when it has none of speculation, or no counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
+    seen = set[tuple[str, str | None]]()
     for match in _LINE.finditer(text):
         name = _bare(match["name"])
         if name is None:
             continue
-        value = _count(match["value"])
-        if value is None:
+        value, place = _count(match["value"]), (match["name"], match["labels"])
+        if value is None or place in seen:  # no count, or one that is stated twice
             return None
+        seen.add(place)
         position = _POSITION.search(match["labels"] or "")
         if name in _BY_POSITION and position:
             index = int(position[1])
@@ -137,11 +139,19 @@ def totals(
     counted: Counted | None,
     page: Counted | None = None,
     chunk_tokens: Sequence[int] = (),
+    depth: int | None = None,
 ) -> Totals:
-    """The sums of an answer. `page` is what the metrics page counted, if that was read, too."""
+    """The sums of an answer. `page` is what the metrics page counted, if that was read, too.
+
+    `depth` is what was asked for. Counts by which a round accepted more are not of this answer.
+    """
     if counted is None:
         return Totals(decode_ms=decode_ms)
     cut = cut_off(counted, output_tokens, chunk_tokens)
+    accepted_at_once = len(counted.histogram) - 1 if counted.histogram else None
+    bounds = [each for each in (counted.depth or depth, accepted_at_once) if each is not None]
+    if cut > min(bounds, default=cut):
+        return Totals(decode_ms=decode_ms)
     accepted = counted.accepted - cut
     rounds = output_tokens - 1 - accepted
     differs = page is not None and not agree(page, counted)

@@ -270,6 +270,8 @@ def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
         case ServerSilentError() if isinstance(error.__cause__, ConnectionRefusedError):
             detail = f"nothing listens at {client.address}; start the server, or correct its URL"
             return Failure(reason="crashed", detail=detail)
+        case ServerSilentError() if not client.listens():
+            return Failure(reason="crashed", detail=f"the server ended: {error}; start it again")
         case ServerRefusedError():
             detail = str(error) + _advice(error.status, client, offers)
             return Failure(reason=reason_in_answer(str(error)) or "bad-answer", detail=detail)

@@ -8,7 +8,7 @@ _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
 # ik_llama.cpp indents a flag that has no short name.
 _ENTRY = re.compile(r"^\s{0,10}--?[A-Za-z]")
 # Where the explanation of a flag begins if it is on the flag's own line.
-_GAP = re.compile(r"\s{2,}(?=[^\s-])")
+_GAP = re.compile(r"(?<!\s)\s{2,}+(?=[^\s-])")
 _REMOVED = "argument has been removed"
 _SPEC_TYPE = "--spec-type"
 # Types of which each takes sizes of its own: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.

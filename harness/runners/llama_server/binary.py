@@ -13,7 +13,7 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
-from harness.machine import engines, public_text
+from harness.machine import engines
 from harness.machine.detect import clean_name, machine
 from harness.models import thinking
 from harness.models.gguf_header import chat_template
@@ -22,15 +22,16 @@ from harness.runners.device_placement import backend_named
 from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.variables import variables
+from schemas import public_text
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Engine, Settings
 
 _LIMIT_S = 60.0
-_VERSION = re.compile(r"version:\s*(\S+)[ \t]*(?:$|\(([0-9a-f]{7,40})\))", re.MULTILINE)
+_VERSION = re.compile(r"version:\s*(\S{1,100}+)[ \t]*+(?:$|\(([0-9a-f]{7,40})\))", re.MULTILINE)
 _LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
 _LIST_DEVICES = "--list-devices"
 _DEVICE = re.compile(
-    r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
+    r"^[ \t]*+(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
     r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
     re.MULTILINE,
 )

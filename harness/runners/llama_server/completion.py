@@ -176,6 +176,7 @@ def generate(
             output_tokens=done.timings.predicted_n,
             counted=counted_in(done, prompt.arm, page),
             page=page,
+            depth=limit(prompt.arm.method),
         ),
         finish="length" if done.stop_type == "limit" or done.stopped_limit else "stop",
     )

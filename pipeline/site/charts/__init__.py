@@ -30,9 +30,9 @@ NOTHING = "Nothing has been measured here yet."
 OF_CELLS = "another machine"  # the kind of the intervals of cells
 # A picture is an image on the page: what its marks say to a screen reader is in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
-TAG = re.compile(r"<[^>]+>")
+TAG = re.compile(r"<[^<>]+>")
 WORD = re.compile(r"\w+")
-LONG_NUMBER = re.compile(r"\d+\.\d{2,}")
+LONG_NUMBER = re.compile(r"(?<!\d)\d+\.\d{2,}")
 STATEMENT = re.compile(r"[;.] ")
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 

@@ -83,11 +83,11 @@ def _short_form(
 # What the tags of a short form become in plain text; the first heading of a line begins it.
 AS_TEXT = (
     (re.compile(r"\s+"), " "),
-    (re.compile(r"<tr\b[^>]*><th\b[^>]*>|<(?:tr|dt)\b[^>]*>"), "\n"),
-    (re.compile(r"<(?:h1|h2|p)\b[^>]*>"), "\n\n"),
-    (re.compile(r"<t[hd]\b[^>]*>"), " | "),
-    (re.compile(r"<dd\b[^>]*>"), ": "),
-    (re.compile(r"<[^>]*>"), ""),
+    (re.compile(r"<tr\b[^<>]*><th\b[^<>]*>|<(?:tr|dt)\b[^<>]*>"), "\n"),
+    (re.compile(r"<(?:h1|h2|p)\b[^<>]*>"), "\n\n"),
+    (re.compile(r"<t[hd]\b[^<>]*>"), " | "),
+    (re.compile(r"<dd\b[^<>]*>"), ": "),
+    (re.compile(r"<[^<>]*>"), ""),
 )
 
 

@@ -34,7 +34,7 @@ TABLE = re.compile(
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
-UNKNOWN_CELL = re.compile(rf"(<td\b[^>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
+UNKNOWN_CELL = re.compile(rf"(<td\b[^<>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
 TABLE_ROWS = 8  # of a chart's figures; the files have all of them
 MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
@@ -61,7 +61,7 @@ def with_cards(text: str) -> str:
 
 def _card_table(table: str) -> str:
     head, start, body = table.partition("<tbody>")
-    headings = [re.sub(r"<[^>]*>", "", each).strip() for each in HEADING.findall(head)]
+    headings = [re.sub(r"<[^<>]*>", "", each).strip() for each in HEADING.findall(head)]
     if len(headings) < MANY_COLUMNS:
         return table
     lines = LINE.sub(lambda line: _card(line[0], headings), body)

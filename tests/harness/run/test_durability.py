@@ -130,7 +130,7 @@ def test_a_journal_that_was_set_aside_survives_a_power_cut(
 
     journal.make_way(path, say=lambda _: None)
 
-    assert disk.names[tmp_path.stat().st_ino] == {"run.replaced.jsonl"}
+    assert disk.names[tmp_path.stat().st_ino] == {"run.lock", "run.replaced.jsonl"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")

@@ -1,11 +1,23 @@
 """Everything that was measured is on disk, and only whole lines are read back."""
 
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.run.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, make_way, read
+from harness.run.journal import (
+    Fact,
+    Journal,
+    Resumed,
+    SnapshotFact,
+    Started,
+    TrialFact,
+    make_way,
+    read,
+)
+from schemas.codec import encode
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, run
 
@@ -25,13 +37,14 @@ def test_facts_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     assert facts[1:] == [FACT]
 
 
-@pytest.mark.parametrize("lost", [1, 5, 40])
-def test_a_torn_last_line_is_cut_off_and_the_rest_kept(tmp_path: Path, lost: int) -> None:
+@pytest.mark.parametrize("written", [1, 5, 40])
+def test_a_torn_last_line_is_left_out_and_the_rest_kept(tmp_path: Path, written: int) -> None:
     path = tmp_path / "run.jsonl"
     with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
+        whole = path.stat().st_size
         journal.add(FACT)
-    path.write_bytes(path.read_bytes()[:-lost])
+    path.write_bytes(path.read_bytes()[: whole + written])
 
     with Journal.reopen(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
@@ -39,22 +52,22 @@ def test_a_torn_last_line_is_cut_off_and_the_rest_kept(tmp_path: Path, lost: int
     assert [type(fact) for fact in read(path)] == [Started, SnapshotFact, Resumed, SnapshotFact]
 
 
-def test_a_last_line_with_a_hole_from_a_power_cut_is_cut_off(tmp_path: Path) -> None:
+def test_a_last_line_with_a_hole_from_a_power_cut_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
         whole = path.read_bytes()
         journal.add(FACT)
-    data = path.read_bytes()
-    path.write_bytes(data[: len(whole) + 10] + b"\0" * 20 + data[len(whole) + 30 :])
+    lost = len(path.read_bytes()) - len(whole)
+    path.write_bytes(whole + b"\n1a2b3c4d" + b"\0" * (lost - 10) + b"\n")
 
-    facts = read(path)
+    with Journal.reopen(path, campaign(), measured_from=MOMENT) as journal:
+        journal.add(FACT)
 
-    assert [type(fact) for fact in facts] == [Started, SnapshotFact]
-    assert path.read_bytes() == whole
+    assert [type(fact) for fact in read(path)] == [Started, SnapshotFact, Resumed, SnapshotFact]
 
 
-@pytest.mark.parametrize("written", [b"", b'{"fact": {"type": "sta', b"\0" * 40 + b"\n"])
+@pytest.mark.parametrize("written", [b"", b'\n1a2b3c4d {"fact": {"ty', b"\0" * 40 + b"\n"])
 def test_a_journal_without_a_whole_first_line_is_begun_again(
     tmp_path: Path, written: bytes
 ) -> None:
@@ -124,3 +137,74 @@ def test_a_journal_of_another_version_is_not_kept(tmp_path: Path) -> None:
     path.write_text('{"fact": {"type": "unheard-of"}}\n')
 
     make_way(path, say=pytest.fail)
+
+
+def without_order(facts: list[Fact]) -> Counter[str]:
+    """The facts as texts, how often each; a trial without its place in the order."""
+    texts = [encode(fact) for fact in facts]
+    return Counter(str({**each, "trial": {**each.get("trial", {}), "order": 0}}) for each in texts)
+
+
+def test_none_of_200_flipped_bits_changes_a_fact_or_loses_more_than_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    planned = campaign(prompts=2, blocks=2)
+    run(planned, path)
+    whole, facts = path.read_bytes(), without_order(read(path))
+    rng = random.Random(56)  # noqa: S311 - places of damage, not secrets
+
+    lost = Counter[int]()
+    for _ in range(200):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        found = read(path)
+        trials = [fact.trial.order for fact in found if isinstance(fact, TrialFact)]
+        missing = facts - without_order(found)
+        assert not without_order(found) - facts
+        assert all("'type': 'trial'" in each for each in missing)
+        assert trials == list(range(12 - missing.total()))
+        lost[missing.total()] += 1
+
+    assert set(lost) == {0, 1}
+
+
+def test_a_trial_of_a_damaged_line_is_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    planned = campaign(prompts=2, blocks=2)
+    run(planned, path)
+    path.write_bytes(path.read_bytes().replace(b'"code-1"', b'"code-7"', 1))
+    damaged = path.read_bytes().replace(b'"decode_ms":', b'"decode_mr":', 3)
+    path.write_bytes(damaged)
+
+    again = run(planned, path, resume=True)
+
+    places = Counter((trial.arm, trial.prompt, trial.block) for trial in again.trials)
+    assert set(places.values()) == {1}
+    assert len(places) == 12  # three arms, two prompts, two blocks
+    assert sorted(trial.order for trial in again.trials) == list(range(12))
+
+
+def test_a_second_run_is_told_of_the_first_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+        journal.add(FACT)
+        before = path.read_bytes()
+
+        with pytest.raises(MachineError, match=r"^another run writes .*run\.jsonl; wait until"):
+            Journal.reopen(path, campaign(), measured_from=MOMENT)
+        with pytest.raises(MachineError, match="another run writes"):
+            Journal.create(path, campaign(), measured_from=MOMENT)
+
+        assert path.read_bytes() == before
+    Journal.reopen(path, campaign(), measured_from=MOMENT).__exit__(None, None, None)
+
+
+def test_the_journal_of_a_run_is_not_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    run(campaign(prompts=1, blocks=1), path)
+
+    with (
+        Journal.reopen(path, campaign(prompts=1, blocks=1), measured_from=MOMENT),
+        pytest.raises(MachineError, match="another run writes"),
+    ):
+        make_way(path, say=pytest.fail)

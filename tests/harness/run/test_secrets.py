@@ -8,7 +8,6 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign.server_arguments import recorded
 from harness.cli import app
-from harness.machine import public_text
 from harness.machine.detect import clean_name, public
 from harness.openai import connect
 from harness.openai.listed_models import quantisation
@@ -16,6 +15,7 @@ from harness.runners.http.process import start
 from harness.runners.llama_server.binary import read_devices, read_version
 from harness.runners.options import ConnectionOptions
 from harness.runners.variables import variables
+from schemas import public_text
 from schemas.submission import Gpu
 from tests.harness.campaigns import run
 from tests.harness.openai.fake_server import serving

@@ -208,3 +208,21 @@ def test_the_depths_of_an_engine_that_changes_them_are_a_histogram(
 
     assert made.rounds == 10
     assert made.drafted_histogram == histogram
+
+
+def test_counts_by_which_a_round_accepts_more_than_it_drafts_are_not_of_the_answer() -> None:
+    # The truth: 11 rounds drafted 55 and accepted 20, so 1 + 11 + 20 tokens. Counted twice, 31 of
+    # 40 accepted tokens would be cut off the last round, of a depth of 5.
+    truth = Counted(drafted=55, accepted=20, steps=11)
+    twice = Counted(drafted=110, accepted=40, steps=22)
+
+    right = totals(decode_ms=5.0, output_tokens=32, counted=truth, depth=5)
+    wrong = totals(decode_ms=5.0, output_tokens=32, counted=twice, depth=5)
+
+    assert (right.rounds, right.drafted, right.accepted) == (11, 55, 20)
+    assert wrong == Totals(decode_ms=5.0)
+
+
+def test_counts_that_are_stated_twice_on_a_page_are_none() -> None:
+    assert read_counters(VLLM + VLLM.replace('engine="0"', 'engine="1"')) is not None
+    assert read_counters(VLLM + VLLM) is None

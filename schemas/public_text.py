@@ -10,7 +10,7 @@ from schemas import private
 from schemas.vocabulary import METHODS, SPELLINGS
 from schemas.vocabulary.documents import document
 
-_LISTS: dict[str, list[str]] = document("words", "harness.machine")
+_LISTS: dict[str, list[str]] = document("words")
 _WORDS = frozenset(_LISTS["words"]).union(*(method.split("-") for method in METHODS))
 VARIABLES = frozenset(_LISTS["variables"])
 SERVERS = frozenset(_LISTS["servers"])

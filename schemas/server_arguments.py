@@ -1,0 +1,143 @@
+"""Show a server's command line as a result records it: what a list allows, `…` for all others.
+
+A command line can hold keys, host names and paths with a person's name, in more forms than a list
+of forbidden words could name. `server_arguments.toml` lists the flags that make a server faster or
+slower; a value is recorded if it has a form that its flag's kind allows.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from schemas import private
+from schemas.codec import Json
+from schemas.finding import Violation
+from schemas.public_text import is_number, is_word
+from schemas.submission import Submission
+from schemas.vocabulary.documents import document
+
+PORT = "{port}"
+HIDDEN = "…"
+_LONGEST = 200
+_MOST = 128
+# Owners on the hub have no dots, hosts have.
+HUB_NAME = re.compile(r"(?<![\w-])[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
+# Keys are long, or begin as services mark theirs.
+_SECRET = re.compile(
+    r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|"
+    + private.LONG_WORD
+)
+_MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
+_COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
+_LISTS: dict[str, list[str]] = document("server_arguments")
+_SETTINGS = frozenset(_LISTS["settings"])
+KINDS = {flag: kind for kind, flags in _LISTS.items() if kind != "settings" for flag in flags}
+Show = Callable[[str], str]
+
+
+def is_public(argument: Sequence[str]) -> bool:
+    """Whether a flag and its value, if it has one, are recorded as they are."""
+    return recorded(("", *argument)) == tuple(argument)
+
+
+def only_public(submission: Submission) -> Iterator[Violation]:
+    """A result states of a server's arguments what the harness would: no path, host or key."""
+    message = (
+        "is not among the options and values that a result states, which hold no path, address or "
+        f"key (schemas/vocabulary/server_arguments.toml); write {HIDDEN} in its place, or take it "
+        "out"
+    )
+    for number, text in enumerate(submission.settings.server_arguments or ()):
+        if not is_public(text.split(" ")):
+            yield f"$.settings.server_arguments[{number}]", message
+    for place, arm in enumerate(submission.arms):
+        argv = arm.argv or ()
+        if (shown := recorded(("", *argv))) != argv:
+            pairs = enumerate(zip(argv, (*shown, *argv[len(shown) :]), strict=True))
+            wrong = next((number for number, (own, public) in pairs if own != public), 0)
+            yield f"$.arms[{place}].argv[{wrong}]", message
+
+
+def recorded(command: Sequence[str]) -> tuple[str, ...]:
+    """The words after the program, fit to be published."""
+    words: list[str] = []
+    show: Show = _positional
+    for word in command[1:]:
+        if word.startswith("-") and not is_number(word):
+            flag, equals, value = word.partition("=")
+            show = _value_of(flag)
+            shown = f"{flag}={show(value)}" if equals else flag
+            if show is _hide:
+                shown = HIDDEN
+            elif equals or show is _no_value:
+                show = _positional
+        else:
+            shown = show(word)
+            show = _hide if show is _hide else _positional  # nothing follows an unknown flag
+        if shown != HIDDEN or words[-1:] != [HIDDEN]:
+            words.append(shown)
+    return tuple(words[:_MOST])
+
+
+def _value_of(flag: str) -> Show:
+    """The function that shows a value of a flag: `_hide` for a flag that is not listed."""
+    name = flag.lstrip("-").replace("_", "-")
+    config, dot, key = name.partition(".")
+    if not dot:
+        return _VALUES.get(KINDS.get(name, ""), _hide)
+    key = key.replace("-", "_")
+    listed = KINDS.get(config) == "configurations" and key in _SETTINGS
+    return (lambda value: str(_setting(key, value))) if listed else _hide
+
+
+def _hide(_word: str) -> str:
+    return HIDDEN
+
+
+def _no_value(_value: str) -> str:
+    """For a switch: what follows it is positional."""
+    return HIDDEN
+
+
+def _word(value: str) -> str:
+    return value if is_word(value) or is_number(value) else HIDDEN
+
+
+def _model(value: str) -> str:
+    usual = HUB_NAME.fullmatch(value) and len(value) <= _LONGEST and not private.personal(value)
+    return value if usual and not _SECRET.search(value) else HIDDEN
+
+
+def _positional(word: str) -> str:
+    """A subcommand, or a model of the hub."""
+    return word if word in _COMMANDS else _model(word)
+
+
+def _configuration(text: str) -> str:
+    try:
+        values: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return HIDDEN
+    if not isinstance(values, dict):
+        return HIDDEN
+    shown = {key if key in _SETTINGS else HIDDEN: _setting(key, values[key]) for key in values}
+    found = json.dumps(shown, ensure_ascii=False)
+    return found if len(found) <= _LONGEST else HIDDEN
+
+
+def _setting(key: str, value: Json) -> Json:
+    if key not in _SETTINGS:
+        return HIDDEN
+    if isinstance(value, str):
+        return _model(value) if key == "model" else _word(value)
+    return value if value is None or isinstance(value, int | float) else HIDDEN
+
+
+_VALUES: dict[str, Show] = {
+    "numbers": lambda value: value if value == PORT or is_number(value) else HIDDEN,
+    "words": _word,
+    "switches": _no_value,
+    "models": _model,
+    "modules": lambda value: value if _MODULE.fullmatch(value) else _model(value),
+    "configurations": _configuration,
+}

@@ -1,0 +1,184 @@
+"""No regular expression of the project takes long, whatever text it is given.
+
+Foreign text reaches them everywhere: answers of models, chat templates, logs, names and files. Each
+compiled pattern, and each one that stands where it is used, gets 40 KB built of its own letters.
+"""
+
+import ast
+import importlib
+import random
+import re
+import time
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from answers.names import is_placeholder, machine_named
+from harness.campaign.answer_form import form_of
+from harness.campaign.model import SuitePrompt
+from schemas.posted import BEGIN, UnreadableTextError, from_text
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline", "tools", "bench", "draftmap")
+LENGTHS = (1_000, 40_000)  # a pattern that is slow fails early, at a short text
+LIMIT_S, _BLINK_S = 1.0, 0.3
+# Searched in the first 200 letters of a name only.
+SHORT = {"answers.names._FOUND": (200,), "estimates.gpu_names._NO_CARD": (200,)}
+# Modules that import packages of other machines; they compile no pattern.
+_ELSEWHERE = ("harness.mlx.model", "harness.mlx.session", "tools.mlx", "tools.vllm")
+_PAIR = 2
+_WHOLE, _START, _ANYWHERE = "fullmatch", "match", "search"
+_LITERAL = re.compile(r"[A-Za-z_:/'\"{%(< -]{2,40}")
+
+
+def slow(
+    pattern: re.Pattern[str] | re.Pattern[bytes], method: str, lengths: tuple[int, ...] = LENGTHS
+) -> str | None:
+    """The first text that a pattern needs more than a second for, by what it repeats."""
+    for unit in _units(pattern.pattern):
+        # What follows keeps most patterns from matching at the end; white space has three ends.
+        ends = ("\n!\0", " \0", "") if len(unit) > _PAIR or unit.isspace() else ("\n!\0",)
+        for length, end in product(lengths, (*ends, None) if len(unit) > _PAIR else ends):
+            text = unit * (length // len(unit)) + end if end is not None else unit + " " * length
+            given = text.encode() if isinstance(pattern.pattern, bytes) else text
+            began = time.process_time()
+            if method == _ANYWHERE:
+                any(False for _ in pattern.finditer(given))  # type: ignore[arg-type]
+            else:
+                getattr(pattern, method)(given)
+            if (took := time.process_time() - began) > LIMIT_S * length / LENGTHS[-1] + _BLINK_S:
+                return f"{length} letters of {unit!r} take {took:.2f} s"
+    return None
+
+
+@cache
+def _units(source: str | bytes) -> tuple[str, ...]:
+    """What to repeat: letters of each class, and the pattern's own letters, words and pairs."""
+    plain = source.decode() if isinstance(source, bytes) else source
+    literal = re.sub(r"\\(\W)", r"\1", re.sub(r"\\[A-Za-z]|\(\?[A-Za-z<>:=!]*", "\n", plain))
+    words = [each for each in _LITERAL.findall(literal) if each.strip()]
+    letters = dict.fromkeys(each for each in plain if each not in r"\[](){}?*+^$|")
+    single = list(dict.fromkeys([*"a0_ -.\n{", *list(letters)[:12]]))
+    pairs = random.Random(plain).sample(  # noqa: S311 - texts, not secrets
+        [a + b for a in single for b in single], k=6
+    )
+    return tuple(dict.fromkeys([*single, *words, *(f"{each} " for each in words), *pairs]))
+
+
+def _modules() -> Iterator[tuple[Path, str]]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield path, ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def _inline(path: Path) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """The patterns that a file hands to a function of `re` where it uses them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="re"), attr=attr),
+                args=[ast.Constant(value=str(pattern)), *_],
+            ) if attr not in {"escape", "compile"}:
+                method = attr if attr in {_WHOLE, _START} else _ANYWHERE
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", method, re.compile(pattern)
+
+
+def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[str]]:
+    """The patterns in a constant of a module, also within tables."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth and isinstance(value, (tuple, list, dict, frozenset)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _held(each, depth - 1)
+    elif depth and type(value).__module__.split(".")[0] in PACKAGES:
+        for field in getattr(type(value), "__dataclass_fields__", ()):
+            yield from _held(getattr(value, field, None), depth - 1)
+
+
+def _method(name: str, sources: str) -> str:
+    """How a constant is used, the widest use first."""
+    used = set(re.findall(rf"\b{name}\.(\w+)", sources))
+    if used and used <= {_WHOLE}:
+        return _WHOLE
+    return _START if used and used <= {_WHOLE, _START} else _ANYWHERE
+
+
+@cache
+def patterns() -> dict[str, tuple[str, re.Pattern[str]]]:
+    """Every pattern of the project with its use, by the place that has it."""
+    found: dict[str, tuple[str, re.Pattern[str]]] = {}
+    seen: set[int] = set()
+    everything = "\n".join(path.read_text("utf-8") for path, _ in _modules())
+    for path, module in _modules():
+        for place, method, pattern in _inline(path):
+            found[place] = method, pattern
+        if path.stem == "__main__" or module.startswith(_ELSEWHERE):
+            continue
+        source = path.read_text("utf-8")
+        for name, value in vars(importlib.import_module(module)).items():
+            if not re.search(rf"^{re.escape(name)}\b", source, re.MULTILINE):
+                continue  # imported
+            for number, pattern in enumerate(_held(value)):
+                if id(pattern) in seen:
+                    continue
+                seen.add(id(pattern))
+                sources = source if name.startswith("_") else everything
+                found[f"{module}.{name}[{number}]"] = _method(name, sources), pattern
+    return found
+
+
+@pytest.mark.long
+def test_no_pattern_takes_a_second_of_processor_time_for_40_kb() -> None:
+    found = patterns()
+
+    too_slow = {
+        place: text
+        for place, (method, pattern) in found.items()
+        if (text := slow(pattern, method, SHORT.get(place.partition("[")[0], LENGTHS)))
+    }
+
+    assert too_slow == {}
+    assert len(found) > 300
+
+
+@pytest.mark.long
+def test_a_pattern_that_hangs_is_found() -> None:
+    found = [
+        slow(re.compile(each), _ANYWHERE, (20_000,))
+        for each in (r"\w+\(", r"\{%.*?%\}", r"(\S+) size")
+    ]
+
+    assert None not in found
+    assert slow(re.compile(r"\w+\("), _WHOLE) is None
+
+
+@pytest.mark.parametrize("letters", ["0", "xeon ", "a"])
+def test_a_name_of_40_kb_is_read_at_once(letters: str) -> None:
+    began = time.process_time()
+
+    machine_named(letters * (40_000 // len(letters)))
+    is_placeholder(letters * (40_000 // len(letters)))
+
+    assert time.process_time() - began < LIMIT_S
+
+
+def test_an_answer_of_200_kb_of_one_letter_is_checked_at_once() -> None:
+    prompt = SuitePrompt(id="json-1", task="json", text="Answer as JSON.", quick=False)
+    began = time.process_time()
+
+    form_of(prompt, "_" * 200_000, cut=True)
+
+    assert time.process_time() - began < LIMIT_S
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_beginnings_of_results_without_an_end_are_refused_at_once(count: int) -> None:
+    began = time.process_time()
+
+    with pytest.raises(UnreadableTextError):
+        from_text(f"{BEGIN}\n" * (count * 8_000))
+
+    assert time.process_time() - began < LIMIT_S
