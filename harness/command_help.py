@@ -71,7 +71,9 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, context: Any) -> list[str]:  # noqa: ANN401 - see above
         """Words in capitals, without the braces of what is required."""
         pieces: list[str] = super().collect_usage_pieces(context)
-        return [re.sub(r"\{(.+?)\}", lambda name: name[1].upper(), piece) for piece in pieces]
+        return [
+            re.sub(r"\{([^{}]{1,80})\}", lambda name: name[1].upper(), piece) for piece in pieces
+        ]
 
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
         """Paragraphs with a blank line before each, and examples without one."""

@@ -1,6 +1,7 @@
 """The whole pipe runs on real input: measure, validate, show, submit, build, as people do."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,8 +57,9 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     whole = resolve("smollm2-135m:q4_1", say=lambda _: None).path
     weights = str(first_layers(whole, folder / "weights.gguf", 1))
+    draft = shutil.copy(weights, folder / "draft.gguf")  # the file itself would be refused
     path = folder / "result.json"
-    done = harness(*RUN, "--target", weights, "--draft", weights, "--output", str(path))
+    done = harness(*RUN, "--target", weights, "--draft", draft, "--output", str(path))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return path

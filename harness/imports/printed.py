@@ -24,7 +24,7 @@ _UNITS = {
     "us": 1e-3,
     "ns": 1e-6,
 }
-_TOOK = re.compile(r"([0-9.]+)(h|ms|m|s|µs|us|ns)")
+_TOOK = re.compile(r"([0-9.]{1,20})(h|ms|m|s|µs|us|ns)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +83,9 @@ class Printed:
 
 def _finite(text: str) -> float | None:
     return (
-        float(text) if re.fullmatch(r"[0-9]*\.?[0-9]+(?:e\+?[0-9]{1,3})?|[0-9]+\.", text) else None
+        float(text)
+        if re.fullmatch(r"(?:[0-9]{0,20}\.)?[0-9]{1,20}(?:e\+?[0-9]{1,3})?|[0-9]{1,20}\.", text)
+        else None
     )
 
 

@@ -108,15 +108,23 @@ def datasets(
     listed = [file for file in files if file.table and file.role != "part"]
     by_table = grouped(listed, lambda file: file.table or "")
     described = {view.name: view for view in views(connection)}
+    listed_in: dict[tuple[str, str], str] = {}
     for name in sorted(EXPORTS, key=lambda name: name != FIRST):
         table = EXPORTS[name]
         view = described[table]
+        columns = [_column(*column, table) for column in view.columns]
+        # What a column means is said once, under the first table that has it.
+        first_in = [listed_in.setdefault((x["name"], x["meaning"]), name) for x in columns]
         yield {
             "name": name,
             "row": view.row,
             "rows": by_table[table][0].rows or 0,
             "files": by_table[table],
-            "columns": [_column(*column, table) for column in view.columns],
+            "columns": [x for x, at in zip(columns, first_in, strict=True) if at == name],
+            "others": grouped(
+                [pair for pair in zip(first_in, columns, strict=True) if pair[0] != name],
+                itemgetter(0),
+            ),
         }
 
 

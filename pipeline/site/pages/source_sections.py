@@ -19,7 +19,6 @@ def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
         "sources": read(connection, "sources"),
         "measured": read(connection, "measured_so_far")[0],
         "rest": grouped(read(connection, "published_rest"), attrgetter("source")),
-        "uncounted": [row for row in read(connection, "standing") if not row.counted],
         "printed": grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
         "in_words": in_words,
     }

@@ -80,6 +80,7 @@ def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         newest=newest[:MOST_LISTED],
         total=len(newest),
         credits=[row for row in read(connection, "credits") if row.counted],
+        uncounted=[row for row in read(connection, "standing") if not row.counted],
     )
 
 

@@ -44,10 +44,12 @@ export const listed = (names) =>
   names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 
 // What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full
-// width.
+// width; and behind a sign at which it may split.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+const INNER = /(?<=[,;\t|])\s*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 // A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
 export const csvCell = (value) => {
-  const safe = FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(INNER, "$&'");
+  const safe = FORMULA.test(value) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

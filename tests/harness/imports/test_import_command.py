@@ -89,7 +89,7 @@ def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
     result = call("llama-server", "--output", str(tmp_path), "--json")
 
     said = json.loads(result.stdout)
-    assert said.keys() == {"results", "left_out"}
+    assert said.keys() == {"json_version", "results", "left_out"}
     assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
     assert said["left_out"] == [
         "texts, and rates, which follow from times and tokens",
@@ -137,7 +137,6 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
             2,
             "--contributor 'a b': letters, digits and inner",
         ),
-        (["--from", "llamabench"], 2, "Did you mean 'llama-bench'?"),
         (["--output", f"{__file__}/none"], 2, "cannot be written"),
     ],
 )
@@ -150,6 +149,14 @@ def test_a_mistake_ends_in_one_line_and_its_code(
 
     assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_format_is_told_the_nearest(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["import", "--from", "llamabench", "--output", str(tmp_path), __file__]
+    )
+
+    assert (result.exit_code, "Did you mean 'llama-bench'?" in result.stderr) == (2, True)
 
 
 def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:

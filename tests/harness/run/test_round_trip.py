@@ -10,6 +10,7 @@ import pytest
 from harness.campaign import builder as campaigns
 from harness.campaign.model import Campaign, PromptSuite, SuitePrompt
 from harness.campaign.options import Options
+from harness.errors import MachineError
 from harness.models.model_file import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
@@ -84,8 +85,9 @@ class RecordedRunner:
 
 @pytest.mark.parametrize("seed", range(CAMPAIGNS))
 def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> None:
-    rng = random.Random(seed)  # noqa: S311 - made-up data
-    submission = measured(rng, tmp_path / "work.jsonl")
+    submission = written(seed, tmp_path / "work.jsonl")
+    if submission is None:
+        return
 
     path = result_file.write(submission, tmp_path / "results" / "community")
 
@@ -94,11 +96,10 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
 
 
 def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
-    made = [
-        measured(random.Random(seed), tmp_path / f"{seed}.jsonl")  # noqa: S311 - made-up data
-        for seed in range(CAMPAIGNS)
-    ]
+    ends = [written(seed, tmp_path / f"{seed}.jsonl") for seed in range(CAMPAIGNS)]
+    made = [each for each in ends if each is not None]
 
+    assert 0 < len(ends) - len(made) < CAMPAIGNS / 5
     assert {each.design.ended for each in made} >= {
         "completed", "precise-enough", "budget-spent", "interrupted",
     }  # fmt: skip
@@ -108,6 +109,14 @@ def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
     assert {arm.role for each in made for arm in each.arms} == {
         "baseline", "speculation", "control", "alternative",
     }  # fmt: skip
+
+
+def written(seed: int, work_file: Path) -> Submission | None:
+    """What a random campaign ends in; `None` where all that drafts fails: nothing is compared."""
+    try:
+        return measured(random.Random(seed), work_file)  # noqa: S311 - made-up data
+    except MachineError:
+        return None
 
 
 def measured(rng: random.Random, work_file: Path) -> Submission:
