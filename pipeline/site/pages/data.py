@@ -175,5 +175,4 @@ def _download(file: ExportedFile, site: Site) -> dict[str, Any]:
         "contentUrl": f"{base}{file.name}",
         "encodingFormat": MEDIA_TYPES[suffix],
         "contentSize": f"{file.bytes} B",
-        "sha256": file.sha256,
     }
