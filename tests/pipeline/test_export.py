@@ -171,13 +171,17 @@ def test_the_data_page_describes_every_file_for_search_engines(
     page = data_page(full, Site(bundle=""), export(full, tmp_path))
     (block,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page.text)
 
-    named = {each["name"]: each["sha256"] for each in json.loads(block)["distribution"]}
+    value = json.loads(block)
+    named = {each["name"]: each["contentSize"] for each in value["distribution"]}
 
     assert named == {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        path.name: f"{path.stat().st_size} B"
         for path in tmp_path.iterdir()
         if path.name not in {PACKAGE, SUMS}
     }
+    # The digests are in one file, whose own names the data set.
+    digest = hashlib.sha256((tmp_path / SUMS).read_bytes()).hexdigest()
+    assert value["identifier"] == [f"sha256:{digest}"]
 
 
 def test_an_empty_corpus_exports_headings_only(
