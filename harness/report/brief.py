@@ -82,8 +82,6 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
     ran = [each for each in found if each.alone and each.whole.speedup is not None]
     if any(each.whole.whole_request is None and not each.at_most_request for each in ran):
         lines.append(f"{say.UNKNOWN} whole request not known")
-    if any(each.at_most_request for each in ran):
-        lines.append(f"{words.AT_MOST} without the time in which the draft read the prompt")
     return [INDENT + line for line in lines]
 
 

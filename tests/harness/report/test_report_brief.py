@@ -211,7 +211,7 @@ def test_where_only_the_draft_s_reading_is_unknown_the_request_is_at_most_so_fas
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
 
     said = paragraph(lines, "Yes.")
-    assert "at most 1.64×." in said
+    assert "at most 1.64×; how long the draft took to read the prompt is not known" in said
     assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
@@ -244,8 +244,9 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
 
     assert paragraph(lines, "It depends.") == (
         "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
-        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×. Switch it on "
-        "per request where the server can, else leave it off for chat."
+        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; how long the "
+        "draft took to read the prompt is not known. Switch it on per request where the server "
+        "can, else leave it off for chat."
     )
     assert "--spec-type draft-simple" in paragraph(lines, "Use it, but not for chat:")
 
