@@ -34,7 +34,7 @@ from pipeline.intake.claims import claim_findings
 from pipeline.site.pages import feeds, strips
 from pipeline.site.rows import read
 from schemas import contract
-from schemas.submission import Submission, Trial
+from schemas.submission import Origin, Submission, Trial
 from tests.pipeline.tables import Tables, entry_on
 from tests.samples import SampleCosts, sample, sample_bytes
 
@@ -46,7 +46,24 @@ PARAMETERS = (7_000_000_000, 13_000_000_000)
 Attack = Callable[[Submission, Submission, random.Random], Submission]
 State = Mapping[tuple[str, ...], object]
 TIMES = ("decode_ms", "draft_ms", "verify_ms", "wall_ms", "prompt_ms")
-KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "unknown")
+QUERIES = {
+    "standing": "select submission, standing from standing",
+    "name": "select submission, target_label || ' ' || quantisation || device_label from setup",
+    "arm": "select submission || arm || task, verdict from evidence",
+    "sign": "select cell, concat_ws('|', mark, speedup, interval_low, interval_high) from cell"
+    " where backing = 0",
+    "confirmed": "select cell, verdict from cell where confirmed",
+    "unknown": "select cell, verdict from cell where backing > 0",
+    "headline": "select place || scope, candidate || verdict || interval_low from best"
+    " where backing = 0 and place in ('device', 'target', 'overall', 'device-task', 'strip')",
+    "page": "select cell, concat_ws('|', submission, measured_with) from explore where backing = 0",
+    "facts of targets": "select target, concat_ws('|', target_label, parameters, size_class,"
+    " architecture, layers, repository, target_family) from target"
+    " where target in (select target from evidence where known)",
+    "facts of devices": "select device, concat_ws('|', device_label, device_name, vram_gib)"
+    " from device where device in (select device from evidence where known)",
+}
+KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "page", "facts", "unknown")
 
 
 def measured(rng: random.Random, person: str, card: str, parameters: int) -> Submission:
@@ -135,7 +152,27 @@ ATTACKS: Mapping[str, Attack] = {
     "another engine": lambda own, _, __: scaled(
         replace(own, engine=replace(own.engine, runner="openai", name="vLLM")), plain=0.5
     ),
-    "an import": lambda own, _, __: replace(own, tier="imported"),
+    "another spelling": lambda own, _, __: replace(
+        own, target=replace(own.target, name=own.target.name.upper(), sha256="ef" * 32)
+    ),
+    "other facts": lambda own, _, __: replace(
+        own,
+        target=replace(
+            own.target, repository="eve/best", parameters=10**9 + (own.target.parameters or 0)
+        ),
+    ),
+    "a card in small letters": lambda own, _, __: replace(
+        own,
+        machine=replace(
+            own.machine, gpus=tuple(replace(g, name=g.name.lower()) for g in own.machine.gpus)
+        ),
+    ),
+    "a command": lambda own, _, __: replace(
+        own, settings=replace(own.settings, server_arguments=("--no-mmap",))
+    ),
+    "an import": lambda own, _, __: replace(
+        own, tier="imported", origin=Origin(format="inventivehq", sha256="0" * 64)
+    ),
 }  # fmt: skip
 
 
@@ -196,19 +233,9 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
 
 def state(of: Tables) -> State:
     """What is said of each result, cell and place, by kind and name."""
-    queries = {
-        "standing": "select submission, standing from standing",
-        "name": "select submission, target_label || ' ' || quantisation || device_label from setup",
-        "arm": "select submission || arm || task, verdict from evidence",
-        "sign": "select cell, verdict || mark from cell where backing = 0",
-        "confirmed": "select cell, verdict from cell where confirmed",
-        "unknown": "select cell, verdict from cell where backing > 0",
-        "headline": "select place || scope, candidate || verdict || interval_low from best"
-        " where backing = 0 and place in ('device', 'target', 'overall', 'device-task', 'strip')",
-    }
     found = {
-        (kind, *map(str, key)): value
-        for kind, query in queries.items()
+        (kind.partition(" ")[0], *map(str, key)): value
+        for kind, query in QUERIES.items()
         for *key, value in of.execute(query).fetchall()
     }
     badges = {("headline", each.path): each.data for each in feeds.badges(of)}  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ with figures as (
   union all
   select
     tier, device, device_label, target, target_label, quantisation, parameters, size_class,
-    size_order, method, method_label, depth, draft_label, cell, contributors
+    size_order, method, method_label, depth, draft_label, cell, votes
   from cell
   where concurrency = 1
     and conditions is null
