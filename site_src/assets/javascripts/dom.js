@@ -19,7 +19,7 @@ export const read = async (url, name = url) => {
 export const remember = (form, names) => {
   const address = new URL(location);
   for (const name of names) {
-    const { value, dataset } = form.elements[name];
+    const { value, dataset } = form.elements.namedItem(name); // one is called `length`
     if (value === (dataset.usual ?? "")) address.searchParams.delete(name);
     else address.searchParams.set(name, value.slice(0, LONGEST));
   }
@@ -29,7 +29,7 @@ export const remember = (form, names) => {
 // Text for the fields, and of a list only what it offers.
 export const restore = (form, names) => {
   const found = new URLSearchParams(location.search);
-  for (const field of names.map((name) => form.elements[name])) {
+  for (const field of names.map((name) => form.elements.namedItem(name))) {
     const value = found.get(field.name)?.slice(0, LONGEST) ?? null;
     if (value === null) continue;
     if (!field.options || [...field.options].some((each) => each.value === value))
