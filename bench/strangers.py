@@ -253,7 +253,12 @@ def state(of: Tables) -> State:
         for kind, query in QUERIES.items()
         for *key, value in of.execute(query).fetchall()
     }
-    badges = {("headline", each.path): each.data for each in feeds.badges(of)}  # type: ignore[arg-type]
+    query = "select 'badges/models/' || target || '.json' from evidence group by 1"
+    lonely = {path for (path,) in of.execute(f"{query} having not bool_or(known)").fetchall()}
+    badges = {
+        ("unknown" if each.path in lonely else "headline", each.path): each.data
+        for each in feeds.badges(of)  # type: ignore[arg-type]
+    }
     rows = strips.ranked(strips.default_rows(read(of, "strip")))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
     return found | badges | {("headline", "first row"): (first.figure, first.words, first.setting)}
