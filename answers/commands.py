@@ -31,12 +31,6 @@ def source_of(method: str) -> DraftSource:
     return "model" if method in methods_by("model") else "other-head"
 
 
-def speculation_by(source: DraftSource, depth: int | None = None) -> Speculation:
-    """Speculation from this source with the usual method, at its usual depth without another."""
-    method = methods_by(source)[0]
-    return Speculation(source=source, method=method, depth=depth or default_depth(method))
-
-
 def default_depth(method: str) -> int:
     """The longest draft of a method where none is asked for."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))

@@ -2,14 +2,16 @@
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
 in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. To them come the
-files of `bench.campaigns` and `bench.simulation`. A cheat changes honest files of the rigs. Each
-share has the upper (of a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a
-flag fires on more than 1 % of honest files, or on less than 90 % of its cheat; times divided by 1.2
-are close to what honest machines differ by, so their share is printed and nothing is promised.
+files of `bench.campaigns` and `bench.simulation`, and trios of people whose machines part at
+near-ties: none is unlike the others. A cheat changes honest files of the rigs. Each share has the
+upper (of a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a flag fires on
+more than 1 % of honest files, or on less than 90 % of its cheat; times divided by 1.2 are close to
+what honest machines differ by, so their share is printed and nothing is promised.
 """
 
 import argparse
 import json
+import math
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +31,8 @@ from bench.rigs import SCENARIOS as TROUBLES
 from bench.synthetic_campaign import submission_of
 from bench.synthetic_rigs import Visit, models, visits
 from estimates.summary import summarize
+from pipeline.collection.plausibility import corpus_flags, flags_within
+from pipeline.collection.plausibility.corpus import Corpus
 from schemas.submission import Arm, Gpu, Placement, Snapshot, Submission, Trial
 from tests.sample_trials import in_order, slowed
 from tests.samples import sample
@@ -63,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
     chosen = parser.parse_args(arguments)
     rows = [row for name in HONEST_WORLDS for row in honest(name, chosen.honest)]
+    rows.append(_row(PEERS, "unlike-peers", [unlike(seed) for seed in range(chosen.honest)]))
     rows += [cheated(name, chosen.cheats) for name in KINDS]
     for row in rows:
         shown = f"{row.fired:>6} of {row.made:>5}{row.share:>8.1%}{row.bound:>8.1%}"
@@ -98,6 +103,37 @@ def cheated(cheat: str, count: int) -> FlagRow:
 def fired(submission: Submission) -> frozenset[str]:
     """The names of the flags of a file."""
     return frozenset(flag.name for flag in summarize(submission).flags)
+
+
+def unlike(seed: int) -> bool:
+    """Whether one of three honest people is flagged as unlike the others, as new or in a build."""
+    rng = random.Random(seed)  # noqa: S311 - a simulation
+    count, share = rng.choice((1, 2, 3, 6)), rng.uniform(0, 0.5)
+    people = [
+        parted(sample(seed=at, contributor=name, prompts_per_task=count), rng, share=share)
+        for at, name in enumerate(("ada", "bob", "cyd"))
+    ]
+    found = (*flags_within(Corpus.of(people)), corpus_flags(people[0], people[1:]))
+    return any(flag.name == "unlike-peers" for own in found for flag in own)
+
+
+def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
+    """On so many prompts this machine writes another text, whose drafts fit better or worse.
+
+    Drafts have near-ties of their own: a tenth of the other answers take a round more or less.
+    """
+    seed = rng.random()
+
+    def changed(trial: Trial) -> Trial:
+        own = random.Random(f"{seed} {trial.prompt}")  # noqa: S311 - a simulation
+        is_other, by = own.random() < share, math.exp(own.gauss(0, 0.25))
+        more = own.choice((-1, 1)) if own.random() < 0.1 else 0
+        rounds = round((trial.rounds or 0) * by) if is_other else (trial.rounds or 0) + more
+        text = f"{seed} {trial.prompt}" if is_other else trial.output_sha256
+        counts = {"rounds": min(max(rounds, 10), 40)} if trial.drafted else {}
+        return replace(trial, output_sha256=text, **counts)
+
+    return replace(made, trials=tuple(map(changed, made.trials)))
 
 
 def _row(files: str, flag: str, found: Sequence[bool]) -> FlagRow:
@@ -236,6 +272,7 @@ def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
     return replace(example, arms=arms, trials=in_order(trials, 1), probes=None)
 
 
+PEERS = "honest: three people with one pair"
 UNPROMISED = "times of the arms / 1.2"
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),

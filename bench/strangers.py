@@ -2,11 +2,12 @@
 
 `python -m bench.strangers` makes worlds of honest files, in each of which maintainers know somebody
 for every device and model, and adds files of new accounts: forged times, copies, other names,
-builds, dates, shapes, suites and drafts. It prints what was compared and how much of it changed:
-after one stranger's file that the gate accepts, after one that it refuses and that somebody merges
-all the same, and after three. Cells of unknown accounts alone are counted apart: there, a new one
-has as much to say as another. Exit code 1 if the accepted file of one stranger changes a standing,
-name, verdict or headline of others, or three strangers change a confirmed sign.
+builds, dates, facts, suites and drafts. Ten worlds with models and people of their own are one
+collection, whose tables are made once before and once after. It prints what was compared and how
+much of it changed: after one file in each world that the gate accepts, after three, and after one
+that it refuses and that somebody merges all the same. Cells of unknown accounts alone are counted
+apart: there, a new one has as much to say as another. Exit code 1 if the accepted file of one
+stranger changes a standing, name, verdict or headline of others, or three change a confirmed sign.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from pipeline.intake.claims import claim_findings
 from pipeline.site.pages import feeds, strips
 from pipeline.site.rows import read
 from schemas import contract
-from schemas.submission import Submission, Trial
+from schemas.submission import Origin, Submission, Trial
 from tests.pipeline.tables import Tables, entry_on
 from tests.samples import SampleCosts, sample, sample_bytes
 
@@ -45,8 +46,26 @@ CARDS = {"NVIDIA GeForce RTX 4060": 8188, "NVIDIA GeForce RTX 4090": 24564}
 PARAMETERS = (7_000_000_000, 13_000_000_000)
 Attack = Callable[[Submission, Submission, random.Random], Submission]
 State = Mapping[tuple[str, ...], object]
+TOGETHER = 10  # worlds in one collection
 TIMES = ("decode_ms", "draft_ms", "verify_ms", "wall_ms", "prompt_ms")
-KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "unknown")
+QUERIES = {
+    "standing": "select submission, standing from standing",
+    "name": "select submission, target_label || ' ' || quantisation || device_label from setup",
+    "arm": "select submission || arm || task, verdict from evidence",
+    "sign": "select cell, concat_ws('|', mark, speedup, interval_low, interval_high) from cell"
+    " where backing = 0",
+    "confirmed": "select cell, verdict from cell where confirmed",
+    "unknown": "select cell, verdict from cell where backing > 0",
+    "headline": "select place || scope, candidate || verdict || interval_low from best"
+    " where backing = 0 and place in ('device', 'target', 'overall', 'device-task', 'strip')",
+    "page": "select cell, concat_ws('|', submission, measured_with) from explore where backing = 0",
+    "facts of targets": "select target, concat_ws('|', target_label, parameters, size_class,"
+    " architecture, layers, repository, target_family) from target"
+    " where target in (select target from evidence where known)",
+    "facts of devices": "select device, concat_ws('|', device_label, device_name, vram_gib)"
+    " from device where device in (select device from evidence where known)",
+}
+KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "page", "facts", "unknown")
 
 
 def measured(rng: random.Random, person: str, card: str, parameters: int) -> Submission:
@@ -59,20 +78,31 @@ def measured(rng: random.Random, person: str, card: str, parameters: int) -> Sub
     )  # fmt: skip
 
 
-def honest(rng: random.Random, known: Sequence[str]) -> list[Submission]:
-    """Files of a world: on each card and model of somebody known, and of up to three others."""
-    made = []
-    for card in CARDS:
-        for parameters in PARAMETERS[: rng.choice((1, 2))]:
-            others = [each for each in PEOPLE if each not in known]
-            people = {
-                *rng.sample(known, rng.choice((1, 2, 3))),
-                *rng.sample(others, rng.choice((0, 1))),
-            }
-            made += [measured(rng, person, card, parameters) for person in sorted(people)]
-    person = rng.choice([each for each in PEOPLE if each not in known])
-    made.append(measured(rng, person, "NVIDIA GeForce RTX 4060", 3_000_000_000))
-    return made
+class World(NamedTuple):
+    """Honest files, on each card and model of somebody known and of up to three others."""
+
+    known: tuple[str, ...]
+    there: list[Submission]
+    strangers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rng: random.Random, number: int) -> Self:
+        """A world whose people and models no other number has."""
+        people = [f"{name}{number}" for name in PEOPLE]
+        known = tuple(sorted(rng.sample(people, 4)))
+        others = [each for each in people if each not in known]
+        sizes = [size + number * 1_000_000 for size in PARAMETERS]
+        made = []
+        for card in CARDS:
+            for parameters in sizes[: rng.choice((1, 2))]:
+                there = {
+                    *rng.sample(known, rng.choice((1, 2, 3))),
+                    *rng.sample(others, rng.choice((0, 1))),
+                }
+                made += [measured(rng, person, card, parameters) for person in sorted(there)]
+        lonely = 3_000_000_000 + number * 1_000_000
+        made.append(measured(rng, rng.choice(others), "NVIDIA GeForce RTX 4060", lonely))
+        return cls(known, made, tuple(f"{name}{number}" for name in STRANGERS))
 
 
 def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
@@ -96,7 +126,7 @@ def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
 
 def _listing(own: Submission, other: Submission, _: random.Random) -> Submission:
     """Drafts with the digest of another's target under another name."""
-    named = replace(other.target, name="Trash-7B" if "7B" in other.target.name else "Trash")
+    named = replace(other.target, name=other.target.name.replace("Sample", "Trash"))
     drafts = (replace(named, id=f"trash-{at}") for at in range(7))
     return replace(own, drafts=(*own.drafts, *drafts))
 
@@ -122,7 +152,9 @@ ATTACKS: Mapping[str, Attack] = {
     "a copy times a factor": lambda own, other, rng: _retimed(own, other, rng.uniform(0.9, 1.1)),
     "other layers": lambda own, _, __: replace(own, target=replace(own.target, layers=31)),
     "other weights": lambda own, _, __: replace(own, target=replace(own.target, sha256="ef" * 32)),
-    "another name": lambda own, _, __: replace(own, target=replace(own.target, name="Best-7B")),
+    "another name": lambda own, _, __: replace(
+        own, target=replace(own.target, name=own.target.name.replace("Sample", "Best"))
+    ),
     "another quantisation": lambda own, _, __: replace(
         own, target=replace(own.target, quantisation="Q4_0")
     ),
@@ -135,7 +167,27 @@ ATTACKS: Mapping[str, Attack] = {
     "another engine": lambda own, _, __: scaled(
         replace(own, engine=replace(own.engine, runner="openai", name="vLLM")), plain=0.5
     ),
-    "an import": lambda own, _, __: replace(own, tier="imported"),
+    "another spelling": lambda own, _, __: replace(
+        own, target=replace(own.target, name=own.target.name.upper(), sha256="ef" * 32)
+    ),
+    "other facts": lambda own, _, __: replace(
+        own,
+        target=replace(
+            own.target, repository="eve/best", parameters=10**9 + (own.target.parameters or 0)
+        ),
+    ),
+    "a card in small letters": lambda own, _, __: replace(
+        own,
+        machine=replace(
+            own.machine, gpus=tuple(replace(g, name=g.name.lower()) for g in own.machine.gpus)
+        ),
+    ),
+    "a command": lambda own, _, __: replace(
+        own, settings=replace(own.settings, server_arguments=("--no-mmap",))
+    ),
+    "an import": lambda own, _, __: replace(
+        own, tier="imported", origin=Origin(format="inventivehq", sha256="0" * 64)
+    ),
 }  # fmt: skip
 
 
@@ -196,22 +248,17 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
 
 def state(of: Tables) -> State:
     """What is said of each result, cell and place, by kind and name."""
-    queries = {
-        "standing": "select submission, standing from standing",
-        "name": "select submission, target_label || ' ' || quantisation || device_label from setup",
-        "arm": "select submission || arm || task, verdict from evidence",
-        "sign": "select cell, verdict || mark from cell where backing = 0",
-        "confirmed": "select cell, verdict from cell where confirmed",
-        "unknown": "select cell, verdict from cell where backing > 0",
-        "headline": "select place || scope, candidate || verdict || interval_low from best"
-        " where backing = 0 and place in ('device', 'target', 'overall', 'device-task', 'strip')",
-    }
     found = {
-        (kind, *map(str, key)): value
-        for kind, query in queries.items()
+        (kind.partition(" ")[0], *map(str, key)): value
+        for kind, query in QUERIES.items()
         for *key, value in of.execute(query).fetchall()
     }
-    badges = {("headline", each.path): each.data for each in feeds.badges(of)}  # type: ignore[arg-type]
+    query = "select 'badges/models/' || target || '.json' from evidence group by 1"
+    lonely = {path for (path,) in of.execute(f"{query} having not bool_or(known)").fetchall()}
+    badges = {
+        ("unknown" if each.path in lonely else "headline", each.path): each.data
+        for each in feeds.badges(of)  # type: ignore[arg-type]
+    }
     rows = strips.ranked(strips.default_rows(read(of, "strip")))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
     return found | badges | {("headline", "first row"): (first.figure, first.words, first.setting)}
@@ -222,52 +269,64 @@ def changed(before: State, after: State) -> Counter[str]:
     return Counter(key[0] for key, value in before.items() if after.get(key) != value)
 
 
-def worlds(count: int, first: int = 0) -> Iterator[tuple[str, str, State, Counter[str]]]:
-    """Of each world: who was added, what was forged, what was said before, and what changed.
-
-    What the gate refuses changes nothing; in every fourth world it is added all the same, and so
-    are the accepted files of three strangers.
-    """
-    for seed in range(first, first + count):
+def collections(
+    count: int, first: int = 0, together: int = TOGETHER
+) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
+    """Of each collection, who was added: what was forged, what was said before, what changed."""
+    for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
-        known = tuple(sorted(rng.sample(PEOPLE, 4)))
-        there = honest(rng, known)
-        added = [forged(rng, there, person) for person in STRANGERS]
-        accepted = [not refused(new, there, known) for _, new in added]
-        if not accepted[0] and seed % 4:
-            yield "refused", added[0][0], {}, Counter()
-            continue
+        all_worlds = [
+            World.of(rng, number) for number in range(min(together, first + count - seed))
+        ]
+        known = [name for world in all_worlds for name in world.known]
+        there = [each for world in all_worlds for each in world.there]
         prepared = [*map(Prepared.of, there)]
         before = state(tables(prepared, known))
-        one = Prepared.of(added[0][1])
-        change = changed(before, state(tables([*prepared, one], known)))
-        yield "accepted" if accepted[0] else "merged", added[0][0], before, change
-        if seed % 4 == 0:
-            new = [Prepared.of(each) for (_, each), ok in zip(added, accepted, strict=True) if ok]
-            change = changed(before, state(tables([*prepared, *new], known)))
-            yield "three", "", before, change
+        found: dict[str, list[tuple[str, Submission]]] = {"accepted": [], "three": [], "merged": []}
+        for world in all_worlds:
+            for person in world.strangers:
+                new = forged(rng, world.there, person)
+                while refused(new[1], there, known):
+                    found["merged"] += [new] if person == world.strangers[0] else []
+                    new = forged(rng, world.there, person)
+                found["accepted"] += [new] if person == world.strangers[0] else []
+                found["three"].append(new)
+        yield {
+            who: (
+                [name for name, _ in new],
+                before,
+                changed(
+                    before,
+                    state(tables([*prepared, *(Prepared.of(each) for _, each in new)], known)),
+                ),
+            )
+            for who, new in found.items()
+        }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first world")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first collection")
     chosen = parser.parse_args(arguments)
-    made, compared, found, blamed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    for who, name, before, change in worlds(chosen.worlds, chosen.first):
-        made[who] += 1
-        compared.update(f"{who} {key[0]}" for key in before)
-        found.update({f"{who} {kind}": count for kind, count in change.items()})
-        blamed.update(f"{who} {name} {kind}" for kind in change if kind != "unknown")
-    for who in made:
-        sys.stdout.write(f"{who}: {made[who]} worlds\n")
+    files, compared, lost = Counter[str](), Counter[str](), Counter[str]()
+    tried = Counter[str]()
+    for found in collections(chosen.worlds, chosen.first):
+        for who, (names, before, change) in found.items():
+            files[who] += len(names)
+            tried.update(f"{who} {name}" for name in names)
+            compared.update(f"{who} {key[0]}" for key in before)
+            lost.update({f"{who} {kind}": count for kind, count in change.items()})
+    sys.stdout.write(f"{chosen.worlds} worlds\n")
+    for who, count in files.items():
+        sys.stdout.write(f"{who}: {count} files\n")
         for kind in KINDS:
             key = f"{who} {kind}"
-            sys.stdout.write(f"  {kind:12}{found[key]:>8} of {compared[key]:>8} changed\n")
-    for name, count in sorted(blamed.items()):
-        sys.stdout.write(f"  {name}: in {count} worlds\n")
-    wrong = [found[f"accepted {kind}"] for kind in KINDS[:-1]]
-    return 1 if any(wrong) or found["three confirmed"] else 0
+            sys.stdout.write(f"  {kind:12}{lost[key]:>8} of {compared[key]:>8} changed\n")
+    for name, count in sorted(tried.items()):
+        sys.stdout.write(f"  {name}: {count} files\n")
+    wrong = [lost[f"accepted {kind}"] for kind in KINDS[:-1]]
+    return 1 if any(wrong) or lost["three confirmed"] else 0
 
 
 if __name__ == "__main__":

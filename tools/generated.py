@@ -273,7 +273,9 @@ def drawn(rng: random.Random, reference: Schema) -> Any:  # noqa: ANN401 - any J
     node = resolved(reference, _SCHEMA)
     match node.get("type"):
         case "object":
-            wanted = {n: e for n, e in node["properties"].items() if _is_there(rng, n, node)}
+            needed = node.get("required", ())
+            listed = node["properties"].items()
+            wanted = {n: each for n, each in listed if n in needed or rng.random() < 0.5}
             return {name: drawn(rng, entry) for name, entry in wanted.items()}
         case "array" if resolved(node["items"], _SCHEMA).get("type") == "string":
             return rng.choice(node["examples"])
@@ -285,10 +287,6 @@ def drawn(rng: random.Random, reference: Schema) -> Any:  # noqa: ANN401 - any J
         case "boolean":
             return rng.random() < 0.5
     return rng.choice(_choices(node))
-
-
-def _is_there(rng: random.Random, name: str, node: Schema) -> bool:
-    return name in node.get("required", ()) or rng.random() < 0.5
 
 
 def _number(rng: random.Random, node: Schema) -> float:

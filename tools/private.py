@@ -15,6 +15,7 @@ from schemas.private import BY_CONTEXT, personal, secret
 
 # What shows the text of contributors; data files hold the same, once more.
 TEXTS = {".html", ".txt", ".xml"}
+NAMES = {"page.json", "submissions.json", "feed.json"}
 MARKUP = {".html", ".xml"}
 # Ids of entries in feeds are UUIDs by their format.
 FEEDS = {"feed.json", "feed.xml", "builds.xml"}
@@ -27,7 +28,7 @@ INLINE = re.compile(r"</?(?:a|b|code|em|i|span|strong|wbr)\b[^>]*>", re.IGNORECA
 def main(site: Path) -> int:
     """Print what was found; 1 if a secret is among it."""
     secrets = 0
-    for path in sorted(each for each in site.rglob("*") if _is_text(each)):
+    for path in sorted(p for p in site.rglob("*") if p.suffix in TEXTS or p.name in NAMES):
         place = path.relative_to(site).as_posix()
         for kind, is_secret in found(path.read_text("utf-8"), is_markup=path.suffix in MARKUP):
             if kind == "a UUID" and place in FEEDS:
@@ -35,10 +36,6 @@ def main(site: Path) -> int:
             secrets += is_secret and kind not in BY_CONTEXT
             sys.stdout.write(f"{place}: {kind}{'' if is_secret else ' (perhaps)'}\n")
     return 1 if secrets else 0
-
-
-def _is_text(path: Path) -> bool:
-    return path.suffix in TEXTS or path.name in {"page.json", "submissions.json", "feed.json"}
 
 
 def found(text: str, *, is_markup: bool) -> Iterator[tuple[str, bool]]:

@@ -26,9 +26,8 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
     if not any(answers.values()):
         answers = {name: ask(_prompt(name)).strip() for name in QUESTIONS}
     try:
-        name, data = published(
-            {each: text for each, text in answers.items() if text}, given.today or _today()
-        )
+        today = given.today or datetime.now(UTC).date().isoformat()
+        name, data = published({each: text for each, text in answers.items() if text}, today)
     except UnreadableTextError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -56,10 +55,6 @@ def _problems(name: str, data: bytes) -> list[str]:
 def _prompt(name: str) -> str:
     needed = "" if name in REQUIRED else " (or nothing)"
     return f"{QUESTIONS[name]}{needed} "
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -143,7 +143,11 @@ class _Run:
             if early is None:
                 last = self._campaign.blocks - 1
                 early = yield from self._blocks(session, self._stopping.repeats(), before=last)
-            self._ask_for_one_token(session)
+            asked = one_token_requests.answers(
+                session, self._campaign, self._journal.facts, self._observe
+            )
+            for fact in asked:
+                self._journal.add(fact)
             self._snapshot("after")
         finally:
             session.close()
@@ -194,28 +198,6 @@ class _Run:
         if early is None:
             self._snapshot("during")
         return early
-
-    def _ask_for_one_token(self, session: base.Session) -> None:
-        if not isinstance(session, base.ByClientClock):
-            return
-        for arm in self._campaign.arms:
-            if arm.concurrency > 1 or not session.compares_requests():
-                continue
-            self._observe(events.Stage(kind="warming-up", name=arm.id))
-            session.rest()  # the next server has not seen the prompts, as in the last pass
-            for asked in one_token_requests.requests(self._journal.facts, arm.id):
-                answer = session.generate(asked)
-                if isinstance(answer, base.Failure):
-                    break
-                if answer.output_tokens == 1:
-                    fact = journal.OneTokenFact(
-                        arm=asked.arm,
-                        prompt=asked.prompt,
-                        block=asked.block,
-                        wall_ms=round(answer.wall_ms, 3),
-                        read_whole=answer.ttft_ms is not None,
-                    )
-                    self._journal.add(fact)
 
     def _pauses_after(self, arm: str) -> bool:
         """Whether each answer of the arm is followed by a pause: not while others are in flight."""

@@ -7,11 +7,38 @@ last pass, after it, so that a prompt cache holds of each what it held then.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from harness.campaign.model import Campaign
+from harness.report import events
 from harness.run.journal import Fact, OneTokenFact, TrialFact
-from harness.runners.base import TrialRequest
+from harness.runners.base import ByClientClock, Failure, Session, TrialRequest
 from schemas.submission import Trial
 
 _PROMPTS = 4
+
+
+def answers(
+    session: Session, campaign: Campaign, facts: Sequence[Fact], observe: events.Observer
+) -> Iterator[OneTokenFact]:
+    """What each arm takes for one token, one after another, where the session compares requests."""
+    if not isinstance(session, ByClientClock):
+        return
+    for arm in campaign.arms:
+        if arm.concurrency > 1 or not session.compares_requests():
+            continue
+        observe(events.Stage(kind="warming-up", name=arm.id))
+        session.rest()  # the next server has not seen the prompts, as in the last pass
+        for asked in requests(facts, arm.id):
+            answer = session.generate(asked)
+            if isinstance(answer, Failure):
+                break
+            if answer.output_tokens == 1:
+                yield OneTokenFact(
+                    arm=asked.arm,
+                    prompt=asked.prompt,
+                    block=asked.block,
+                    wall_ms=round(answer.wall_ms, 3),
+                    read_whole=answer.ttft_ms is not None,
+                )
 
 
 def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:

@@ -41,12 +41,15 @@ class VerifyOptions(EngineOptions):
         settings = submission.settings
         methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
         _require_repeatable(submission, self.prompts)
+        ids = [each.id for each in submission.suite.prompts]
+        # Which ones nobody can know beforehand.
+        some = tuple(SystemRandom().sample(ids, min(PROMPTS, len(ids))))
         return Options(
             target=self.target or _weights(submission.target, "--target"),
             drafts=self.drafts or tuple(_weights(each, "--draft") for each in submission.drafts),
             methods=tuple(dict.fromkeys(structs.replace(each, draft=None) for each in methods)),
             suite=_suite(submission),
-            prompts=self.prompts or _some([each.id for each in submission.suite.prompts]),
+            prompts=self.prompts or some,
             max_output_tokens=settings.max_output_tokens,
             context_tokens=settings.context_tokens,
             thinking=bool(settings.thinking),
@@ -90,8 +93,3 @@ def _suite(submission: Submission) -> str:
             return name
     message = f"the prompts of the suite {own.id} {own.version} are not in this version"
     raise BadInputError(message)
-
-
-def _some(prompts: list[str]) -> tuple[str, ...]:
-    """Which ones nobody can know beforehand."""
-    return tuple(SystemRandom().sample(prompts, min(PROMPTS, len(prompts))))

@@ -1,4 +1,4 @@
-"""Refuse what a new result says about results of others: copied times, other names for the same.
+"""Refuse what a new result says about results of others: copied times, other names, a new import.
 
 What is on the base came first, whatever date a file states.
 """
@@ -18,7 +18,7 @@ from pipeline.intake.withdrawals import FOLDER, withdrawals
 from schemas.codec import slug
 from schemas.finding import ROOT, Finding, shown
 from schemas.letters import skeleton
-from schemas.submission import Machine, Model, Submission, Trial
+from schemas.submission import Machine, Model, Origin, Submission, Trial
 from schemas.vocabulary import model_name
 
 
@@ -31,6 +31,7 @@ class Outline:
     machine: Machine
     trials: tuple[Trial, ...]
     contributor: str | None = None
+    origin: Origin | None = None
 
 
 def claim_findings(
@@ -45,7 +46,15 @@ def claim_findings(
         yield from copies.of(name, each)
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
-        yield from _renamed(path, own, names_of(_others(own, outlines), known))
+        others = _others(own, outlines)
+        # What a listed original gives counts as known, and anybody can state its digest.
+        if own.origin and own.origin.sha256 in {
+            each.origin and each.origin.sha256 for each in others
+        }:
+            message = "results of this original are in the collection; ask in an issue to add more"
+            place = "$.origin.sha256"
+            yield Finding(file=path, path=place, message=message, rule="known-original")
+        yield from _renamed(path, own, names_of(others, known))
     yield from _twins(new, outlines)
 
 

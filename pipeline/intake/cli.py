@@ -13,7 +13,7 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, form_cli, gate, git, host, neighbours, reply
+from pipeline.intake import comment, form, form_cli, gate, git, host, neighbours, paths, reply
 from pipeline.intake.authorship import Sending
 from schemas.finding import shown
 
@@ -163,11 +163,11 @@ def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
     return f"Pull request {number}: comment {'written' if before is None else 'updated'}."
 
 
-def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
+def _text(verdict: Path, changed: frozenset[str] | None, head: str) -> str | None:
     """The text of the comment; `None` for a pull request that changes no results."""
-    if paths is not None and not any(map(gate.is_data, paths)):
+    if changed is not None and not any(map(paths.is_data, changed)):
         return None
-    if paths is None or any(path.casefold().startswith(CHECKS) for path in paths):
+    if changed is None or any(path.casefold().startswith(CHECKS) for path in changed):
         return f"## Not checked\n\n{_OWN_CHECKS}\n"
     try:
         answer = reply.from_file(verdict)
@@ -175,7 +175,7 @@ def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
         typer.echo(error, err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
     nothing = answer.decision == "no-result"
-    if nothing and paths is not None and not any(map(gate.is_result, paths)):
+    if nothing and changed is not None and not any(map(paths.is_result, changed)):
         return None
     if answer.head != head or nothing:
         typer.echo("verdict.json is about another commit", err=True)

@@ -15,7 +15,7 @@ import msgspec
 
 from estimates.identity import canonical_name
 from pipeline.errors import PipelineError
-from pipeline.intake import figure_form, gate, git
+from pipeline.intake import figure_form, gate, git, paths
 from pipeline.intake.authorship import Sending
 from pipeline.intake.host import ROBOT
 from pipeline.intake.reference import Judged, compared
@@ -126,10 +126,10 @@ def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> P
     except UnreadableTextError as error:
         wrong = _finding(str(error), "form-text")
         return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
-    if name in git.files(repository, base, gate.PUBLISHED):
+    if name in git.files(repository, base, paths.PUBLISHED):
         wrong = _finding(SAME, "path-duplicate")
         return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
-    head = commit(repository, base, form, f"{gate.PUBLISHED}/{name}", data)
+    head = commit(repository, base, form, f"{paths.PUBLISHED}/{name}", data)
     sent = replace(sent, of_form=True)
     return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
 

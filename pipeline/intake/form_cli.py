@@ -16,7 +16,7 @@ from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
 from pipeline.intake import comment, form, host, neighbours, reply
 from pipeline.intake.authorship import Sending
-from pipeline.intake.gate import PUBLISHED
+from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.withdrawals import FOLDER
 from schemas.codec import FILE_NAME
 from schemas.strict import MAX_BYTES

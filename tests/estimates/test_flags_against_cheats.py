@@ -1,16 +1,19 @@
 """Flags against cheats see impossible figures, and spare what clocks and methods explain."""
 
+import random
 from dataclasses import replace
 
 import pytest
 
-from bench.flags import HONEST_WORLDS, cheated, honest
+from bench.flags import HONEST_WORLDS, cheated, honest, parted, unlike
 from estimates.model import Flag
 from estimates.summary import summarize
+from pipeline.collection.plausibility import corpus_flags
 from schemas.submission import Gpu, Placement, Submission
 from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, trial
 from tests.estimates.flag_builders import PROMPTS, crashing, round_costs, tied
 from tests.estimates.flag_machines import environment
+from tests.samples import sample
 
 ON_CARD = replace(SPEC, placement=Placement(target_gpu_layers_requested=-1))
 LOOKS_UP = replace(SPEC, method=LOOKUP)
@@ -192,3 +195,13 @@ def test_the_flags_spare_honest_files_and_find_their_cheats() -> None:
 
     assert [row.fired for row in spared] == [0] * len(spared)
     assert found.fired == 3
+
+
+def test_machines_that_part_at_near_ties_are_not_unlike_their_peers() -> None:
+    made = sample(contributor="eve")
+    others = [sample(seed=at, contributor=name) for at, name in enumerate(("ada", "bob"), 1)]
+    all_parted = parted(made, random.Random(1), share=1.0)  # noqa: S311 - a simulation
+
+    assert [unlike(seed) for seed in range(20)] == [False] * 20
+    assert [flag.name for flag in corpus_flags(made, others)] == []
+    assert [flag.name for flag in corpus_flags(all_parted, others)] == ["unlike-peers"]

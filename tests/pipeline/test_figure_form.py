@@ -11,7 +11,7 @@ from pipeline.collection.published_rules import published_findings
 from pipeline.intake import comment, form, neighbours, reply
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
-from pipeline.intake.gate import PUBLISHED
+from pipeline.intake.paths import PUBLISHED
 from schemas.posted import UnreadableTextError
 from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.samples import sample_bytes

@@ -7,10 +7,13 @@ from hashlib import sha256
 
 import pytest
 
-from bench.strangers import Prepared, State, changed, scaled, state, tables
+from bench.strangers import STRANGERS, Prepared, State, changed, scaled, state, tables
 from estimates.summary import summarize
 from pipeline.collection.plausibility import corpus_flags
+from pipeline.site.pages import feeds
+from pipeline.site.rows import read
 from schemas.submission import Submission, Trial
+from tests.sample_trials import slower
 from tests.samples import SampleCosts, sample
 
 RTX_4090 = "NVIDIA GeForce RTX 4090"
@@ -55,6 +58,10 @@ def accepting(share: float, drift: float = 0.0) -> Submission:
     return each(more)
 
 
+def made_on(card: str) -> Submission:
+    return sample(seed=54, gpu=card, vram_mib=24564, contributor="eve", blocks=3)
+
+
 def ticking(tick_ms: float) -> Submission:
     """No noise at all, in multiples of a tick."""
     quiet = made("eve", 51, SampleCosts(noise=0.0))
@@ -67,24 +74,83 @@ def ticking(tick_ms: float) -> Submission:
     )  # fmt: skip
 
 
-FORGED: dict[str, tuple[Submission, str | None]] = {
-    "F1 arms / 1.6": (scaled(OWN, arms=1 / 1.6), "cheap-rounds"),
-    "F2b arms / 1.3": (scaled(OWN, arms=1 / 1.3), None),
-    "F3 baseline x 1.4": (scaled(OWN, plain=1.4), None),
-    "F4 another card": (made("eve", 52, SampleCosts(step_ms=30.0)), None),
-    "F5 a processor called a card": (made("eve", 53, CPU), "below-bandwidth"),
-    "F6 no noise, ticks of 4.2 ms": (ticking(4.2), "zero-spread"),
-    "F7 shuffled": (replace(OWN, trials=tuple(reversed(OWN.trials))), None),
-    "F8 a round costs a plain token": (
-        each(lambda t: replace(t, decode_ms=20.0 * (t.rounds or 1), round_ms_median=None)),
-        "cheap-rounds",
+def in_steps(r: float) -> Submission:
+    """Rounds of the draft model that take `r` plain tokens."""
+    return each(
+        lambda t: (
+            t
+            if t.arm == "baseline"
+            else replace(t, decode_ms=r * 20.0 * (t.rounds or 1), round_ms_median=None)
+        )
+    )
+
+
+def copying(share: float, factor: float = 1.0) -> Submission:
+    """The first of bob's trials, so many of them, their times times a factor."""
+    taken = HONEST[1].trials[: int(share * len(OWN.trials))]
+    places = {(t.arm, t.prompt, t.block) for t in taken}
+    rest = tuple(t for t in OWN.trials if (t.arm, t.prompt, t.block) not in places)
+    trials = tuple(replace(t, order=at) for at, t in enumerate((*taken, *rest)))
+    return scaled(replace(OWN, trials=trials), arms=factor, plain=factor)
+
+
+def repeating() -> Submission:
+    """Times of the first block in all blocks."""
+    first = {(t.arm, t.prompt): t for t in OWN.trials if t.block == 0}
+    kept = ("order", "block", "compared_tokens")
+    return each(
+        lambda t: replace(first[t.arm, t.prompt], **{name: getattr(t, name) for name in kept})
+    )
+
+
+def one_text() -> Submission:
+    """One rendered text for all prompts."""
+    prompts = tuple(replace(each, rendered_sha256="ab" * 8) for each in OWN.suite.prompts)
+    return replace(OWN, suite=replace(OWN.suite, prompts=prompts))
+
+
+WALL_KEPT = each(
+    lambda t: (
+        t if t.arm == "baseline" else replace(slower(t, 1 / 1.6), draft_ms=None, verify_ms=None)
+    )
+)
+
+# What is forged, the serious flag beside honest files, and what the map shows where nobody else has
+# measured the pair: the speedup of the draft model over all tasks and its sign, or nothing. Without
+# a flag, what is shown is a sound campaign on another machine, to all that anybody can tell.
+FORGED: dict[str, tuple[Submission, str | None, str | None]] = {
+    "F1 arms / 1.6, whole requests as they were": (WALL_KEPT, "cheap-rounds", None),
+    "F2 arms / 1.6": (scaled(OWN, arms=1 / 1.6), "cheap-rounds", None),
+    "F2b arms / 1.3": (scaled(OWN, arms=1 / 1.3), "cheap-rounds", None),
+    "F3 baseline x 1.4": (scaled(OWN, plain=1.4), "cheap-rounds", None),
+    "F4 another card": (made("eve", 52, SampleCosts(step_ms=30.0)), None, "2.01 helps"),
+    "F5 a processor called a card": (made("eve", 53, CPU), "below-bandwidth", "0.82 uncertain"),
+    "F6 no noise, ticks of 4.2 ms": (ticking(4.2), "zero-spread", None),
+    "F7 shuffled": (replace(OWN, trials=tuple(reversed(OWN.trials))), None, "1.71 helps"),
+    "F8 a round costs a plain token": (in_steps(1.0), "cheap-rounds", None),
+    "F8b a round costs 1.1 plain tokens": (in_steps(1.1), "cheap-rounds", None),
+    "F9 acceptance .93": (accepting(0.93), "unlike-peers", "2.77 helps"),
+    "F9b acceptance .75": (accepting(0.75), "unlike-peers", "2.22 helps"),
+    "F10 with drift": (accepting(0.9, drift=1 / 4000), "unlike-peers", "2.4 helps"),
+    "F11 peers' answers, cheaper rounds": (scaled(OWN, arms=1 / 1.2), None, "2.05 helps"),
+    "F12 one answer": (
+        each(lambda t: replace(t, output_sha256="ab" * 8)), "same-answers", "1.71 uncertain",
     ),
-    "F9 acceptance .93": (accepting(0.93), "unlike-peers"),
-    "F9 acceptance .98": (accepting(0.98), "unlike-peers"),
-    "F10 with drift": (accepting(0.9, drift=1 / 4000), "unlike-peers"),
-    "F11 peers' answers, cheaper rounds": (scaled(OWN, arms=1 / 1.2), None),
-    "F12 one answer": (each(lambda t: replace(t, output_sha256="ab" * 8)), "same-answers"),
-}
+    "F12b one rendered text": (one_text(), "same-answers", "1.71 uncertain"),
+    "F12c without noise": (repeating(), "zero-spread", None),
+    "all times / 10": (scaled(OWN, arms=0.1, plain=0.1), "above-roofline", None),
+    "a copy": (copying(1.0), "copied-times", "1.71 helps"),
+    "a quarter of a copy": (copying(0.25), "copied-times", "1.71 helps"),
+    "a copy times 1.03": (copying(1.0, 1.03), "copied-times", "1.71 helps"),
+    "no card's name": (made_on("NVIDIA Graphics Device"), None, None),
+    "another model of the name": (
+        replace(OWN, target=replace(OWN.target, layers=31)), "another-model", "1.71 helps",
+    ),
+}  # fmt: skip
+SHOWN = (
+    "select concat_ws(' ', round(speedup, 2), verdict) from cell"
+    " where method = 'draft-model' and task = 'all'"
+)
 
 
 @cache
@@ -94,10 +160,34 @@ def honest() -> State:
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forgery_is_flagged_where_it_can_be_and_changes_no_headline(name: str) -> None:
-    forged, flag = FORGED[name]
+    forged, flag, _ = FORGED[name]
     flags = (*summarize(forged).flags, *corpus_flags(forged, HONEST))
 
     after = state(tables([*map(Prepared.of, (*HONEST, forged))], KNOWN))
 
     assert flag is None or flag in {f.name for f in flags if f.severity == "serious"}
     assert changed(honest(), after).keys() <= {"unknown"}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_where_nobody_else_has_measured_a_forgery_shows_what_is_known_of_it(name: str) -> None:
+    forged, _, shown = FORGED[name]
+
+    alone = tables([Prepared.of(forged)], KNOWN)
+
+    assert alone.execute(SHOWN).fetchall() == ([] if shown is None else [(shown,)])
+    # Its row comes last and says so; no badge names a gain.
+    assert {each.backing for each in read(alone, "strip")} <= {2}  # type: ignore[arg-type]
+    badges = [each.data for each in feeds.badges(alone)]  # type: ignore[arg-type]
+    assert not any(b"at least" in each for each in badges)
+
+
+def test_sleepers_decide_nothing_until_maintainers_know_two_of_them() -> None:
+    sleepers = [scaled(made(name, 60 + at), arms=1 / 1.2) for at, name in enumerate(STRANGERS)]
+    files = [*map(Prepared.of, (*HONEST, *sleepers))]
+    found = [
+        changed(honest(), state(tables(files, (*KNOWN, *STRANGERS[:known])))) for known in (0, 2)
+    ]
+
+    assert found[0].keys() <= {"unknown"}
+    assert found[1]["sign"]

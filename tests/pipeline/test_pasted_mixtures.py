@@ -22,7 +22,7 @@ Predicted Tokens: 400
 Accepted 180/700 draft tokens (25.7%)
 Prompt: 20 tokens, 300.500 tokens-per-sec
 Generation: 100 tokens, 50.123 tokens-per-sec
-[AR] AVERAGE: 0.61
+[DAR] AVERAGE: 0.61
 [AL] AVERAGE: 2.84
 |   512 |    128 |    1 |    640 |    0.500 |  1024.00 |    2.000 |    64.00 |    2.500 |   256.00 |
 sglang:spec_accept_length{engine_type="unified",model_name="x"} 2.5

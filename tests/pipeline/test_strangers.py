@@ -9,10 +9,21 @@ import pytest
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.data.database import open_database
-from schemas.submission import Submission
+from pipeline.site.rows import read
+from schemas.submission import Origin, Submission
 from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import Repository, name_of
-from tests.pipeline.tables import Example, campaign, database, decide_on, entry, one, put, rows
+from tests.pipeline.tables import (
+    Example,
+    campaign,
+    canonical_name,
+    database,
+    decide_on,
+    entry,
+    one,
+    put,
+    rows,
+)
 from tests.samples import sample, sample_bytes
 
 KNOWN = ("ada", "bob", "cyd")
@@ -264,6 +275,90 @@ def test_the_gate_refuses_another_name_for_known_weights(repository: Repository)
     assert branch(repository, SMALL, own) == set()
     # Who named it so corrects it.
     assert "known-weights" not in branch(repository, SMALL, renamed)
+
+
+@pytest.mark.parametrize(
+    ("importer", "original", "is_refused"),
+    # Whoever imported it may import more of it.
+    [(None, "ab", True), ("ada", "ab", True), (EVE, "ab", False), (None, "cd", False)],
+)
+def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(
+    repository: Repository, importer: str | None, original: str, *, is_refused: bool
+) -> None:
+    there = replace(
+        SMALL, tier="imported", origin=Origin(format="inventivehq", sha256="ab" * 32),
+        contributor=importer,
+    )  # fmt: skip
+    forged = replace(
+        sample(seed=5, tasks=("code",), prompts_per_task=2, blocks=2), tier="imported",
+        origin=Origin(format="draftbench", sha256=original * 32), contributor=EVE,
+    )  # fmt: skip
+
+    assert ("known-original" in branch(repository, there, forged)) == is_refused
+
+
+# What pages say of a place.
+
+
+def test_a_stranger_changes_neither_facts_nor_evidence_of_what_is_known() -> None:
+    # Named earlier and measured later than what ada measured, with other facts.
+    own = faster("ada", day="2026-11-21").submission
+    strange = faster(EVE, 1.3, day="2026-11-25").submission
+    target = replace(
+        strange.target, name="SAMPLE-7B", parameters=9 * 10**9, layers=99, repository="eve/sample"
+    )
+    summaries = faster("ada").summary, faster(EVE, 1.3).summary
+    honest = entry(replace(own, contributor="ada"), summaries[0])
+    forged = entry(replace(strange, target=target), summaries[1])
+    facts = "select target_label, parameters, layers, repository from target"
+    evidence = "select submission, submissions from explore"
+
+    alone, beside = database(honest), database(honest, forged, new=(EVE,))
+
+    assert one(beside, facts) == one(alone, facts) == ("Sample-7B", 7 * 10**9, 32, None)
+    assert one(alone, evidence) == (canonical_name(honest.submission).removesuffix(".json"), 1)
+    assert one(beside, evidence) == (one(alone, evidence)[0], 2)
+
+
+@pytest.mark.parametrize("query", ["page_cells", "explore_cells", "best_settings"])
+def test_the_first_row_of_a_list_rests_on_somebody_known(query: str) -> None:
+    beside = database(
+        faster("ada", 1.2), faster(EVE, 9.0, depth=8), faster(EVE, 9.0, task="math"), new=(EVE,)
+    )
+    page = {} if query == "explore_cells" else {"kind": "device"}
+
+    first, *rest = read(beside, query, **page)
+
+    assert (first.backing, round(first.speedup, 1)) == (0, 1.2)
+    assert {each.backing for each in rest} == {2}
+
+
+def test_what_a_round_costs_and_yields_is_told_by_known_people() -> None:
+    made = [
+        campaign(
+            1.2, within=(1.19, 1.21), task=task, contributor=name, tokens_per_round=tokens,
+            round_cost=tokens / 1.2, day=f"2026-11-{day}",
+        )
+        for day, task in ((21, "code"), (22, None))
+        for name, tokens in (("ada", 2.4), (EVE, 4.8))
+    ]  # fmt: skip
+
+    beside = database(*made, new=(EVE,))
+
+    assert rows(beside, "select tokens_per_round, results from round_cost") == [(2.4, 1)]
+    assert rows(
+        beside, "select tokens_per_round, results from acceptance_curve where tier = 'measured'"
+    ) == [(2.4, 1)]
+
+
+@pytest.mark.parametrize("query", ["methods", "whole_map"])
+def test_whoever_names_nobody_is_one_person_of_a_chart(query: str) -> None:
+    made = [faster(None, 1.5, depth=depth) for depth in (2, 4, 6)]
+
+    found = read(database(*made, faster("ada", 1.2, depth=8)), query)
+
+    # Three files of nobody at 1.5 and one of ada at 1.2: two people, whose middle is 1.35.
+    assert {(each.people, round(each.speedup, 2)) for each in found} == {(2, 1.35)}
 
 
 @pytest.mark.parametrize(

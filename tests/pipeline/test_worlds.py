@@ -7,11 +7,12 @@ from bench import strangers
 
 
 def test_strangers_change_nothing_in_a_few_worlds() -> None:
-    (one, three), (refused,) = (list(strangers.worlds(1, first=seed)) for seed in (8, 1))
+    (found,) = strangers.collections(3, first=8)
 
-    assert (one[0], three[0], refused[0]) == ("accepted", "three", "refused")
-    for _, _, before, change in (one, three):
-        assert {key[0] for key in before} >= {"standing", "name", "arm", "sign", "headline"}
+    assert (len(found["accepted"][0]), len(found["three"][0])) == (3, 9)
+    for who in ("accepted", "three"):
+        _, before, change = found[who]
+        assert {key[0] for key in before} >= {*strangers.KINDS} - {"confirmed", "unknown"}
         assert {*change} <= {"unknown"}
 
 

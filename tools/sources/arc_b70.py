@@ -47,10 +47,6 @@ def transcribe(folder: Path) -> Json:
     return described(__file__, [row for path in TARGETS for row in _rows(path, found[path])])
 
 
-def _rig_id(report: Json) -> str:
-    return f"arc-pro-b70-{report['configured_power_cap_W']}w"
-
-
 def _rows(path: str, report: Json) -> Iterator[Json]:
     name = "mixture" if path == MIXTURE else "dense"
     cells = {(row["coordinate"], row["mode"]): row for row in report["rows"]}
@@ -64,7 +60,7 @@ def _rows(path: str, report: Json) -> Iterator[Json]:
             f"{path}, {PLAIN}, {coordinate}",
             figure("decode_tps", plain["client_post_first_tps"]["median"]),
             [_arm(f"{name}-{coordinate}", path, row) for row in drafting],
-            rig=_rig_id(report),
+            rig=f"arc-pro-b70-{report['configured_power_cap_W']}w",
             engine={"name": "vLLM", "version": report["stack"]["vllm"], "backend": "sycl"},
             target=TARGETS[path],
             settings=stated(

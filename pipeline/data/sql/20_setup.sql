@@ -1,5 +1,6 @@
 -- One row is where one submission ran: its device, rig, target and settings, under display names.
--- `vram_gib` is the memory of all GPUs that it used together.
+-- `vram_gib` is the memory of all GPUs that it used together. `known`: maintainers have looked at
+-- who sent it, or at the source that it was imported from.
 create table setup as
 select
   submission,
@@ -9,6 +10,9 @@ select
   counted,
   profile,
   contributor,
+  coalesce(entry.document.status = 'known' and lower(contributor) <> 'anonymous', false)
+    or coalesce(origin_sha256 in (select unnest(file_digests) from source), false)
+    as known,
   voter,
   machine,
   rig,
@@ -41,4 +45,5 @@ select
 from submission
 join standing using (submission)
 join identity using (submission)
+left join lifecycle_document as entry on entry.file = contributor_entry(contributor)
 order by submission;

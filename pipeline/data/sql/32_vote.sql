@@ -8,7 +8,7 @@
 -- answered the same prompts, so that more of them do not narrow it.
 create table vote as
 with cast_votes as (
-  select * exclude (voter), coalesce(lower(contributor), 'anonymous') as voter
+  select * exclude (voter), account_of(contributor) as voter
   from pool_member
   where decides and speedup is not null and speedup > 0
   qualify trust_in(verdict, doubt) = max(trust_in(verdict, doubt)) over (partition by pool)

@@ -59,7 +59,7 @@ counted as (
   group by pool
 ),
 judging as (
-  select *, coalesce(lower(contributor), 'anonymous') as account
+  select *, account_of(contributor) as account
   from pool_member
   where decides and has_verdict(verdict)
 ),

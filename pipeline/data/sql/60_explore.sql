@@ -1,4 +1,5 @@
--- One row is one cell as the page Explore lists it, with the newest submission as its evidence.
+-- One row is one cell as the page Explore lists it, with the newest submission that decides as its
+-- evidence.
 -- `setup` names the cell without its task: what one arm is, wherever the page is shared.
 create table explore as
 with members as (
@@ -14,6 +15,7 @@ with members as (
     identity.measured_with
   from pool_member
   join identity using (submission)
+  where decides
 ),
 newest as (
   select

@@ -1,6 +1,6 @@
 -- One row is what a round costs at one depth of one pair on one device: R, in tokens of the
 -- baseline. From arms that draft in every round, real drafts and those of a set acceptance alike;
--- over several results the median.
+-- over several results the median, of known people alone where there are any.
 create table round_cost as
 with measured as (
   select
@@ -11,6 +11,9 @@ with measured as (
   where counted and tier = 'measured' and task in ('all', 'own') and outcome = 'ok'
     and concurrency = 1 and conditions is null and depth > 0 and round_cost > 0
     and (role = 'speculation' or method = 'forced') and drafts_always(method)
+  qualify known or not bool_or(known) over (
+    partition by device, backend, target, quantisation, method, method_label, draft_label, depth
+  )
 )
 select
   device,

@@ -1,7 +1,8 @@
 -- One row is how many tokens a round yields for one model with one method at one depth, on one task
 -- and with thinking or without: as somebody published it, or as measured with drafts in every
--- round, then the median over `results` submissions, of which one is named. Acceptance belongs to
--- the model and the text; the machine matters little. `curve` names the line over all depths.
+-- round, then the median over `results` submissions, of which one is named; of known people alone
+-- where there are any. Acceptance belongs to the model and the text; the machine matters little.
+-- `curve` names the line over all depths.
 create table acceptance_curve as
 with published as (
   select
@@ -24,33 +25,40 @@ with published as (
   join published_figure as figure using (source, row_id)
   where kind = 'acceptance' and figure.quantity = 'tokens_per_round' and row.depth is not null
 ),
-measured as (
-  select
-    'measured' as tier,
-    null as source,
-    null as row_id,
-    concat_ws(
-      ' · ', target_label || ' ' || evidence.quantisation, method_label, draft_label, task
-    ) as curve,
-    target_label,
-    evidence.quantisation,
-    method,
-    method_label,
-    draft_label,
-    coalesce(submission.thinking, false) as thinking,
-    task,
-    depth,
-    median(tokens_per_round) as tokens_per_round,
-    count(*) as results,
-    arg_max(evidence.submission, (evidence.measured_from, evidence.submission)) as submission
+decisive as (
+  select evidence.*, coalesce(submission.thinking, false) as thinking
   from evidence
   join submission using (submission)
   where counted and evidence.tier = 'measured' and role = 'speculation' and outcome = 'ok'
     and task not in ('all', 'own') and evidence.concurrency = 1 and depth > 0
     and tokens_per_round > 0 and drafts_always(method)
     and conditions is null
-  group by target_label, evidence.quantisation, method, method_label, draft_label,
-    submission.thinking, task, depth
+  qualify known or not bool_or(known) over (
+    partition by target_label, evidence.quantisation, method, method_label, draft_label, thinking,
+      task, depth
+  )
+),
+measured as (
+  select
+    'measured' as tier,
+    null as source,
+    null as row_id,
+    concat_ws(
+      ' · ', target_label || ' ' || quantisation, method_label, draft_label, task
+    ) as curve,
+    target_label,
+    quantisation,
+    method,
+    method_label,
+    draft_label,
+    thinking,
+    task,
+    depth,
+    median(tokens_per_round) as tokens_per_round,
+    count(*) as results,
+    arg_max(submission, (measured_from, submission)) as submission
+  from decisive
+  group by target_label, quantisation, method, method_label, draft_label, thinking, task, depth
 )
 select * from published
 union all

@@ -4,7 +4,7 @@
 -- newest.
 create table prediction as
 with measured as (
-  select pool as cell, coalesce(lower(contributor), 'anonymous') as voter, * exclude (voter)
+  select pool as cell, account_of(contributor) as voter, * exclude (voter)
   from pool_member
   where tier = 'measured' and task <> 'all' and concurrency = 1 and conditions is null
     and speedup > 0 and predicted_speedup > 0 and trust_in(verdict, doubt) > 0

@@ -12,7 +12,7 @@ with figures as (
   from published_pair
   where speedup is not null
   union all
-  select tier, device, device_label, target, cell, contributors
+  select tier, device, device_label, target, cell, votes
   from cell
   where concurrency = 1
     and conditions is null

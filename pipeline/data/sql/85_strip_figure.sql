@@ -11,7 +11,7 @@ with own as (
   select
     tier, device, target, backend, method, depth, draft_label, quantisation, task,
     pool as candidate, null as source, null as row_id, suite_label, false as confounded,
-    false as lesser, null as condition, coalesce(lower(contributor), 'anonymous') as person,
+    false as lesser, null as condition, account_of(contributor) as person,
     pool_member.speedup, pool_member.baseline_tps, conditions as cache, backing
   from pool_member
   join pool using (pool)

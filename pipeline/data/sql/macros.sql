@@ -54,6 +54,9 @@ create macro loses(verdict) as verdict in ('hurts', 'slower-in-all');
 create macro mark_of(verdict, confirmed) as
   if(confirmed and verdict in ('helps', 'hurts'), verdict || '-confirmed', verdict);
 
+-- Whose voice a result is: whoever names nobody shares one.
+create macro account_of(contributor) as coalesce(lower(contributor), 'anonymous');
+
 -- The file that says how a contributor stands.
 create macro contributor_entry(contributor) as 'contributor--' || lower(contributor) || '.json';
 

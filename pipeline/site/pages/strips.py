@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from statistics import median
 from typing import NamedTuple
 
@@ -67,11 +67,8 @@ class Group:
 
 def default_rows(rows: Iterable[Row]) -> list[Row]:
     """What pages draw without a choice of the reader: each device and model in its best tier."""
-    return [
-        row
-        for row in rows
-        if (row.selection, row.task, row.condition, row.tier_order) == (0, "all", None, 1)
-    ]
+    drawn = (0, "all", None, 1)
+    return [r for r in rows if (r.selection, r.task, r.condition, r.tier_order) == drawn]
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
@@ -89,20 +86,15 @@ def rank(row: Row) -> float:
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
     """The groups of the home page, and how many rows it leaves out: the least known of each."""
     methods = grouped(rows, lambda row: row.method_label)
-    ordered = sorted(
-        methods.values(),
-        key=lambda own: (
-            not _well_measured(own),
-            -sum(row.backing == 0 for row in own),
-            own[0].method_label,
-        ),
-    )
+    ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
-    groups = [
-        _group(own, OPEN_ROWS[min(place, len(OPEN_ROWS) - 1)], most)
-        for place, (own, most) in enumerate(zip(ordered, room, strict=True))
-    ]
+    opened = chain(OPEN_ROWS, repeat(OPEN_ROWS[-1]))
+    groups = [_group(*each) for each in zip(ordered, opened, room, strict=False)]
     return groups, sum(map(len, ordered)) - sum(room)
+
+
+def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
+    return not _well_measured(own), -sum(row.backing == 0 for row in own), own[0].method_label
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
@@ -144,17 +136,15 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
     def tried(row: Row) -> tuple[int, int, int, str]:
         return -row.people, -row.figures, -(row.parameters or 0), row.target_label
 
+    def common(row: Row) -> int:
+        return getattr(COMMON_DEVICES.get(row.device_label), "common", 0)
+
     ordered = [
-        (row.backing, nth, -_common(row.device_label), tried(row), row.device_label, row)
+        (row.backing, nth, -common(row), tried(row), row.device_label, row)
         for own in grouped(rows, lambda row: row.device).values()
         for nth, row in enumerate(sorted(own, key=tried))
     ]
     return [row for *_, row in sorted(ordered, key=lambda each: each[:-1])]
-
-
-def _common(device_label: str) -> int:
-    found = COMMON_DEVICES.get(device_label)
-    return found.common if found else 0
 
 
 def finding(rows: Sequence[Row], noun: str) -> str:
@@ -176,9 +166,7 @@ def finding(rows: Sequence[Row], noun: str) -> str:
 def spread(rows: Sequence[Row]) -> str:
     """From where to where the figures of rows run."""
     figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
-    if len(figures) == 1:
-        return say.times(figures[0])
-    return f"{say.times(min(figures))} to {say.times(max(figures))}"
+    return " to ".join(dict.fromkeys(map(say.times, (min(figures), max(figures)))))
 
 
 def choices(rows: Sequence[Row]) -> Iterator[Choice]:
@@ -217,8 +205,7 @@ def strip(row: Row) -> Strip:
     """One row of the table `strip` as it is drawn; its bar lies between 1 and the figure."""
     tone, letter = direction(row), grade(row)
     tick, even = position(row.speedup), position(1)
-    has_interval = row.interval_low is not None
-    ends = (row.interval_low, row.interval_high) if has_interval else (row.least, row.most)
+    ends = (row.interval_low, row.interval_high) if row.interval_low else (row.least, row.most)
     before, after = rates(row)
     return Strip(
         row=row,
@@ -273,9 +260,7 @@ def direction(row: Row) -> str:
 
 def grade(row: Row) -> str:
     """How good the evidence is, by `schemas/vocabulary/grades.toml`."""
-    if row.tier != "published":
-        return "A"
-    return "B" if row.people > 1 else "C"
+    return "A" if row.tier != "published" else "B" if row.people > 1 else "C"
 
 
 def figure(row: Row) -> str:
@@ -295,14 +280,8 @@ def words(row: Row) -> tuple[str | None, ...]:
         between = say.speedup(row.speedup, row.interval_low, row.interval_high)
         people = f"{say.count(row.people, 'person')}{', unknown' if row.backing else ''}"
         return between, VERDICTS[row.mark].word, people, named, *row.caches, row.tier
-    several = row.people > 1
-    return (
-        say.count(row.people, "person"),
-        f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if several else None,
-        named,
-        weights,
-        row.tier,
-    )
+    ends = f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if row.people > 1 else None
+    return say.count(row.people, "person"), ends, named, weights, row.tier
 
 
 def evidence_address(row: Row) -> str:
@@ -331,7 +310,5 @@ def other_dots(row: Row) -> list[list[float]]:
 
 def thinned(dots: Sequence[float]) -> list[float]:
     """At most `MOST_DOTS` of the ordered dots, evenly spaced, with the first and the last."""
-    steps = MOST_DOTS - 1
-    if len(dots) <= MOST_DOTS:
-        return list(dots)
-    return [dots[round(step * (len(dots) - 1) / steps)] for step in range(MOST_DOTS)]
+    count = min(MOST_DOTS, len(dots))
+    return [dots[round(at * (len(dots) - 1) / max(count - 1, 1))] for at in range(count)]

@@ -5,5 +5,5 @@ select *
 from best
 where place = $kind || '-task' and task <> 'all' and tier_order = 1
 order by
-  tier = 'measured' desc, verdict = 'helps' desc, if(verdict = 'helps', interval_low, null) desc,
-  task_order(task), candidate desc;
+  backing, tier = 'measured' desc, verdict = 'helps' desc,
+  if(verdict = 'helps', interval_low, null) desc, task_order(task), candidate desc;

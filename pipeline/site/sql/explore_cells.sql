@@ -36,5 +36,5 @@ select *
 from explore
 union all by name
 from printed
-order by task = 'all', interval_low desc nulls last, tier = 'published', speedup desc nulls last,
-  cell;
+order by task = 'all', coalesce(backing, 0), interval_low desc nulls last,
+  tier = 'published', speedup desc nulls last, cell;

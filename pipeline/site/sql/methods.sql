@@ -1,12 +1,12 @@
 -- One row is one method on one device with one target model, over all depths and tasks: the median
 -- over people of each person's median, in one tier.
 with author as (
-  select submission, contributor as author from submission
+  select submission, lower(credited) as author from submission_overview
 ),
 figure as (
   select
     tier, device, device_label, target, target_label, method, method_label, speedup,
-    coalesce(author, submission) as person
+    author as person
   from explore
   join author using (submission)
   where speedup is not null and conditions is null and concurrency = 1

@@ -7,7 +7,7 @@ with own as (
     tier, device_label, vram_gib, backend, target_label, quantisation, submission as source,
     median(baseline_tps) as tps
   from evidence
-  where concurrency = 1 and conditions is null
+  where counted and concurrency = 1 and conditions is null
     and regexp_matches(engine_label, '^(llama\.cpp|ik_llama\.cpp|mlx)', 'i')
   group by tier, device_label, vram_gib, backend, target_label, quantisation, submission
 ),

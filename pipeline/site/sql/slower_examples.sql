@@ -20,11 +20,11 @@ asked as (
 chosen as (
   select arms.*, 'slowest' as example from arms
   join asked using (submission, arm) where brief
-  qualify row_number() over (order by speedup, submission, arms.arm) = 1
+  qualify row_number() over (order by known desc, speedup, submission, arms.arm) = 1
   union all
   select arms.*, 'fastest' as example from arms
   join asked using (submission, arm) where brief
-  qualify row_number() over (order by speedup desc, submission, arms.arm) = 1
+  qualify row_number() over (order by known desc, speedup desc, submission, arms.arm) = 1
 )
 select
   chosen.example,

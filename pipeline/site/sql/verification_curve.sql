@@ -5,7 +5,7 @@ with newest_first as (
     verification_curve.*,
     dense_rank() over (
       partition by verification_curve.curve_label
-      order by setup.measured_from desc, verification_curve.submission desc
+      order by setup.known desc, setup.measured_from desc, verification_curve.submission desc
     ) as age
   from verification_curve
   join setup using (submission)

@@ -2,13 +2,13 @@
 -- median over people of each person's median, in the best tier there, with the method that most
 -- people used.
 with author as (
-  select submission, contributor as author from submission
+  select submission, lower(credited) as author from submission_overview
 ),
 figure as (
   select
     tier, device, device_label, size_class, size_order, backend, task, method, method_label,
     speedup,
-    coalesce(author, submission) as person
+    author as person
   from explore
   join author using (submission)
   where speedup is not null and size_class is not null and conditions is null and concurrency = 1

@@ -1,7 +1,6 @@
 // The answer to "does it help me?", looked up in `assets/answers/`: Python has answered every listed
 // model on every listed machine. This finds the names in what was typed, and draws. Text nodes only.
-"use strict";
-
+import { el, read } from "./dom.js";
 import {
   alike,
   cardIn,
@@ -19,12 +18,6 @@ const NEAREST = 3;
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as of the map
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 const QUANTISATION = /[-_ :]*(?:ud-)?\b(?:i?q\d\w*|mxfp4|nvfp4|bf16|f16|gguf|instruct)\b/gi;
-
-const read = async (url) => {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
-  return answer.json();
-};
 
 // The names, loaded once; the file of a model comes with the first question about it.
 const loaded = new Map();
@@ -124,12 +117,6 @@ export const answerTo = async (data, { card = "", model = "", task = "all" }) =>
 };
 
 // ---- drawing ----------------------------------------------------------------------------------
-const el = (tag, name, ...children) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  node.append(...children.filter((child) => child !== null && child !== ""));
-  return node;
-};
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 export const machineName = ({ label, memory }) =>
   memory && !/\d ?GB/.test(label) ? `${label} ${memory} GB` : label;

@@ -1,7 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
 // (`estimates/requests.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
-"use strict";
-
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
 // (`estimates/requests.py` is the same formula)
 export const wholeRequest = (costs, promptTokens, outputTokens) => {
@@ -17,7 +15,7 @@ export const breakEvenTokens = (costs, promptTokens) => {
   return lost <= 0 ? 1 : 1 + lost / saved;
 };
 
-const sum = (values) => values.reduce((a, b) => a + b, 0);
+export const sum = (values) => values.reduce((a, b) => a + b, 0);
 
 // ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them
 const clear = (words, { low, high }) => {

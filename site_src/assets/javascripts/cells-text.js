@@ -1,6 +1,4 @@
 // Cells as text: CSV, Markdown, and the command that measures one again.
-"use strict";
-
 import { figure, key, label, page, printed } from "./cells.js";
 import {
   csvCell,

@@ -1,6 +1,5 @@
 // The file of all cells, and the rows that a choice leaves. Data only, no page.
-"use strict";
-
+import { read } from "./dom.js";
 import { classOf, fitsSize, has, spread } from "./matching.js";
 
 const FORMAT = "draftmap-explore";
@@ -23,16 +22,10 @@ const SEARCHED = [
 export const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
 
-const read = async (url, name) => {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`the file of the ${name} answered ${answer.status}`);
-  return answer.json();
-};
-
 export const load = async ({ cells, vocabulary }, more = []) => {
   const [words, ...files] = await Promise.all([
-    read(vocabulary, "words"),
-    ...[cells, ...more].map((each) => read(each, "cells")),
+    read(vocabulary, "the file of the words"),
+    ...[cells, ...more].map((each) => read(each, "the file of the cells")),
   ]);
   return {
     ...decode(more.length ? joined(files) : files[0]),
@@ -42,11 +35,11 @@ export const load = async ({ cells, vocabulary }, more = []) => {
 };
 
 // A large collection has a file for each task and for each device, listed in another one.
-export const partsOf = ({ parts }) => (parts ? read(parts, "files") : null);
+export const partsOf = ({ parts }) => (parts ? read(parts, "the file of the files") : null);
 
 // What leads from the rows of such a file elsewhere is in a file of its own.
 export const addLinks = async (cells, url) =>
-  Object.assign(cells.facets, decode(await read(url, "links")).facets);
+  Object.assign(cells.facets, decode(await read(url, "the file of the links")).facets);
 export const isLinked = (cells) => "setup" in cells.facets;
 
 // Files as one: their rows one after the other, each value once. The last one has every column; the

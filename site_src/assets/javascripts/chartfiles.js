@@ -1,203 +1,191 @@
 // A chart as a picture or as figures to take along, and a link to it: four buttons below each
 // chart. What is seen is taken: the live drawing, or the picture that stands in its place.
-"use strict";
-
+import { el } from "./dom.js";
 import { csvCell, UNKNOWN } from "./say.js";
 
-(() => {
-  const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on dense screens
-  const MOST_PX = 16000; // of a side that every browser can paint
-  const SHOWN_MS = 2000;
-  const SVG = "http://www.w3.org/2000/svg";
-  // What style sheets say of a drawing that stands in the page.
-  const LOOKS = [
-    "fill",
-    "fill-opacity",
-    "stroke",
-    "stroke-width",
-    "stroke-dasharray",
-    "opacity",
-    "font-family",
-    "font-size",
-    "font-weight",
-    "text-anchor",
-    "dominant-baseline",
-    "display",
+const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on dense screens
+const MOST_PX = 16000; // of a side that every browser can paint
+const SHOWN_MS = 2000;
+const SVG = "http://www.w3.org/2000/svg";
+// What style sheets say of a drawing that stands in the page.
+const LOOKS = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+  "display",
+];
+
+const shown = (node) => node && node.getClientRects().length > 0;
+const drawing = (figure) =>
+  [...figure.querySelectorAll("svg")].find(
+    (node) =>
+      shown(node) &&
+      !node.closest("table, .dm-chart__files, button") &&
+      !node.parentElement.closest("svg"),
+  );
+const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
+const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
+const slug = (words) =>
+  words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+
+// ---- the picture ----------------------------------------------------------------------------
+const dressed = (node) => {
+  const copy = node.cloneNode(true);
+  const [own, copies] = [
+    [node, ...node.querySelectorAll("*")],
+    [copy, ...copy.querySelectorAll("*")],
   ];
-
-  const el = (tag, name, words) => {
-    const node = document.createElement(tag);
-    node.className = name;
-    node.textContent = words;
-    return node;
-  };
-
-  const shown = (node) => node && node.getClientRects().length > 0;
-  const drawing = (figure) =>
-    [...figure.querySelectorAll("svg")].find(
-      (node) =>
-        shown(node) &&
-        !node.closest("table, .dm-chart__files, button") &&
-        !node.parentElement.closest("svg"),
+  own.forEach((each, at) => {
+    const looks = getComputedStyle(each);
+    copies[at].setAttribute(
+      "style",
+      LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"),
     );
-  const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
-  const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
-  const slug = (words) =>
-    words
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-|-$/g, "");
-
-  // ---- the picture ----------------------------------------------------------------------------
-  const dressed = (node) => {
-    const copy = node.cloneNode(true);
-    const [own, copies] = [
-      [node, ...node.querySelectorAll("*")],
-      [copy, ...copy.querySelectorAll("*")],
-    ];
-    own.forEach((each, at) => {
-      const looks = getComputedStyle(each);
-      copies[at].setAttribute(
-        "style",
-        LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"),
-      );
-    });
-    return copy;
-  };
-
-  // The drawing as a file of its own, on the page's ground, with its title and the page's address.
-  const svgOf = async (figure) => {
-    const node = drawing(figure);
-    let copy;
-    let size;
-    if (node) {
-      copy = node.closest(".dm-chart__live") ? node.cloneNode(true) : dressed(node);
-      size = node.getBoundingClientRect();
-    } else {
-      const image = picture(figure);
-      const text = await (await fetch(image.src)).text();
-      copy = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-      size = { width: image.naturalWidth, height: image.naturalHeight };
-    }
-    const [width, height] = [Math.ceil(size.width), Math.ceil(size.height)];
-    copy.setAttribute("xmlns", SVG);
-    copy.setAttribute("width", width);
-    copy.setAttribute("height", height);
-    if (!copy.getAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    copy.removeAttribute("aria-hidden");
-    const [x, y, wide, high] = copy.getAttribute("viewBox").split(/[\s,]+/);
-    const ground = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({
-      x,
-      y,
-      width: wide,
-      height: high,
-      fill: getComputedStyle(document.body).getPropertyValue("--dm-card").trim() || "#ffffff",
-    }))
-      ground.setAttribute(name, value);
-    const named = document.createElementNS(SVG, "title");
-    named.textContent = `${title(figure)}. ${address(figure)}`;
-    copy.prepend(named, ground);
-    return { text: new XMLSerializer().serializeToString(copy), width, height };
-  };
-
-  const pngOf = async (figure) => {
-    const { text, width, height } = await svgOf(figure);
-    const image = new Image(); // a data address: the page's policy allows no other
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    const scale = Math.min(SCALE, MOST_PX / height);
-    canvas.width = width * scale;
-    canvas.height = height * scale;
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    return new Promise((done) => canvas.toBlob(done, "image/png"));
-  };
-
-  // ---- the figures ----------------------------------------------------------------------------
-  const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
-  const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is no formula, whatever its sign
-  const cellOf = ({ textContent }) => {
-    const words = textContent.replace(/\s+/g, " ").trim();
-    if (words === UNKNOWN) return "";
-    return NUMBER.test(words) ? words.replaceAll(",", "") : csvCell(words);
-  };
-  const csvOf = (figure) =>
-    `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
-
-  // ---- the buttons ----------------------------------------------------------------------------
-  const address = (figure) =>
-    `${location.origin}${location.pathname}${location.search}#${figure.id}`;
-
-  const save = (blob, name) => {
-    const link = el("a", "", "");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
-
-  const WAYS = {
-    PNG: async (figure, name) => save(await pngOf(figure), `${name}.png`),
-    SVG: async (figure, name) =>
-      save(new Blob([(await svgOf(figure)).text], { type: "image/svg+xml" }), `${name}.svg`),
-    CSV: async (figure, name) =>
-      save(new Blob([csvOf(figure)], { type: "text/csv" }), `${name}.csv`),
-  };
-
-  const flash = (node, words) => {
-    const before = node.dataset.words;
-    node.textContent = words;
-    setTimeout(() => (node.textContent = before), SHOWN_MS);
-  };
-
-  const dress = (figure) => {
-    if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
-    const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
-    const stands = bar.isConnected; // with what works without a script
-    const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
-    const seen = drawing(figure) || picture(figure);
-    bar.dataset.ready = "";
-    bar.replaceChildren();
-    bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
-    for (const [words, make] of Object.entries(WAYS)) {
-      if (words === "CSV" && file) bar.append(file);
-      if (words === "CSV" ? file || !table(figure) : !seen) continue;
-      const button = el("button", "", words);
-      button.type = "button";
-      button.dataset.words = words;
-      button.setAttribute("aria-label", `${title(figure)} as ${words}`);
-      button.addEventListener("click", () =>
-        make(figure, figure.id).catch(() => flash(button, `${words} failed`)),
-      );
-      bar.append(button);
-    }
-    const link = el("a", "", "Link");
-    link.href = `#${figure.id}`;
-    link.dataset.words = "Link";
-    link.setAttribute("aria-label", `Link to ${title(figure)}`);
-    link.addEventListener("click", () =>
-      navigator.clipboard?.writeText(address(figure)).then(
-        () => flash(link, "Link copied"),
-        () => {},
-      ),
-    );
-    bar.append(link);
-    if (stands) return;
-    const below = figure.querySelector(":scope > figcaption, :scope > details");
-    if (below?.tagName === "FIGCAPTION") below.after(bar);
-    else if (below) below.before(bar);
-    else figure.append(bar);
-  };
-
-  document$.subscribe(() => {
-    for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
-      if (
-        !figure.querySelector(".dm-chart__files[data-ready]") &&
-        figure.querySelector("svg, img, table")
-      )
-        dress(figure);
-    }
   });
-})();
+  return copy;
+};
+
+// The drawing as a file of its own, on the page's ground, with its title and the page's address.
+const svgOf = async (figure) => {
+  const node = drawing(figure);
+  let copy;
+  let size;
+  if (node) {
+    copy = node.closest(".dm-chart__live") ? node.cloneNode(true) : dressed(node);
+    size = node.getBoundingClientRect();
+  } else {
+    const image = picture(figure);
+    const text = await (await fetch(image.src)).text();
+    copy = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    size = { width: image.naturalWidth, height: image.naturalHeight };
+  }
+  const [width, height] = [Math.ceil(size.width), Math.ceil(size.height)];
+  copy.setAttribute("xmlns", SVG);
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  if (!copy.getAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  copy.removeAttribute("aria-hidden");
+  const [x, y, wide, high] = copy.getAttribute("viewBox").split(/[\s,]+/);
+  const ground = document.createElementNS(SVG, "rect");
+  for (const [name, value] of Object.entries({
+    x,
+    y,
+    width: wide,
+    height: high,
+    fill: getComputedStyle(document.body).getPropertyValue("--dm-card").trim() || "#ffffff",
+  }))
+    ground.setAttribute(name, value);
+  const named = document.createElementNS(SVG, "title");
+  named.textContent = `${title(figure)}. ${address(figure)}`;
+  copy.prepend(named, ground);
+  return { text: new XMLSerializer().serializeToString(copy), width, height };
+};
+
+const pngOf = async (figure) => {
+  const { text, width, height } = await svgOf(figure);
+  const image = new Image(); // a data address: the page's policy allows no other
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  const scale = Math.min(SCALE, MOST_PX / height);
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+};
+
+// ---- the figures ----------------------------------------------------------------------------
+const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
+const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is no formula, whatever its sign
+const cellOf = ({ textContent }) => {
+  const words = textContent.replace(/\s+/g, " ").trim();
+  if (words === UNKNOWN) return "";
+  return NUMBER.test(words) ? words.replaceAll(",", "") : csvCell(words);
+};
+const csvOf = (figure) =>
+  `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
+
+// ---- the buttons ----------------------------------------------------------------------------
+const address = (figure) => `${location.origin}${location.pathname}${location.search}#${figure.id}`;
+
+const save = (blob, name) => {
+  const link = el("a", "", "");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
+const WAYS = {
+  PNG: async (figure, name) => save(await pngOf(figure), `${name}.png`),
+  SVG: async (figure, name) =>
+    save(new Blob([(await svgOf(figure)).text], { type: "image/svg+xml" }), `${name}.svg`),
+  CSV: async (figure, name) => save(new Blob([csvOf(figure)], { type: "text/csv" }), `${name}.csv`),
+};
+
+const flash = (node, words) => {
+  const before = node.dataset.words;
+  node.textContent = words;
+  setTimeout(() => (node.textContent = before), SHOWN_MS);
+};
+
+const dress = (figure) => {
+  if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
+  const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
+  const stands = bar.isConnected; // with what works without a script
+  const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
+  const seen = drawing(figure) || picture(figure);
+  bar.dataset.ready = "";
+  bar.replaceChildren();
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
+  for (const [words, make] of Object.entries(WAYS)) {
+    if (words === "CSV" && file) bar.append(file);
+    if (words === "CSV" ? file || !table(figure) : !seen) continue;
+    const button = el("button", "", words);
+    button.type = "button";
+    button.dataset.words = words;
+    button.setAttribute("aria-label", `${title(figure)} as ${words}`);
+    button.addEventListener("click", () =>
+      make(figure, figure.id).catch(() => flash(button, `${words} failed`)),
+    );
+    bar.append(button);
+  }
+  const link = el("a", "", "Link");
+  link.href = `#${figure.id}`;
+  link.dataset.words = "Link";
+  link.setAttribute("aria-label", `Link to ${title(figure)}`);
+  link.addEventListener("click", () =>
+    navigator.clipboard?.writeText(address(figure)).then(
+      () => flash(link, "Link copied"),
+      () => {},
+    ),
+  );
+  bar.append(link);
+  if (stands) return;
+  const below = figure.querySelector(":scope > figcaption, :scope > details");
+  if (below?.tagName === "FIGCAPTION") below.after(bar);
+  else if (below) below.before(bar);
+  else figure.append(bar);
+};
+
+document$.subscribe(() => {
+  for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
+    if (
+      !figure.querySelector(".dm-chart__files[data-ready]") &&
+      figure.querySelector("svg, img, table")
+    )
+      dress(figure);
+  }
+});

@@ -1,9 +1,8 @@
 // Compare two settings task by task: two places (device and backend), or two arms.
 // A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
-"use strict";
-
 import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
+import { el } from "./dom.js";
 import { times, UNKNOWN } from "./say.js";
 
 const MOST_ROWS = 200;
@@ -27,13 +26,6 @@ const HEADS = [
   "R",
   "Tokens/s: plain, plain × speedup",
 ];
-
-const element = (tag, className, ...children) => {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  made.append(...children);
-  return made;
-};
 
 // Places with their setups, and setups with their rows; a shape is a setup wherever it was run.
 const index = (cells) => {
@@ -316,12 +308,12 @@ class Compare {
 
   heads(mixed) {
     const cell = (text, columns, className) =>
-      Object.assign(element("th", className, text), {
+      Object.assign(el("th", className, text), {
         scope: columns > 1 ? "colgroup" : "col",
         colSpan: columns,
       });
     const title = (side) => `${NAMES[side]}: ${this.places.get(this.sides[side].place).label}`;
-    const top = element(
+    const top = el(
       "tr",
       "",
       cell("", mixed ? 2 : 1, ""),
@@ -337,7 +329,7 @@ class Compare {
     ];
     return [
       top,
-      element(
+      el(
         "tr",
         "",
         ...names.map((name) =>
@@ -349,19 +341,19 @@ class Compare {
 
   row({ first, second, ratio, better }, mixed) {
     const { cells } = this;
-    const made = element("tr", "");
-    if (mixed) made.append(element("td", "dm-whole", words(cells, first)));
-    const head = element("th", "", label(cells, "task", first));
+    const made = el("tr", "");
+    if (mixed) made.append(el("td", "dm-whole", words(cells, first)));
+    const head = el("th", "", label(cells, "task", first));
     head.scope = "row";
     made.append(head, ...this.figures("a", first), ...this.figures("b", second));
     const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
     const over = times(Number.isNaN(ratio) ? null : ratio);
-    const last = element(
+    const last = el(
       "td",
       "dm-num dm-two-columns",
-      element("span", "dm-value", over),
-      element("br"),
-      element("span", "dm-muted", clear),
+      el("span", "dm-value", over),
+      el("br"),
+      el("span", "dm-muted", clear),
     );
     last.classList.add("dm-whole");
     last.dataset.label = "First over second";
@@ -373,35 +365,33 @@ class Compare {
     const { cells } = this;
     const range = interval(cells, row);
     const number = (name) => printed(cells, name, row) ?? UNKNOWN;
-    const link = Object.assign(element("a", "dm-value", speedup(cells, row)), {
+    const link = Object.assign(el("a", "dm-value", speedup(cells, row)), {
       href: this.form.dataset.root + page(cells, "evidence", row),
     });
-    const verdict = element(
+    const verdict = el(
       "span",
       `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
       label(cells, "verdict", row),
     );
-    const judged = element(
+    const judged = el(
       "div",
       "dm-compare__figure",
       link,
-      ...(range ? [" ", element("span", "dm-interval", range)] : []),
-      element("br"),
+      ...(range ? [" ", el("span", "dm-interval", range)] : []),
+      el("br"),
       verdict,
     );
     judged.dataset.name = NAMES[side]; // on a phone, where the two sides have no heading
     const [whole, around] = request(cells, row);
     const asked = around
-      ? [element("span", "dm-value", whole), " ", element("span", "dm-interval", around)]
-      : [element("span", "dm-muted dm-reason", whole)];
+      ? [el("span", "dm-value", whole), " ", el("span", "dm-interval", around)]
+      : [el("span", "dm-muted dm-reason", whole)];
     const rates = ["baseline", "rate"].map((name) => rate(cells, name, row)).join(", ");
     const made = [
-      element("td", "dm-num dm-two-columns", judged),
-      element("td", "dm-num dm-two-columns", ...asked),
+      el("td", "dm-num dm-two-columns", judged),
+      el("td", "dm-num dm-two-columns", ...asked),
     ];
-    made.push(
-      ...[number("tokens"), number("cost"), rates].map((text) => element("td", "dm-num", text)),
-    );
+    made.push(...[number("tokens"), number("cost"), rates].map((text) => el("td", "dm-num", text)));
     for (const [each, cell] of made.entries())
       Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] });
     return made;
@@ -424,7 +414,7 @@ const start = async (form) => {
     current = found;
   } catch (error) {
     form.dataset.state = "failed";
-    form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}.`));
+    form.before(el("p", "dm-chart__error", `The comparison does not work: ${error.message}.`));
   }
 };
 

@@ -1,8 +1,6 @@
 // The page Explore: filters, order, address, copies.
 // Text nodes only; a value from the address counts only if the data has it. The words are not
 // called `q` there: that name opens the search of the theme.
-"use strict";
-
 import {
   ALL_TASKS,
   addLinks,
@@ -17,6 +15,7 @@ import {
   select,
 } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
+import { el } from "./dom.js";
 import { terms as termsOf } from "./matching.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 
@@ -29,13 +28,7 @@ const COMPARED = ["a", "b"]; // what two settings are compared, in the same addr
 const HIDDEN = ["setup"]; // filters that only an address can set
 const CLEAR = 1.05; // beyond so much a figure has a direction, as on the map
 
-const element = (tag, className, ...children) => {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  made.append(...children);
-  return made;
-};
-const link = (href, text) => Object.assign(element("a", "", text), { href });
+const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
   // In a large collection `parts` has the file of each task: one task is looked at at a time. What
@@ -130,7 +123,7 @@ class Explore {
         new Option(`${name}, ${last}`, `-${sort}`),
         new Option(`${name}, ${first}`, sort),
       );
-      const button = Object.assign(element("button", "", ...heading.childNodes), {
+      const button = Object.assign(el("button", "", ...heading.childNodes), {
         type: "button",
       });
       button.addEventListener("click", () => this.turn(sort));
@@ -350,7 +343,7 @@ class Explore {
       link(`${this.root}#mine`, "Ask what to expect"),
       link(`${this.root}contribute/`, "measure it"),
     ];
-    const cell = element("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
+    const cell = el("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     const chosen = (name) =>
       this.choices[name]
@@ -363,7 +356,7 @@ class Explore {
       task: this.choices.task ?? this.task,
     };
     this.instead(cell, asked);
-    return element("tr", "", cell);
+    return el("tr", "", cell);
   }
 
   async instead(cell, asked) {
@@ -380,72 +373,68 @@ class Explore {
 
   row(row) {
     const { cells, root } = this;
-    const tier = element(
+    const tier = el(
       "span",
       `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`,
       label(cells, "tier", row),
     );
-    const head = element(
+    const head = el(
       "th",
       "",
       link(root + page(cells, "device", row), label(cells, "device", row)),
       " ",
-      element("br"),
+      el("br"),
       tier,
     );
     head.scope = "row";
     const target = [
       link(root + page(cells, "target", row), label(cells, "target", row)),
       " ",
-      element("span", "dm-muted", label(cells, "quant", row)),
+      el("span", "dm-muted", label(cells, "quant", row)),
     ];
     const draft = label(cells, "draft", row);
     const engine = isUsual(cells, row)
       ? []
-      : [" ", element("br"), element("span", "dm-muted", label(cells, "engine", row))];
+      : [" ", el("br"), el("span", "dm-muted", label(cells, "engine", row))];
     const where = [key(cells, "backend", row), ...engine];
     const [way, ...details] = method(cells, row).split(" · ");
     const ways = [
       way,
-      ...details.flatMap((each) => [" ", element("span", "dm-nowrap", `· ${each}`)]),
-      ...(draft ? [" ", element("br"), element("span", "dm-muted", draft)] : []),
+      ...details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]),
+      ...(draft ? [" ", el("br"), el("span", "dm-muted", draft)] : []),
     ];
     const range = interval(cells, row);
     const figure = [
-      element("span", "dm-value", speedup(cells, row)),
-      ...(range ? [" ", element("span", "dm-interval", range)] : []),
+      el("span", "dm-value", speedup(cells, row)),
+      ...(range ? [" ", el("span", "dm-interval", range)] : []),
     ];
-    const verdict = element(
+    const verdict = el(
       "span",
       `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
       label(cells, "verdict", row),
     );
     const number = (name, head, unit = "") => {
       const text = printed(cells, name, row);
-      const cell = element("td", "dm-num", text === null ? UNKNOWN : text + unit);
+      const cell = el("td", "dm-num", text === null ? UNKNOWN : text + unit);
       cell.dataset.label = head;
       return cell;
     };
-    const made = element("tr", "", head);
+    const made = el("tr", "", head);
+    made.append(el("td", "", ...target), el("td", "", ...where), el("td", "dm-method", ...ways));
     made.append(
-      element("td", "", ...target),
-      element("td", "", ...where),
-      element("td", "dm-method", ...ways),
-    );
-    made.append(
-      element("td", "", label(cells, "task", row)),
-      element("td", "dm-num dm-two-columns", ...figure, " ", element("br"), verdict),
+      el("td", "", label(cells, "task", row)),
+      el("td", "dm-num dm-two-columns", ...figure, " ", el("br"), verdict),
     );
     const [whole, around] = request(cells, row);
-    const asked = element(
+    const asked = el(
       "td",
       "dm-num dm-two-columns",
-      element("span", around ? "dm-value" : "dm-muted dm-reason", whole),
-      ...(around ? [" ", element("span", "dm-interval", around)] : []),
+      el("span", around ? "dm-value" : "dm-muted dm-reason", whole),
+      ...(around ? [" ", el("span", "dm-interval", around)] : []),
     );
     asked.dataset.label = "Request of 256";
     const written = (name, head) => {
-      const cell = element("td", "dm-num", rate(cells, name, row));
+      const cell = el("td", "dm-num", rate(cells, name, row));
       cell.dataset.label = head;
       return cell;
     };
@@ -463,12 +452,12 @@ class Explore {
 
   ways(row) {
     const { cells, root } = this;
-    if (!isLinked(cells)) return element("td", "dm-explore__ways", this.asking());
+    if (!isLinked(cells)) return el("td", "dm-explore__ways", this.asking());
     const address = page(cells, "evidence", row);
     if (!key(cells, "setup", row)) {
       const { href } = new URL(address, new URL(root, location));
       const source = Object.assign(link(href, "source"), { rel: "noopener nofollow" });
-      return element("td", "dm-explore__ways", source);
+      return el("td", "dm-explore__ways", source);
     }
     const others = Number(printed(cells, "submissions", row)) - 1;
     const evidence = link(
@@ -478,12 +467,12 @@ class Explore {
     const raw = link(`${root}data/${address.replace(/\/$/, "")}.json`, "raw data");
     raw.download = "";
     const compare = link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare");
-    const copy = Object.assign(element("button", "dm-explore__command", "command"), {
+    const copy = Object.assign(el("button", "dm-explore__command", "command"), {
       type: "button",
       title: command(cells, row),
     });
     copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
-    return element(
+    return el(
       "td",
       "dm-explore__ways",
       evidence,
@@ -498,7 +487,7 @@ class Explore {
 
   // In the place of links that are not there yet.
   asking() {
-    const ask = Object.assign(element("button", "dm-explore__command", "show links"), {
+    const ask = Object.assign(el("button", "dm-explore__command", "show links"), {
       type: "button",
       title: "Read where the cells of this task lead: submissions, raw data, comparisons, commands",
     });
@@ -562,7 +551,7 @@ document$.subscribe(async () => {
   } catch (error) {
     form.dataset.state = "failed";
     form.before(
-      element(
+      el(
         "p",
         "dm-chart__error",
         `The filters do not work: ${error.message}. The first cells are below.`,

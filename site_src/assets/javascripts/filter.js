@@ -1,18 +1,16 @@
 // Hides the rows of the map that do not match the filters above it; what is chosen stays in the
 // address. The rows are the page's own: nothing is loaded, nothing drawn.
-"use strict";
-
+import { remember, restore } from "./dom.js";
 import { count } from "./say.js";
 
 const form = document.getElementById("dm-filter");
 const map = document.getElementById("dm-map");
 
+const names = () => [...form.querySelectorAll("select")].map(({ name }) => name);
+
 const apply = () => {
   const chosen = [...new FormData(form)].filter(([, value]) => value);
-  const address = new URL(location);
-  for (const { name } of form.querySelectorAll("select")) address.searchParams.delete(name);
-  for (const [name, value] of chosen) address.searchParams.set(name, value);
-  history.replaceState(history.state, "", address);
+  remember(form, names());
   let shown = 0;
   for (const group of map.querySelectorAll(".dm-group")) {
     let own = 0;
@@ -31,11 +29,7 @@ const apply = () => {
 };
 
 if (form && map) {
-  const asked = new URLSearchParams(location.search);
-  for (const field of form.querySelectorAll("select")) {
-    const value = asked.get(field.name);
-    if ([...field.options].some((option) => option.value === value)) field.value = value;
-  }
+  restore(form, names());
   form.addEventListener("change", apply);
   if ([...new FormData(form).values()].some(Boolean)) {
     form.closest("details").open = true;

@@ -2,6 +2,7 @@
 // card has free. Four numbers are added; where layers go if it does not fit is the planner's.
 
 import { load, machineFor, machineName } from "./answer.js";
+import { el, read, remember, restore } from "./dom.js";
 import { parse } from "./matching.js";
 import { number } from "./say.js";
 
@@ -14,42 +15,7 @@ const PARTS = {
 };
 const PAUSE_MS = 250;
 
-const read = async (url) => {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
-  return answer.json();
-};
-
-const el = (tag, name, ...children) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  node.append(...children.filter((child) => child !== null));
-  return node;
-};
 const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
-
-// ---- what was asked ---------------------------------------------------------------------------
-const remember = (form) => {
-  const address = new URL(location);
-  for (const name of FIELDS) {
-    const { value, dataset } = form.elements[name];
-    if (value !== dataset.usual) address.searchParams.set(name, value);
-    else address.searchParams.delete(name);
-  }
-  history.replaceState(history.state, "", address);
-};
-
-const restore = (form) => {
-  const found = new URLSearchParams(location.search);
-  for (const name of FIELDS) {
-    const field = form.elements[name];
-    field.dataset.usual = field.value;
-    if (!found.has(name)) continue;
-    const value = found.get(name).slice(0, 120);
-    if (!field.options || [...field.options].some((option) => option.value === value))
-      field.value = value; // only what is offered
-  }
-};
 
 // ---- the numbers ------------------------------------------------------------------------------
 const partsOf = ({ weights, cache, compute, drafts }, { quantisation, context, kv, draft }) => ({
@@ -245,17 +211,18 @@ document$.subscribe(() => {
           `below has the usual settings.`),
     );
   let timer = null;
-  restore(form);
+  for (const name of FIELDS) form.elements[name].dataset.usual = form.elements[name].value;
+  restore(form, FIELDS);
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("change", () => {
-    remember(form);
+    remember(form, FIELDS);
     show();
   });
   form.elements.card.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      remember(form);
+      remember(form, FIELDS);
       show();
     }, PAUSE_MS);
   });

@@ -1,7 +1,5 @@
 // The forms of schemas/vocabulary/server_log.toml in a pasted text: what its lines and answers state.
 // harness/imports/printed.py and llama_server.py read the same table; a test gives both one text.
-"use strict";
-
 const MOST_PIECES = 9; // of a line that a terminal has wrapped
 const NEAR = 40; // characters next to a cut in which a sign may stand
 const DEEPEST = 4; // objects around an answer

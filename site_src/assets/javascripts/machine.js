@@ -1,108 +1,84 @@
 // The form "my card, my model" and its answer in place. The question is kept in the address; what
 // answers need is loaded with the first touch, or when the address already asks.
-"use strict";
+import { remember, restore } from "./dom.js";
 
-(() => {
-  const FIELDS = ["card", "model", "for"];
-  const PAUSE_MS = 250;
-  const LONGEST = 120;
+const FIELDS = ["card", "model", "for"];
+const PAUSE_MS = 250;
+const LONGEST = 120;
 
-  // ---- the address ----------------------------------------------------------------------------
-  const remember = (form) => {
-    const address = new URL(location);
-    for (const name of FIELDS) {
-      const field = form.elements[name];
-      const value = field.value.slice(0, LONGEST);
-      if (value && value !== field.dataset.usual) address.searchParams.set(name, value);
-      else address.searchParams.delete(name);
+// The links to Explore lead on with the same question.
+const carry = (explore) => {
+  for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
+    each.dataset.plain ??= each.getAttribute("href");
+    if (/(^|\/)explore\/$/.test(each.dataset.plain)) each.setAttribute("href", explore);
+  }
+};
+
+// ---- the answer -----------------------------------------------------------------------------
+// An answer that was asked for by a button, a key or an address is brought into sight, with the
+// focus.
+const lead = (card) => {
+  card.tabIndex = -1;
+  card.focus({ preventScroll: true });
+  card.scrollIntoView({ block: "nearest" });
+};
+
+const load = async (form) => {
+  const answer = await import("./answer.js");
+  const data = await answer.load(form.dataset);
+  const named = data.machines.map(({ label }) => new Option(label, label));
+  form.querySelector("datalist").append(...named);
+  return { answer, data };
+};
+
+const attach = (form, out) => {
+  let ready = null;
+  let turn = 0;
+  let timer = null;
+  const loaded = () => (ready ??= load(form));
+
+  const reply = async (leads) => {
+    const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
+    if (!card.trim() && !model.trim()) {
+      out.replaceChildren();
+      return;
     }
-    history.replaceState(history.state, "", address);
-  };
-
-  // Text for the fields, and choices that a list has; whether there is a question in them.
-  const restore = (form) => {
-    const found = new URLSearchParams(location.search);
-    for (const field of FIELDS.map((name) => form.elements[name])) {
-      const value = found.get(field.name)?.slice(0, LONGEST);
-      if (value && (!field.options || [...field.options].some((each) => each.value === value)))
-        field.value = value;
-    }
-    return found.has("card") || found.has("model");
-  };
-
-  // The links to Explore lead on with the same question.
-  const carry = (explore) => {
-    for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
-      each.dataset.plain ??= each.getAttribute("href");
-      if (/(^|\/)explore\/$/.test(each.dataset.plain)) each.setAttribute("href", explore);
+    const own = ++turn;
+    form.dataset.state = "asked"; // what is shown still answers the question before
+    try {
+      const { answer, data } = await loaded();
+      const found = await answer.answerTo(data, { card, model, task });
+      if (turn !== own) return; // more was typed meanwhile
+      out.replaceChildren(answer.draw(data, found));
+      carry(answer.exploreAddress(data, found.question));
+      form.dataset.state = "answered";
+      if (leads) lead(out.firstChild);
+    } catch (error) {
+      out.textContent = `The answer could not be loaded (${error.message}). The map below has all figures.`;
     }
   };
-
-  // ---- the answer -----------------------------------------------------------------------------
-  // An answer that was asked for by a button, a key or an address is brought into sight, with the
-  // focus.
-  const lead = (card) => {
-    card.tabIndex = -1;
-    card.focus({ preventScroll: true });
-    card.scrollIntoView({ block: "nearest" });
+  const update = (leads) => {
+    clearTimeout(timer);
+    remember(form, FIELDS);
+    reply(leads);
   };
 
-  const load = async (form) => {
-    const answer = await import("./answer.js");
-    const data = await answer.load(form.dataset);
-    const named = data.machines.map(({ label }) => new Option(label, label));
-    form.querySelector("datalist").append(...named);
-    return { answer, data };
-  };
-
-  const attach = (form, out) => {
-    let ready = null;
-    let turn = 0;
-    let timer = null;
-    const loaded = () => (ready ??= load(form));
-
-    const reply = async (leads) => {
-      const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
-      if (!card.trim() && !model.trim()) {
-        out.replaceChildren();
-        return;
-      }
-      const own = ++turn;
-      form.dataset.state = "asked"; // what is shown still answers the question before
-      try {
-        const { answer, data } = await loaded();
-        const found = await answer.answerTo(data, { card, model, task });
-        if (turn !== own) return; // more was typed meanwhile
-        out.replaceChildren(answer.draw(data, found));
-        carry(answer.exploreAddress(data, found.question));
-        form.dataset.state = "answered";
-        if (leads) lead(out.firstChild);
-      } catch (error) {
-        out.textContent = `The answer could not be loaded (${error.message}). The map below has all figures.`;
-      }
-    };
-    const update = (leads) => {
-      clearTimeout(timer);
-      remember(form);
-      reply(leads);
-    };
-
-    form.dataset.state = "ready";
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      update(true);
-    });
-    form.addEventListener("change", () => update(false));
-    form.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(update, PAUSE_MS, false);
-    });
-    form.addEventListener("focusin", () => loaded().catch(() => {}), { once: true });
-    if (restore(form)) reply(true);
-  };
-
-  document$.subscribe(() => {
-    const form = document.querySelector(".dm-machine:not([data-state])");
-    if (form) attach(form, document.querySelector(".dm-machine__answer"));
+  form.dataset.state = "ready";
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    update(true);
   });
-})();
+  form.addEventListener("change", () => update(false));
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(update, PAUSE_MS, false);
+  });
+  form.addEventListener("focusin", () => loaded().catch(() => {}), { once: true });
+  restore(form, FIELDS);
+  if (/[?&](card|model)=/.test(location.search)) reply(true);
+};
+
+document$.subscribe(() => {
+  const form = document.querySelector(".dm-machine:not([data-state])");
+  if (form) attach(form, document.querySelector(".dm-machine__answer"));
+});

@@ -1,7 +1,5 @@
 // What a visitor means by what was typed: a card, its memory, a size of model, a model.
 // The one matcher of the site; its words are data, `schemas/vocabulary/spellings.toml`.
-"use strict";
-
 const NEAR = 0.12; // two sizes of model within so much are the same: 27B and 28B
 const ANOTHER_CARD = 2; // of the costs below: from here on it is a sibling and not the card itself
 const WITHOUT_WORD = 3;

@@ -1,7 +1,5 @@
 // Why a run with speculation is as slow or as fast as it is: figures from two runs, and the reasons
 // of pipeline/site/slower.toml that they show (`found`) or leave open (`check`).
-"use strict";
-
 import {
   costOf,
   judged,
@@ -10,12 +8,12 @@ import {
   neededAcceptance,
   perfect,
   rounds,
+  sum,
   timeRatio,
   yieldOf,
 } from "./arithmetic.js";
 
 const MS = 1000;
-const sum = (values) => values.reduce((a, b) => a + b, 0);
 // The requests whose steps have a time, or a rate from which it follows.
 const timed = (run) =>
   run.requests
@@ -47,10 +45,7 @@ const fresh = (plain, spec) => {
 const samePrompts = (plain, spec) =>
   plain.length === spec.length &&
   plain.every(
-    ({ promptTokens }, at) =>
-      promptTokens === null ||
-      spec[at].promptTokens === null ||
-      promptTokens === spec[at].promptTokens,
+    ({ promptTokens: own }, at) => own === null || [null, own].includes(spec[at].promptTokens),
   );
 
 const speed = (plain, spec, typed, known) => {
@@ -81,8 +76,7 @@ const yieldOver = (requests, paired) => {
 // its requests, its counters, what the text states of a round, what was typed.
 const drafting = (spec, typed, paired) => {
   const { requests, counters, stated } = spec;
-  const length = stated.length ?? typed.length ?? null;
-  const share = stated.share;
+  const [length, share] = [stated.length ?? typed.length ?? null, stated.share];
   const silent = requests.some((each) => each.silent) && !counters && length === null;
   if (silent || requests.some((each) => each.accepted !== null)) {
     // Some servers have no word for drafts where they drafted nothing.
@@ -113,13 +107,14 @@ const drafting = (spec, typed, paired) => {
   const tokens = counters ? null : typed.tokens;
   if (drafted === null || accepted === null)
     return { drafted, accepted, rounds: null, yielded: length, share };
-  const several = length > 1 ? accepted / (length - 1) : null;
   const typedRounds =
     tokens !== null
       ? rounds({ tokens, accepted })
       : typed.depth && drafted
         ? drafted / typed.depth
-        : several;
+        : length > 1
+          ? accepted / (length - 1)
+          : null;
   const yielded =
     tokens !== null
       ? yieldOf([{ tokens, accepted }])
@@ -211,10 +206,9 @@ export const figures = (plainRun, specRun, typed, known) => {
   // Drafted in a round, on average.
   const length = drafts.rounds ? drafts.drafted / drafts.rounds : null;
   const plainRate = rate(plain, typed.plain);
-  const roundMs =
-    drafts.yielded !== null && rate(spec, typed.spec)
-      ? (drafts.yielded / rate(spec, typed.spec)) * MS
-      : null;
+  const specRate = rate(spec, typed.spec);
+  const roundMs = drafts.yielded !== null && specRate ? (drafts.yielded / specRate) * MS : null;
+  const prompts = [plain, spec].map(promptMs);
   const longest = typed.depth ?? log.length ?? (log.fired === null ? length : null);
   return {
     ...found,
@@ -233,14 +227,14 @@ export const figures = (plainRun, specRun, typed, known) => {
     draftShare: log.draftMs < roundMs && log.draftMs !== null ? log.draftMs / roundMs : null,
     draftCost: log.draftMs !== null && plainRate ? (log.draftMs * plainRate) / MS : null,
     plainRate,
-    specRate: rate(spec, typed.spec),
+    specRate,
     requests: spec.requests.length,
     plainRequests: plain.requests.length,
     tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
     engines: [...new Set([...plain.engine, ...spec.engine])],
     drafter: drafter(spec, known),
     power: spec.power ?? plain.power,
-    fall: waterfall(spec, drafts, log, plainRate, rate(spec, typed.spec)),
+    fall: waterfall(spec, drafts, log, plainRate, specRate),
     slots: Math.max(spec.atOnce, typed.slots ?? 1),
     repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
     layersWith: spec.layers?.on ?? typed.layersWith,
@@ -248,10 +242,7 @@ export const figures = (plainRun, specRun, typed, known) => {
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
     mismatch: spec.mismatch,
     waits: waits(spec, known.bounds.half_second),
-    promptRatio:
-      found.paired && promptMs(plain) !== null && promptMs(spec) !== null
-        ? promptMs(spec) / promptMs(plain)
-        : null,
+    promptRatio: found.paired && !prompts.includes(null) ? prompts[1] / prompts[0] : null,
   };
 };
 

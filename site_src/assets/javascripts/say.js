@@ -1,7 +1,5 @@
 // How figures are printed: a count, a number, a percentage, a ratio with its interval.
 // The same as `schemas/vocabulary/say.py`; a test compares the two.
-"use strict";
-
 export const UNKNOWN = "–";
 export const TIMES = "×";
 const LEAST = 0.1;

@@ -1,14 +1,12 @@
 // What a pasted text says of a run: its requests with their times and drafts, rates and counts.
 // `requestsOf` gives what `requests_of` of harness/imports/llama_server.py gives; a test reads the
 // same texts with both.
-"use strict";
-
+import { sum } from "./arithmetic.js";
 import { joined, serverOf, statedIn } from "./forms.js";
 
 const LONGEST = 4_000_000; // characters: a log of a day; more would only stop the page
 const MS = 1000;
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
-const sum = (values) => values.reduce((a, b) => a + b, 0);
 const mean = (values) => (values.length ? sum(values) / values.length : null);
 const known = (values) => values.filter((value) => value !== null);
 const middleOf = (values) => {

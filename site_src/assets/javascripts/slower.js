@@ -1,388 +1,359 @@
 // The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing
 // is sent anywhere; the address keeps what was typed, never what was pasted.
-"use strict";
-
+import { el, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
 import { figures, reasons } from "./reasons.js";
 import { count, interval, listed, number, percent, times, UNKNOWN } from "./say.js";
 import { read } from "./serverlog.js";
 
-(() => {
-  const WAIT_MS = 200; // a log is read when typing pauses
+const WAIT_MS = 200; // a log is read when typing pauses
 
-  const el = (tag, name, ...children) => {
-    const node = document.createElement(tag);
-    if (name) node.className = name;
-    node.append(...children);
-    return node;
-  };
+const plural = (value, noun) => (value === null ? UNKNOWN : count(value, noun));
 
-  const plural = (value, noun) => (value === null ? UNKNOWN : count(value, noun));
+// ---- what was given -------------------------------------------------------------------------
+const typed = (form) => {
+  const found = {};
+  for (const field of form.querySelectorAll("input[type='number']")) {
+    found[field.dataset.name] =
+      field.value === "" || !field.validity.valid ? null : Number(field.value);
+  }
+  return found;
+};
 
-  // ---- what was given -------------------------------------------------------------------------
-  const typed = (form) => {
-    const found = {};
-    for (const field of form.querySelectorAll("input[type='number']")) {
-      found[field.dataset.name] =
-        field.value === "" || !field.validity.valid ? null : Number(field.value);
-    }
-    return found;
-  };
+const nothing = (run) =>
+  !run.requests.length &&
+  !run.counters &&
+  !run.statistics.length &&
+  run.rate === null &&
+  run.stated.length === null &&
+  run.stated.share === null;
+const drafted = ({ requests, counters, stated }) =>
+  Boolean(counters?.drafted || stated.length) || requests.some((each) => each.accepted);
 
-  const nothing = (run) =>
-    !run.requests.length &&
-    !run.counters &&
-    !run.statistics.length &&
-    run.rate === null &&
-    run.stated.length === null &&
-    run.stated.share === null;
-  const drafted = ({ requests, counters, stated }) =>
-    Boolean(counters?.drafted || stated.length) || requests.some((each) => each.accepted);
+// What a text has and this page leaves out, and why.
+const leftOut = (run, side) => {
+  const lines = [];
+  const place = `in the text ${side} speculation`;
+  for (const of of new Set(run.unread.map(([, name]) => name))) {
+    const own = run.unread.filter(([, name]) => name === of).map(([line]) => line);
+    const which = `${plural(own.length, "line")} of ${of} (first: line ${own[0]})`;
+    lines.push(`Read in part: ${which} ${place} cannot be read.`);
+  }
+  if (run.unused.length)
+    lines.push(`Not added to the counts ${place}, which may hold them: ${listed(run.unused)}.`);
+  const repeats = run.requests.filter((each) => each.repeat).length;
+  if (repeats)
+    lines.push(
+      `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
+        `earlier answer: left out, because drafts from earlier text know it.`,
+    );
+  return lines;
+};
 
-  // What a text has and this page leaves out, and why.
-  const leftOut = (run, side) => {
-    const lines = [];
-    const place = `in the text ${side} speculation`;
-    for (const of of new Set(run.unread.map(([, name]) => name))) {
-      const own = run.unread.filter(([, name]) => name === of).map(([line]) => line);
-      const which = `${plural(own.length, "line")} of ${of} (first: line ${own[0]})`;
-      lines.push(`Read in part: ${which} ${place} cannot be read.`);
-    }
-    if (run.unused.length)
-      lines.push(`Not added to the counts ${place}, which may hold them: ${listed(run.unused)}.`);
-    const repeats = run.requests.filter((each) => each.repeat).length;
-    if (repeats)
+// One line for each thing that cannot be used.
+const complaints = (form, runs, given) => {
+  const lines = [];
+  for (const side of ["without", "with"]) {
+    if (runs[side].refused) lines.push(`The text ${side} speculation: ${runs[side].refused}`);
+    else if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
       lines.push(
-        `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
-          `earlier answer: left out, because drafts from earlier text know it.`,
+        `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
+          `tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
       );
-    return lines;
-  };
-
-  // One line for each thing that cannot be used.
-  const complaints = (form, runs, given) => {
-    const lines = [];
-    for (const side of ["without", "with"]) {
-      if (runs[side].refused) lines.push(`The text ${side} speculation: ${runs[side].refused}`);
-      else if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
-        lines.push(
-          `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
-            `tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
-        );
-      }
-      lines.push(...leftOut(runs[side], side));
     }
-    if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted)
-      lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
-    if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
-      lines.push(
-        "As many tokens were accepted as were written: the first two of each answer cannot be.",
-      );
-    if (form.querySelector("input:invalid"))
-      lines.push("A number is outside its range and was left out.");
-    if (runs.swapped)
-      lines.push(
-        nothing(runs.without)
-          ? "This text drafted tokens: it is read as the run with speculation."
-          : "Only the first text drafted tokens: the two are read the other way round.",
-      );
-    else if (drafted(runs.without))
-      lines.push("The run without speculation drafted tokens: it was not a plain run.");
-    const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
-    if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
-      lines.push(
-        `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those ` +
-          `are the run without speculation, move them to its field.`,
-      );
-    return lines;
-  };
-
-  // ---- what it says ---------------------------------------------------------------------------
-  const tile = (tone, term, value, ...note) => {
-    const box = el(
-      "div",
-      `dm-tile dm-tile--${tone}`,
-      el("dt", "", term),
-      el("dd", "dm-tile__figure", value),
+    lines.push(...leftOut(runs[side], side));
+  }
+  if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted)
+    lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
+  if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
+    lines.push(
+      "As many tokens were accepted as were written: the first two of each answer cannot be.",
     );
-    box.append(el("dd", "dm-tile__note", ...note));
-    return box;
-  };
-
-  const pill = (known, name) =>
-    el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
-
-  const tiles = (f, known) => {
-    const list = el("dl", "dm-tiles");
-    const tone = f.verdict === null ? "flat" : known.verdicts[f.verdict].tile;
-    const note = f.verdict === null ? ["give both speeds"] : [pill(known, f.verdict)];
-    if (f.low !== null)
-      note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
-    else if (f.middle !== null) note.push(" one figure each: no interval");
-    list.append(
-      tile(tone, "Speedup", times(f.middle), ...note),
-      tile(
-        "flat",
-        "Tokens per round",
-        number(f.yielded, 2),
-        f.length === null
-          ? "what a round yields"
-          : `of ${number(f.length + 1, 2)} with a perfect draft`,
-      ),
-      tile(
-        "flat",
-        "R, the cost of a round",
-        number(f.cost, 2),
-        "in plain tokens; to break even a round must yield as many",
-      ),
-      tile(
-        "flat",
-        "Accepted",
-        percent(f.acceptance),
-        f.needed === null
-          ? "of what was drafted"
-          : f.needed > 1
-            ? "even 100 % would not break even"
-            : `${percent(Math.max(0, f.needed))} breaks even`,
-      ),
+  if (form.querySelector("input:invalid"))
+    lines.push("A number is outside its range and was left out.");
+  if (runs.swapped)
+    lines.push(
+      nothing(runs.without)
+        ? "This text drafted tokens: it is read as the run with speculation."
+        : "Only the first text drafted tokens: the two are read the other way round.",
     );
-    return list;
-  };
-
-  const sentence = (f) => {
-    const lacking =
-      f.acceptance === null
-        ? "These texts do not say how many drafted tokens were accepted, nor how many tokens a " +
-          "round yields; with one of them, typed above, this page can say why."
-        : "These texts say which share of the drafted tokens was accepted, and not how many tokens " +
-          "a round yields; with that, typed above, this page can say why.";
-    const other =
-      "Paste or type the other run as well: the speedup and the cost of a round take both.";
-    if (f.middle === null && f.yielded === null && f.acceptance !== null)
-      return `${lacking} ${other}`;
-    if (f.middle === null)
-      return f.yielded === null
-        ? other
-        : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less ` +
-            `than ${number(f.yielded, 2)} plain ones. ${other}`;
-    if (f.cost === null) return lacking;
-    const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
-    const best =
-      f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
-    return (
-      `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ` +
-      `ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`
+  else if (drafted(runs.without))
+    lines.push("The run without speculation drafted tokens: it was not a plain run.");
+  const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
+  if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
+    lines.push(
+      `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those ` +
+        `are the run without speculation, move them to its field.`,
     );
-  };
+  return lines;
+};
 
-  const words = (f) => ({
-    words: f.mismatch,
-    tokens: plural(f.tokens, "token"),
-    fired: percent(f.fired, 1),
-    layers_with: number(f.layersWith, 0),
-    layers_without: number(f.layersWithout, 0),
-    layers_all: number(f.layersAll, 0),
-    draft_length: number(f.longest, 0),
-    width: f.longest === null ? UNKNOWN : number(f.longest + 1, 0),
-    slots: plural(f.slots, "request"),
-    round_cost: number(f.cost, 2),
-    tokens_per_round: number(f.yielded, 2),
-    most: f.most === null ? UNKNOWN : number(f.most + 1, 1),
-    ceiling: times(f.ceiling),
-    draft_ms: number(f.draftMs, 1),
-    draft_share: percent(f.draftShare),
-    draft_cost: number(f.draftCost, 2),
-    drawn: number(f.power?.drawn ?? null, 0),
-    power_limit: number(f.power?.limit ?? null, 0),
-    prompt_ratio: number(f.promptRatio),
-    speedup: times(f.middle),
-    acceptance: percent(f.acceptance),
-    needed: percent(f.needed),
-    requests_with: plural(f.requests, "request"),
-    requests_without: plural(f.plainRequests, "request"),
-    interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
-  });
+// ---- what it says ---------------------------------------------------------------------------
+const tile = (tone, term, value, ...note) => {
+  const box = el(
+    "div",
+    `dm-tile dm-tile--${tone}`,
+    el("dt", "", term),
+    el("dd", "dm-tile__figure", value),
+  );
+  box.append(el("dd", "dm-tile__note", ...note));
+  return box;
+};
 
-  // Whether a remedy for such runs can apply to this one: what is not known may be so.
-  const mayHold = (word, { engines, drafter, longest }) => {
-    if (word === "deep") return longest === null || longest > 1;
-    if (["head", "model", "lookup"].includes(word)) return drafter === null || drafter === word;
-    return !engines.length || engines.includes(word);
-  };
+const pill = (known, name) =>
+  el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
 
-  // Tokens/s from step to step; the last line is what the log states.
-  const fallOf = ({ fall }) => {
-    const steps = [
-      ["Plain decoding", fall.plain, null],
-      ...(fall.split
-        ? [
-            ["A wider step", fall.step, fall.plain],
-            ["Drafting", fall.drafted, fall.step],
-          ]
-        : [["A wider step and drafting", fall.drafted, fall.plain]]),
-      ["What a round yields", fall.yielded, fall.drafted],
-      ["Left over", fall.stated, fall.yielded],
-      ["With speculation", fall.stated, null],
-    ];
-    const most = Math.max(...steps.map(([, rate]) => rate));
-    const body = el("tbody", "");
-    for (const [name, rate, before] of steps) {
-      const bar = el("div", "dm-slower__bar");
-      const [from, to] = before === null ? [0, rate] : [rate, before].sort((a, b) => a - b);
-      bar.style.marginLeft = `${(from / most) * 100}%`;
-      bar.style.width = `${((to - from) / most) * 100}%`;
-      const change =
-        before === null
-          ? number(rate)
-          : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
-      const head = el("th", "", name);
-      head.scope = "row";
-      body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
-    }
-    return el(
-      "table",
-      "dm-slower__fall",
-      el("caption", "", "Where the speed goes, in tokens/s"),
-      body,
-    );
-  };
+const tiles = (f, known) => {
+  const list = el("dl", "dm-tiles");
+  const tone = f.verdict === null ? "flat" : known.verdicts[f.verdict].tile;
+  const note = f.verdict === null ? ["give both speeds"] : [pill(known, f.verdict)];
+  if (f.low !== null)
+    note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
+  else if (f.middle !== null) note.push(" one figure each: no interval");
+  list.append(
+    tile(tone, "Speedup", times(f.middle), ...note),
+    tile(
+      "flat",
+      "Tokens per round",
+      number(f.yielded, 2),
+      f.length === null
+        ? "what a round yields"
+        : `of ${number(f.length + 1, 2)} with a perfect draft`,
+    ),
+    tile(
+      "flat",
+      "R, the cost of a round",
+      number(f.cost, 2),
+      "in plain tokens; to break even a round must yield as many",
+    ),
+    tile(
+      "flat",
+      "Accepted",
+      percent(f.acceptance),
+      f.needed === null
+        ? "of what was drafted"
+        : f.needed > 1
+          ? "even 100 % would not break even"
+          : `${percent(Math.max(0, f.needed))} breaks even`,
+    ),
+  );
+  return list;
+};
 
-  const causes = (place, f, known) => {
-    const filled = words(f);
-    const list = el("ol", "dm-slower__reasons");
-    for (const { id, sure } of reasons(f, known)) {
-      const { title, says, bare } = known.reasons[id];
-      const item = el(
-        "li",
-        "",
-        el("strong", "", title),
-        " ",
-        el("span", "dm-verdict", sure ? "in your figures" : "to check"),
-      );
-      const lines = [says, bare ?? says].map((each) =>
-        each.replace(/\{(\w+)\}/g, (_, name) => filled[name]),
-      );
-      const line = lines.find((each) => !each.includes(UNKNOWN));
-      if (line) item.append(el("p", "", line));
-      const remedy = place.querySelector(`[data-reason="${id}"]`).cloneNode(true);
-      remedy.removeAttribute("data-reason");
-      for (const more of remedy.querySelectorAll("[data-when]"))
-        if (!more.dataset.when.split(" ").every((word) => mayHold(word, f))) more.remove();
-      item.append(remedy);
-      list.append(item);
-    }
-    return list;
-  };
+const sentence = (f) => {
+  const lacking =
+    f.acceptance === null
+      ? "These texts do not say how many drafted tokens were accepted, nor how many tokens a " +
+        "round yields; with one of them, typed above, this page can say why."
+      : "These texts say which share of the drafted tokens was accepted, and not how many tokens " +
+        "a round yields; with that, typed above, this page can say why.";
+  const other =
+    "Paste or type the other run as well: the speedup and the cost of a round take both.";
+  if (f.middle === null && f.yielded === null && f.acceptance !== null)
+    return `${lacking} ${other}`;
+  if (f.middle === null)
+    return f.yielded === null
+      ? other
+      : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less ` +
+          `than ${number(f.yielded, 2)} plain ones. ${other}`;
+  if (f.cost === null) return lacking;
+  const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
+  const best =
+    f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
+  return (
+    `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ` +
+    `ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`
+  );
+};
 
-  const heard = (runs, f) => {
-    const parts = ["without", "with"]
-      .filter((side) => runs[side].requests.length)
-      .map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
-    for (const side of ["without", "with"])
-      if (!runs[side].requests.length && runs[side].rate !== null)
-        parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
-    const models = [...new Set([...runs.without.models, ...runs.with.models])];
-    if (models.length) parts.push(`${listed(models)} left out as those of the two models`);
-    return parts.length
-      ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.`
-      : "";
-  };
+const words = (f) => ({
+  words: f.mismatch,
+  tokens: plural(f.tokens, "token"),
+  fired: percent(f.fired, 1),
+  layers_with: number(f.layersWith, 0),
+  layers_without: number(f.layersWithout, 0),
+  layers_all: number(f.layersAll, 0),
+  draft_length: number(f.longest, 0),
+  width: f.longest === null ? UNKNOWN : number(f.longest + 1, 0),
+  slots: plural(f.slots, "request"),
+  round_cost: number(f.cost, 2),
+  tokens_per_round: number(f.yielded, 2),
+  most: f.most === null ? UNKNOWN : number(f.most + 1, 1),
+  ceiling: times(f.ceiling),
+  draft_ms: number(f.draftMs, 1),
+  draft_share: percent(f.draftShare),
+  draft_cost: number(f.draftCost, 2),
+  drawn: number(f.power?.drawn ?? null, 0),
+  power_limit: number(f.power?.limit ?? null, 0),
+  prompt_ratio: number(f.promptRatio),
+  speedup: times(f.middle),
+  acceptance: percent(f.acceptance),
+  needed: percent(f.needed),
+  requests_with: plural(f.requests, "request"),
+  requests_without: plural(f.plainRequests, "request"),
+  interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
+});
 
-  const show = (place, known) => {
-    const form = place.querySelector("form");
-    const given = typed(form);
-    const [first, second] = ["without", "with"].map((side) =>
-      read(form.elements[side].value, known.compiled),
-    );
-    const swapped =
-      drafted(first) &&
-      !drafted(second) &&
-      (second.requests.length > 0 || !form.elements.with.value.trim());
-    const runs = swapped
-      ? { swapped, without: second, with: first }
-      : { swapped, without: first, with: second };
-    const f = figures(runs.without, runs.with, given, known);
-    const out = place.querySelector("[data-part='answer']");
-    const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
-    const known_ =
-      ["middle", "yielded", "acceptance", "plainRate", "specRate"].some(
-        (name) => f[name] !== null,
-      ) || f.drafted !== null;
-    if (!known_)
-      return void out.replaceChildren(
-        ...wrong,
-        ...(wrong.length
-          ? []
-          : [el("p", "dm-muted", "Paste two runs, type numbers, or take an example.")]),
-      );
-    const list = causes(place, f, known);
-    out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
-    if (f.fall !== null) out.append(fallOf(f));
-    if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
-    out.append(el("p", "dm-muted dm-small", heard(runs, f)));
-  };
+// Whether a remedy for such runs can apply to this one: what is not known may be so.
+const mayHold = (word, { engines, drafter, longest }) => {
+  if (word === "deep") return longest === null || longest > 1;
+  if (["head", "model", "lookup"].includes(word)) return drafter === null || drafter === word;
+  return !engines.length || engines.includes(word);
+};
 
-  // ---- page -----------------------------------------------------------------------------------
-  const remember = (form) => {
-    const kept = new URLSearchParams();
-    for (const field of form.querySelectorAll("input[type='number']"))
-      if (field.value !== "") kept.set(field.name, field.value);
-    const query = kept.toString();
-    history.replaceState(
-      history.state,
+// Tokens/s from step to step; the last line is what the log states.
+const fallOf = ({ fall }) => {
+  const steps = [
+    ["Plain decoding", fall.plain, null],
+    ...(fall.split
+      ? [
+          ["A wider step", fall.step, fall.plain],
+          ["Drafting", fall.drafted, fall.step],
+        ]
+      : [["A wider step and drafting", fall.drafted, fall.plain]]),
+    ["What a round yields", fall.yielded, fall.drafted],
+    ["Left over", fall.stated, fall.yielded],
+    ["With speculation", fall.stated, null],
+  ];
+  const most = Math.max(...steps.map(([, rate]) => rate));
+  const body = el("tbody", "");
+  for (const [name, rate, before] of steps) {
+    const bar = el("div", "dm-slower__bar");
+    const [from, to] = before === null ? [0, rate] : [rate, before].sort((a, b) => a - b);
+    bar.style.marginLeft = `${(from / most) * 100}%`;
+    bar.style.width = `${((to - from) / most) * 100}%`;
+    const change =
+      before === null
+        ? number(rate)
+        : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
+    const head = el("th", "", name);
+    head.scope = "row";
+    body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
+  }
+  return el(
+    "table",
+    "dm-slower__fall",
+    el("caption", "", "Where the speed goes, in tokens/s"),
+    body,
+  );
+};
+
+const causes = (place, f, known) => {
+  const filled = words(f);
+  const list = el("ol", "dm-slower__reasons");
+  for (const { id, sure } of reasons(f, known)) {
+    const { title, says, bare } = known.reasons[id];
+    const item = el(
+      "li",
       "",
-      `${location.pathname}${query ? `?${query}` : ""}${location.hash}`,
+      el("strong", "", title),
+      " ",
+      el("span", "dm-verdict", sure ? "in your figures" : "to check"),
     );
-  };
-
-  const recall = (form) => {
-    for (const [name, value] of new URLSearchParams(location.search)) {
-      const field = form.querySelector(`input[name="${CSS.escape(name)}"]`);
-      if (field && /^[0-9.]{1,12}$/.test(value)) field.value = value;
-    }
-  };
-
-  const fill = async (place, button) => {
-    const form = place.querySelector("form");
-    const replies = await Promise.all([fetch(button.dataset.without), fetch(button.dataset.with)]);
-    if (!replies.every((reply) => reply.ok)) return;
-    [form.elements.without.value, form.elements.with.value] = await Promise.all(
-      replies.map((reply) => reply.text()),
+    const lines = [says, bare ?? says].map((each) =>
+      each.replace(/\{(\w+)\}/g, (_, name) => filled[name]),
     );
-    for (const field of form.querySelectorAll("input[type='number']")) field.value = "";
-    place
-      .querySelector("[data-part='credit']")
-      .replaceChildren(...button.nextElementSibling.cloneNode(true).childNodes);
-    form.dispatchEvent(new Event("input"));
-  };
+    const line = lines.find((each) => !each.includes(UNKNOWN));
+    if (line) item.append(el("p", "", line));
+    const remedy = place.querySelector(`[data-reason="${id}"]`).cloneNode(true);
+    remedy.removeAttribute("data-reason");
+    for (const more of remedy.querySelectorAll("[data-when]"))
+      if (!more.dataset.when.split(" ").every((word) => mayHold(word, f))) more.remove();
+    item.append(remedy);
+    list.append(item);
+  }
+  return list;
+};
 
-  const wake = (place) => {
-    const known = JSON.parse(place.querySelector("script[type='application/json']").textContent);
-    known.compiled = compiled(known.patterns);
-    const form = place.querySelector("form");
-    form.hidden = false;
-    recall(form);
-    let waiting;
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => {
-        remember(form);
-        show(place, known);
-      }, WAIT_MS);
-    });
-    for (const button of form.querySelectorAll("button[data-with]"))
-      button.addEventListener("click", () => fill(place, button));
-    form.querySelector("button[type='reset']").addEventListener("click", () => {
-      place.querySelector("[data-part='credit']").replaceChildren();
-      setTimeout(() => form.dispatchEvent(new Event("input")));
-    });
-    show(place, known);
-    place.dataset.state = "ready";
-  };
+const heard = (runs, f) => {
+  const parts = ["without", "with"]
+    .filter((side) => runs[side].requests.length)
+    .map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
+  for (const side of ["without", "with"])
+    if (!runs[side].requests.length && runs[side].rate !== null)
+      parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
+  const models = [...new Set([...runs.without.models, ...runs.with.models])];
+  if (models.length) parts.push(`${listed(models)} left out as those of the two models`);
+  return parts.length
+    ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.`
+    : "";
+};
 
-  document$.subscribe(() => {
-    const place = document.querySelector(".dm-slower:not([data-state])");
-    if (place) wake(place);
+const show = (place, known) => {
+  const form = place.querySelector("form");
+  const given = typed(form);
+  const [first, second] = ["without", "with"].map((side) =>
+    read(form.elements[side].value, known.compiled),
+  );
+  const swapped =
+    drafted(first) &&
+    !drafted(second) &&
+    (second.requests.length > 0 || !form.elements.with.value.trim());
+  const runs = swapped
+    ? { swapped, without: second, with: first }
+    : { swapped, without: first, with: second };
+  const f = figures(runs.without, runs.with, given, known);
+  const out = place.querySelector("[data-part='answer']");
+  const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
+  const known_ =
+    ["middle", "yielded", "acceptance", "plainRate", "specRate"].some((name) => f[name] !== null) ||
+    f.drafted !== null;
+  if (!known_)
+    return void out.replaceChildren(
+      ...wrong,
+      ...(wrong.length
+        ? []
+        : [el("p", "dm-muted", "Paste two runs, type numbers, or take an example.")]),
+    );
+  const list = causes(place, f, known);
+  out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
+  if (f.fall !== null) out.append(fallOf(f));
+  if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
+  out.append(el("p", "dm-muted dm-small", heard(runs, f)));
+};
+
+// ---- page -----------------------------------------------------------------------------------
+const fill = async (place, button) => {
+  const form = place.querySelector("form");
+  const replies = await Promise.all([fetch(button.dataset.without), fetch(button.dataset.with)]);
+  if (!replies.every((reply) => reply.ok)) return;
+  [form.elements.without.value, form.elements.with.value] = await Promise.all(
+    replies.map((reply) => reply.text()),
+  );
+  for (const field of form.querySelectorAll("input[type='number']")) field.value = "";
+  place
+    .querySelector("[data-part='credit']")
+    .replaceChildren(...button.nextElementSibling.cloneNode(true).childNodes);
+  form.dispatchEvent(new Event("input"));
+};
+
+const wake = (place) => {
+  const known = JSON.parse(place.querySelector("script[type='application/json']").textContent);
+  known.compiled = compiled(known.patterns);
+  const form = place.querySelector("form");
+  form.hidden = false;
+  const typedIn = [...form.querySelectorAll("input[type='number']")].map(({ name }) => name);
+  restore(form, typedIn);
+  let waiting;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      remember(form, typedIn);
+      show(place, known);
+    }, WAIT_MS);
   });
-})();
+  for (const button of form.querySelectorAll("button[data-with]"))
+    button.addEventListener("click", () => fill(place, button));
+  form.querySelector("button[type='reset']").addEventListener("click", () => {
+    place.querySelector("[data-part='credit']").replaceChildren();
+    setTimeout(() => form.dispatchEvent(new Event("input")));
+  });
+  show(place, known);
+  place.dataset.state = "ready";
+};
+
+document$.subscribe(() => {
+  const place = document.querySelector(".dm-slower:not([data-state])");
+  if (place) wake(place);
+});

@@ -2,7 +2,7 @@
 select
   pool.pool,
   pool.votes,
-  count(distinct coalesce(lower(pool_member.contributor), 'anonymous')) as contributors
+  count(distinct account_of(pool_member.contributor)) as contributors
 from pool
 join pool_member using (pool)
 group by pool.pool, pool.votes

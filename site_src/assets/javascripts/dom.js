@@ -1,0 +1,38 @@
+// What page scripts share: elements, files of data, and a form's fields in the address.
+
+const LONGEST = 120;
+
+export const el = (tag, name, ...children) => {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  node.append(...children.filter((child) => child !== null && child !== ""));
+  return node;
+};
+
+export const read = async (url, name = url) => {
+  const reply = await fetch(url);
+  if (!reply.ok) throw new Error(`${name} answered ${reply.status}`);
+  return reply.json();
+};
+
+// The address keeps what differs from what a field usually has.
+export const remember = (form, names) => {
+  const address = new URL(location);
+  for (const name of names) {
+    const { value, dataset } = form.elements.namedItem(name); // one is called `length`
+    if (value === (dataset.usual ?? "")) address.searchParams.delete(name);
+    else address.searchParams.set(name, value.slice(0, LONGEST));
+  }
+  history.replaceState(history.state, "", address);
+};
+
+// Text for the fields, and of a list only what it offers.
+export const restore = (form, names) => {
+  const found = new URLSearchParams(location.search);
+  for (const field of names.map((name) => form.elements.namedItem(name))) {
+    const value = found.get(field.name)?.slice(0, LONGEST) ?? null;
+    if (value === null) continue;
+    if (!field.options || [...field.options].some((each) => each.value === value))
+      field.value = value;
+  }
+};
