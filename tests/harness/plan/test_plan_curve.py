@@ -163,6 +163,7 @@ REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "no step of one token"),
     ("one width", rows({1: 66.9}), (*TARGET, *L4), "steps of one width only"),
     ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
+    ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
     ("nothing", [], (*TARGET, *L4), "no test of a step"),
     ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "no curve of step times"),
     ("a text", "hello", (*TARGET, *L4), "no curve of step times"),
