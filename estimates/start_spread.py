@@ -21,6 +21,7 @@ from estimates.model import StartSpread
 from estimates.student_t import chi2_quantile
 
 _LEAST = 2  # prompts and blocks
+_MOST = 25.0  # as a logarithm: what is more says nothing, and could not be written down
 
 
 def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
@@ -52,4 +53,4 @@ def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
 
 def _share(squared: float) -> float:
     """A variance of logarithms as a standard deviation, as a share of the ratio."""
-    return math.expm1(math.sqrt(max(0.0, squared)))
+    return math.expm1(min(_MOST, math.sqrt(max(0.0, squared))))

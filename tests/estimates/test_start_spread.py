@@ -44,6 +44,14 @@ def test_what_single_answers_differ_by_is_not_taken_for_a_start() -> None:
     assert (found.spread, found.low) == (0.0, 0.0)
 
 
+def test_times_that_cannot_be_have_a_spread_that_can_be_written_down() -> None:
+    found = start_spread([[0.0, 60.0], [0.0, 60.0]])
+
+    assert found is not None
+    assert found.high is not None
+    assert found.high < 1e12
+
+
 def test_one_prompt_or_one_start_shows_no_spread() -> None:
     assert start_spread([[0.1, 0.2, 0.3]]) is None
     assert start_spread([[0.1], [0.2]]) is None
