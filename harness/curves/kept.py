@@ -68,7 +68,7 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
             model=f"{self.model.name}-{self.model.quantisation or ''}",
             file_bytes=self.model.file_bytes,
             device="" if self.engine.backend == "cpu" else self.device,
-            source=f"the probe of {self.measured_on}{part} on {self.device}",
+            source=f"the probe of {self.measured_on[:10]}{part} on {self.device}",
             file=file,
         )
 

@@ -109,7 +109,7 @@ def _with_widest(campaign: Campaign, widest: int) -> Campaign:
 def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve:
     report, widths = session.report(), tuple(range(1, widest + 1))
     return KeptCurve(
-        measured_on=datetime.now(tz=UTC).date().isoformat(),
+        measured_on=datetime.now(tz=UTC).isoformat(timespec="seconds"),
         device=kept.device_of(computer_of()),
         model=campaign.target.model,
         engine=report.engine,

@@ -283,3 +283,24 @@ def test_a_server_reads_each_step_whole_and_nothing_else() -> None:
 def test_a_server_that_reads_the_prompt_again_is_refused() -> None:
     with pytest.raises(BadAnswerError, match="read 4 tokens for a step of 1"):
         Keeping(keeps=False).steps(1, 2)
+
+
+def test_of_two_probes_of_a_day_the_later_one_is_used(
+    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("probe", weights, "--widest", "3")
+    slower = FakeRig(step_ms=20.0, extra_width_ms=20.0)
+    adapter = base.Adapter(open=partial(FakeSession, slower))
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _options: adapter)
+    call("probe", weights, "--widest", "4")
+    # Both may be of the same second.
+    for path in (cache_dir / "curves").glob("*.json"):
+        curve = json.loads(path.read_bytes())
+        curve["measured_on"] = f"2026-11-27T05:00:0{len(curve['widths'])}+00:00"
+        path.write_text(json.dumps(curve), "utf-8")
+
+    found = kept.kept_for(Path(weights), computers.computer_of())
+
+    assert found is not None
+    assert found.probe.step_ms_median == (20.0, 40.0, 60.0, 80.0)
+    assert found.source == "the probe of 2026-11-27 on Test 2 threads"
