@@ -38,6 +38,7 @@ def as_json(answer: Answer) -> Json:
         "plain_tps": _estimate(answer.alone.tps),
         "speedup": _estimate(answer.speedup) if answer.speedup else None,
         "accuracy": _accuracy(answer),
+        "curve": _curve(answer),
         "recommended": recommended,
         "alternatives": [_alternative(each) for each in answer.alternatives],
         "command": command.text if command else None,
@@ -72,6 +73,23 @@ def _accuracy(answer: Answer) -> Json:
         "people": found.people,
         "untried": untried,
     }
+
+
+def _curve(answer: Answer) -> Json:
+    """The measured curve, and whether the speedup rests on it; `None` where there is none.
+
+    Where a figure of people answers, `best` is what the curve promises beside it.
+    """
+    judged, curve = answer.judged, answer.question.curve
+    if curve is None:
+        return None
+    probe = curve.probe
+    costs: list[Json] = [round(ms / curve.step_ms, 3) for ms in probe.step_ms_median]
+    used = bool(judged and not judged.figures and judged.predicted and judged.predicted.curve)
+    beside = judged.by_curve if judged else None
+    best: Json = {"depth": beside[0], "speedup": _estimate(beside[1])} if beside else None
+    found: dict[str, Json] = {"source": curve.source, "used": used, "widths": [*probe.widths]}
+    return {**found, "costs": costs, "best": best}
 
 
 def _alternative(choice: PlanOption) -> Json:

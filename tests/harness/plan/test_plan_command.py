@@ -46,7 +46,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     found = document(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M")
 
     assert set(found) == {
-        *("json_version", "verdict", "chance", "evidence", "accuracy"),
+        *("json_version", "verdict", "chance", "evidence", "accuracy", "curve"),
         *("devices", "host", "layers", "offloaded_layers", "context_max", "plain_tps"),
         *("speedup", "recommended", "alternatives", "command", "warnings"),
     }
@@ -77,6 +77,8 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
 
     assert found.exit_code == 2
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
+    assert "vLLM alone drafts across vocabularies" in found.stderr
+    assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
 def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:

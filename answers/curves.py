@@ -1,0 +1,127 @@
+"""What a measured curve of step times says: the cost of a wider step, and the speedup by depth.
+
+A curve is the time of one step of the target over 1, 2 … tokens. It is a property of card, target
+and build, not of the text, so it needs no draft. With the tokens that a round yields at each depth
+
+    speedup(d) = tokens(d) / (step(d + 1) / step(1) + d * drafting)
+
+where `drafting` is the time of a drafted token in plain steps. The error of the yield, of the
+drafting and of carrying a curve over to real rounds are combined as logarithms.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from estimates.decomposition import step_ms
+from estimates.intervals import deviation
+from estimates.student_t import t_quantile
+from schemas.submission import VerificationProbe
+
+# How far a speedup from a curve is from that of real rounds, as the 90 % half-width of a logarithm.
+# A round also samples, copies and moves on in its context.
+TRANSFER_ERROR = 0.15
+CURVE_ARMS = 13, 14  # arms with probes in `results/`: those within it, and all
+_CONTEXT_SHARE = 0.1
+_MS_PER_S = 1000.0
+_UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranged:
+    """An estimate with its 90 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Times of a target's step by its width, and who measured it on what, in words."""
+
+    probe: VerificationProbe
+    source: str
+
+    @property
+    def step_ms(self) -> float:
+        """Milliseconds of a step over one token."""
+        return self.probe.step_ms_median[0]
+
+    @property
+    def deepest(self) -> int:
+        """The longest draft whose verification the curve covers."""
+        return self.probe.widths[-1] - 1
+
+    def is_of(self, plain_tps: float) -> bool:
+        """Whether this is the time of a token at such a plain speed, but for its context."""
+        return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
+
+    def cost(self, tokens: int) -> float | None:
+        """A step over so many tokens, in steps of one; `None` beyond the widest that was timed."""
+        wider_ms = step_ms(self.probe, tokens)
+        return None if wider_ms is None else wider_ms / self.step_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRounds:
+    """Rounds of one prompt; `reached[j - 1]` of them accepted at least j drafted tokens."""
+
+    rounds: int
+    reached: tuple[int, ...]
+
+
+def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
+    """Tokens that a round yields at depth 1, 2 …: one and those accepted up to there.
+
+    Prompts of the same depth. The interval is for other prompts of the kind: the ratio of sums,
+    linearised (Cochran 1977, 6.4), and never narrower than that of as many independent rounds.
+    Raises `ValueError` without a round.
+    """
+    rounds = sum(prompt.rounds for prompt in prompts)
+    if not rounds:
+        message = "no round was counted"
+        raise ValueError(message)
+    depth = max(len(prompt.reached) for prompt in prompts)
+    return tuple(_tokens(prompts, rounds, each) for each in range(1, depth + 1))
+
+
+def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Ranged:
+    shares = [
+        sum(prompt.reached[position] for prompt in prompts) / rounds for position in range(depth)
+    ]
+    accepted = sum(shares)
+    # The square of a count is the sum of the odd numbers up to it.
+    squared = sum((2 * position + 1) * share for position, share in enumerate(shares))
+    error = math.sqrt(max(0.0, squared - accepted**2) / rounds)
+    reach = error * t_quantile(rounds, _UPPER_90)
+    count = len(prompts)
+    if count > 1:
+        moved = [
+            (sum(prompt.reached[:depth]) - accepted * prompt.rounds) * count / rounds
+            for prompt in prompts
+        ]
+        among = deviation(moved) / math.sqrt(count) * t_quantile(count - 1, _UPPER_90)
+        reach = max(reach, among)
+    most = depth + 1.0
+    low, high = max(1.0, 1 + accepted - reach), min(most, 1 + accepted + reach)
+    return Ranged(estimate=1 + accepted, low=low, high=high)
+
+
+def speedup(tokens: Ranged, verify: float, depth: int, drafting: Ranged) -> Ranged:
+    """The speedup of a depth with 90 % bounds: tokens of a round over its cost in plain steps.
+
+    `verify` is the curve's cost of a step over the draft and one, `drafting` the time of a drafted
+    token in plain steps of the target (0 where the text drafts).
+    """
+    cost = verify + depth * drafting.estimate
+    estimate = tokens.estimate / cost
+    fewer = math.log(tokens.estimate / tokens.low)
+    more = math.log(tokens.high / tokens.estimate)
+    dearer = math.log((verify + depth * drafting.high) / cost)
+    cheaper = math.log(cost / (verify + depth * drafting.low))
+    return Ranged(
+        estimate=estimate,
+        low=estimate * math.exp(-math.hypot(fewer, dearer, TRANSFER_ERROR)),
+        high=estimate * math.exp(math.hypot(more, cheaper, TRANSFER_ERROR)),
+    )
