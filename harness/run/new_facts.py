@@ -54,6 +54,7 @@ def of_trial(
         tokens=answer.tokens,
         margins=answer.margins,
         text=answer.text if answer.tokens is None else None,
+        prompt_ids=answer.prompt_ids if item.block == 0 else None,
     )
 
 

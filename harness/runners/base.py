@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, Protocol, Self, runtime_checkable
 
 from harness.campaign.model import Campaign
@@ -68,8 +69,8 @@ class Generation(Measured):
     runner sees them, else the sums that a server states. `prompt_ms` is `None` when the state of
     the same prompt was reused; `draft_prompt_ms`, the draft model's time for the prompt, also where
     there is no draft model or its time is unknown; `ttft_ms` where the first token was not awaited.
-    `prompt_sha256` covers the token ids of the
-    rendered prompt, where they are known; `text` is there where it is known.
+    `prompt_ids` are the token ids of the rendered prompt and `prompt_sha256` is their digest, where
+    they are known; `text` is there where it is known.
     """
 
     tokens: tuple[int, ...] | None
@@ -82,6 +83,7 @@ class Generation(Measured):
     finish: Literal["length", "stop"]
     counted_tokens: int | None = None
     text: str | None = None
+    prompt_ids: tuple[int, ...] | None = None
 
     @property
     def output_tokens(self) -> int:
@@ -221,16 +223,56 @@ Runner = Callable[[Campaign], Session]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenText:
+    """A prompt as the user typed it and what a target answered, as token ids where known."""
+
+    prompt: str
+    answer: str
+    prompt_ids: tuple[int, ...] | None = None
+    tokens: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Whether a draft would have proposed each token of an answer after the first.
+
+    `ended` says that the last token ends the answer, which no draft does: the target's choice ends
+    it, and counts as the target's.
+    """
+
+    agrees: tuple[bool, ...]
+    ended: bool
+
+
+class DraftReader(Protocol):
+    """A loaded draft that reads what its target wrote."""
+
+    def agreement(self, text: WrittenText) -> Agreement:
+        """Where the draft agrees with an answer. Raises `HarnessError` where it cannot read it."""
+        ...
+
+    def drafting_ms(self) -> float:
+        """Median milliseconds of a drafted token, after a text was read."""
+        ...
+
+    def close(self) -> None:
+        """Free everything; the reader must not be used afterwards."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
     """An engine as a command uses it. `open` is its runner.
 
     `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
     command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
     that the engine cannot run. `served` knows the models that only a server has; it is given what
-    prints progress.
+    prints progress. `open_draft` loads the first draft of a campaign alone; with a path, texts are
+    rendered and split as the model in that file does.
     """
 
     open: Runner
     identity: Callable[[], str | None] = lambda: None
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None
+    open_draft: Callable[[Campaign, Path | None], DraftReader] | None = None

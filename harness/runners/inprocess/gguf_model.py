@@ -30,11 +30,19 @@ _SPLIT = {
 class LoadedWeights:
     """One model in memory. Close it after every context that uses it."""
 
-    def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        gpu_layers: int,
+        split_mode: SplitMode | None = None,
+        vocabulary_only: bool = False,
+    ) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
         engine_log.clear()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = _EVERY_LAYER if gpu_layers == ALL_LAYERS else gpu_layers
+        params.vocab_only = vocabulary_only
         if split_mode is not None:
             params.split_mode = _SPLIT[split_mode]
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
@@ -76,10 +84,10 @@ class LoadedWeights:
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
         """Token ids of the conversation of a prompt, ready for the answer."""
         text = self.conversation(prompt, thinking=thinking)
-        bos = self._piece(llama_cpp.llama_vocab_bos(self.vocab))
+        bos = self.piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
             text = text[len(bos) :]  # the tokenizer adds it again
-        return self._tokenize(text)
+        return self.tokens(text)
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
         """The text of the conversation of a prompt under the model's chat template."""
@@ -87,8 +95,8 @@ class LoadedWeights:
             return prompt
         render = Jinja2ChatFormatter(
             template=self.chat_template,
-            eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
-            bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
+            eos_token=self.piece(llama_cpp.llama_vocab_eos(self.vocab)),
+            bos_token=self.piece(llama_cpp.llama_vocab_bos(self.vocab)),
         )
         # Typed as `Any`, because the formatter does not declare the switches as parameters.
         switches: dict[str, Any] = dict(arguments(thinking=thinking))
@@ -96,14 +104,19 @@ class LoadedWeights:
         text: str = render(messages=conversation, **switches).prompt
         return text
 
-    def _tokenize(self, text: str) -> list[int]:
+    def is_mark(self, token: int) -> bool:
+        """Whether the token is none of a text: it marks a turn, a beginning or an end."""
+        return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
+
+    def tokens(self, text: str, *, begins: bool = True) -> list[int]:
+        """Token ids of a text in which marks may be written out; BOS only where it `begins`."""
         data = text.encode()
         room = len(data) + 8
         buffer = (llama_cpp.llama_token * room)()
-        count = llama_cpp.llama_tokenize(self.vocab, data, len(data), buffer, room, True, True)  # noqa: FBT003
+        count = llama_cpp.llama_tokenize(self.vocab, data, len(data), buffer, room, begins, True)  # noqa: FBT003
         return list(buffer[:count])
 
-    def _piece(self, token: int) -> str:
+    def piece(self, token: int) -> str:
         return self._bytes(token).decode("utf-8", "replace")
 
     def _bytes(self, token: int) -> bytes:

@@ -193,6 +193,7 @@ class LlamaSession:
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
+            prompt_ids=tuple(prompt),
             prompt_ms=state.prompt_ms,
             draft_prompt_ms=drafter.prompt_ms if isinstance(drafter, ModelDrafter) else None,
             ttft_ms=_waited_ms(state.prompt_ms, drafter),
