@@ -21,6 +21,7 @@ from answers.choices import (
     scaled_gain,
     without_speculation,
 )
+from answers.curves import Curve
 from answers.evidence import Found, Report, found_here
 from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
@@ -37,6 +38,7 @@ RANKS: Mapping[Verdict, int] = {
     "No": 0, "Probably not": 1, "Try it": 2, "Probably": 3, "Yes": 4
 }  # fmt: skip
 _ABOUT_AS_FAST = 0.97
+_CURVE_REACH = 1.1  # a step without a context and without a choice of the token is a little faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Question:
 
     `reports` are of the model, on any machine. `ways` could draft for it, with the one that was
     `named`, if any; `alone` asks for none. `layers` and `cpu_experts` are an asked placement.
+    `curve` is what a wider step of this model costs on this machine, if it was measured.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Question:
     layers: int | None = None
     cpu_experts: int | None = None
     notes: tuple[str, ...] = ()
+    curve: Curve | None = None
 
     @property
     def load(self) -> LoadPlan:
@@ -142,6 +146,7 @@ def answer(
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
+    setup = replace(setup, curve=question.curve)
     options = _options(question, alone, setup, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=_promise, default=None)
@@ -195,6 +200,7 @@ def with_details(found: Answer) -> Answer:
     speed = speed_of(question.computer, rig)
     case, placed = found.alone.case, found.alone.found
     setup = setup_of(rig, speed, case, placed, question.model, question.task)
+    setup = replace(setup, curve=question.curve)
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
     warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
@@ -230,7 +236,8 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
     if figures is not None and figures.lost:
         return ("No" if gain.high < 1 else "Probably not"), chance
-    guessed = figures is None and choice.predicted is not None and choice.predicted.coverage
+    drafts = choice.speculation
+    guessed = figures is None and drafts is not None and drafts.acceptance is None
     if gain.low > 1:
         sure = not guessed and (figures is None or figures.sure)
         return ("Yes" if sure else "Probably"), chance
@@ -257,9 +264,11 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     """Predictions, as far off as they are where people measured this card and model.
 
     The cost of a wider step is the card's with this model, so what one method shows of it holds for
-    the others: by half with one person, by more with several. Drafts from the text hardly have it.
+    the others: by half with one person, by more with several. Drafts from the text hardly have it,
+    and a measured curve needs no such correction.
     """
     known = [each for each in options if each.figures and each.predicted and _drafts(each)]
+    known = [each for each in known if each.predicted and each.predicted.curve is None]
     if not known:
         return options
     off = median(
@@ -287,10 +296,16 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 def _measured_rate(
     question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
-    """The rate of the target alone as people measured it in this quantisation, if they did."""
+    """The rate of the target alone as people measured it in this quantisation, if they did.
+
+    A curve has a step of one token, measured on this very machine.
+    """
+    if question.curve is not None and question.curve.is_of(predicted.estimate):
+        low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
+        return replace(predicted, low=low, high=high, basis="curve")
     known = [
         each
-        for each in figures
+        for each in (() if question.curve else figures)
         if each.before_tps and each.quantisation and each.quantisation == question.quantisation
     ]
     if not known or question.layers is not None:

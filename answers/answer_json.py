@@ -38,6 +38,7 @@ def as_json(answer: Answer) -> Json:
         "plain_tps": _estimate(answer.alone.tps),
         "speedup": _estimate(answer.speedup) if answer.speedup else None,
         "accuracy": _accuracy(answer),
+        "curve": _curve(answer),
         "recommended": recommended,
         "alternatives": [_alternative(each) for each in answer.alternatives],
         "command": command.text if command else None,
@@ -72,6 +73,17 @@ def _accuracy(answer: Answer) -> Json:
         "people": found.people,
         "untried": untried,
     }
+
+
+def _curve(answer: Answer) -> Json:
+    """The measured curve that the prediction rests on; `None` where it rests on none."""
+    judged, curve = answer.judged, answer.question.curve
+    if curve is None or judged is None or judged.predicted is None or judged.figures is not None:
+        return None
+    probe = curve.probe
+    costs: list[Json] = [round(ms / curve.step_ms, 3) for ms in probe.step_ms_median]
+    used = judged.predicted.curve is not None
+    return {"source": curve.source, "used": used, "widths": [*probe.widths], "costs": costs}
 
 
 def _alternative(choice: PlanOption) -> Json:

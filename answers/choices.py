@@ -219,9 +219,10 @@ def option(
 ) -> PlanOption:
     """A way at the depth that was measured there, else at the one that is estimated fastest.
 
-    It has its prediction also where a figure takes its place.
+    It has its prediction also where a figure takes its place. Depths beyond a measured curve are
+    not compared with those that it covers.
     """
-    depths = way.depths
+    depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
     if figures is not None:
         measured = figures.depth or default_depth(way.method)
         if figures.depth is not None and measured not in depths:

@@ -18,10 +18,12 @@ from estimates.intervals import deviation
 from estimates.student_t import t_quantile
 from schemas.submission import VerificationProbe
 
-# How far a speedup from a curve is from that of real rounds, as the 90 % half-width of a logarithm:
-# 11 of 12 arms with probes in `results/` are within it. A round also samples, copies and moves on
-# in its context.
+# How far a speedup from a curve is from that of real rounds, as the 90 % half-width of a logarithm.
+# A round also samples, copies and moves on in its context.
 TRANSFER_ERROR = 0.15
+CURVE_ARMS = 13, 14  # arms with probes in `results/`: those within it, and all
+_CONTEXT_SHARE = 0.1
+_MS_PER_S = 1000.0
 _UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 
 
@@ -50,6 +52,10 @@ class Curve:
     def deepest(self) -> int:
         """The longest draft whose verification the curve covers."""
         return self.probe.widths[-1] - 1
+
+    def is_of(self, plain_tps: float) -> bool:
+        """Whether this is the time of a token at such a plain speed, but for its context."""
+        return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
         """A step over so many tokens, in steps of one; `None` beyond the widest that was timed."""

@@ -12,6 +12,7 @@ from importlib import resources
 
 import msgspec
 
+from answers.curves import Curve
 from answers.effects import Case, Effects, effects_of
 from answers.kin import Rig
 from answers.placement import LoadPlan, Projection
@@ -82,7 +83,8 @@ class Setup:
     """What is asked about, whatever drafts: the machine, the model, and the task if there is one.
 
     `plain_tps` is by the formulas and the `nominal` bandwidths, as the fit knows them; `machine`
-    has what results say of it, too.
+    has what results say of it, too. `curve` is what a wider step of the model costs there, if it
+    was measured.
     """
 
     rig: Rig
@@ -93,18 +95,25 @@ class Setup:
     nominal: MachineSpeed
     plain_tps: SpeedEstimate
     partly: bool
+    curve: Curve | None = None
+
+    def curve_for(self, depth: int) -> Curve | None:
+        """The curve, if it covers a round of this depth."""
+        return self.curve if self.curve and depth <= self.curve.deepest else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
     """A predicted speedup with its 90 % interval.
 
-    `coverage` is how often such intervals held the truth, if it is from the fit. Nobody tried the
-    `untried` parts of the setting, so the interval is wider.
+    `coverage` is how often such intervals held the truth, if it is from the fit; `curve` is what
+    the cost of a round is from, if somebody measured it. Nobody tried the `untried` parts of the
+    setting, so the interval is wider.
     """
 
     gain: SpeedEstimate
     coverage: Coverage | None = None
+    curve: Curve | None = None
     untried: tuple[str, ...] = ()
 
 
@@ -162,13 +171,16 @@ def predicted(
 ) -> Prediction:
     """What speculation is predicted to gain over `base`, the target alone in the same memory.
 
-    Where somebody measured the acceptance, the formulas know more than the fit.
+    Where somebody measured the acceptance, or what a wider step costs, the formulas know more than
+    the fit. Rounds that draft from the text are mostly plain steps, of which a curve says nothing.
     """
-    if speculation.acceptance is None:
+    curve = None if speculation.source == "text" else setup.curve_for(speculation.depth)
+    if speculation.acceptance is None and curve is None:
         return predict(case_of(setup, load, found, speculation), fitted())
-    parts = parts_of(load, found.placement, setup.machine, speculation.source)
+    parts = parts_of(load, found.placement, setup.machine, speculation.source, curve)
     assumes = dict.fromkeys((*base.assumes, *assumed_rates(parts.step, setup.machine)))
-    return Prediction(gain=speedup(parts, base, setup.machine, speculation, tuple(assumes)))
+    gain = speedup(parts, base, setup.machine, speculation, tuple(assumes))
+    return Prediction(gain=gain, curve=curve)
 
 
 def predict(case: Case, fit: Fitted) -> Prediction:

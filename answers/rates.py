@@ -82,6 +82,22 @@ def with_rates(
     )
 
 
+def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
+    """The computer as it reads a model that one of its memories holds in so many milliseconds.
+
+    What is known of its other memory stays.
+    """
+    on_cpu, before = not computer.devices, computer.speed
+    rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
+    if rate is None:
+        return computer
+    found = with_rates(computer, [rate], facts, of_this_machine=True)
+    host = found.speed.host_reached_gb_per_s if on_cpu else before.host_reached_gb_per_s
+    device = before.device_reached_gb_per_s if on_cpu else found.speed.device_reached_gb_per_s
+    reached = replace(before, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
+    return replace(found, speed=reached)
+
+
 def is_processor(device: str, processor: str) -> bool:
     """Whether a device of the results is this processor, whose threads may not be stated."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}

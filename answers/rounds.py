@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from answers import speed
+from answers.curves import TRANSFER_ERROR, Curve
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan
 from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
@@ -32,6 +33,10 @@ ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
 }
 # Each further position is accepted less often: public positions fall from 70 to 38 % over five.
 _NEXT_POSITION = 0.9
+# The same of models and heads as 58 people published tokens a round, each counted once: the median,
+# and the ends between which nine in ten are; the best are accepted alike at all positions. The fit
+# corrects the figures above; where the cost of a round was measured, nothing is left to correct.
+PUBLISHED_LOW, PUBLISHED_FIRST, PUBLISHED_HIGH = 0.5, 0.86, 0.98
 # Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, the
 # same on a processor and where graphics share main memory, and of a bandwidth that nobody states.
 _COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.45, 0.5, 0.15
@@ -63,11 +68,16 @@ class Speculation:
     acceptance: float | None = None
     curve: YieldCurve | None = None
 
-    def chances(self) -> tuple[float, float, float]:
-        """The chance that a drafted token is accepted, over all positions: least, usual, most."""
+    def chances(self, *, known_cost: bool = False) -> tuple[float, float, float]:
+        """The chance that a drafted token is accepted, over all positions: least, usual, most.
+
+        With a `known_cost` nothing corrects it, so it is what people published.
+        """
         if self.acceptance is not None:
             return (self.acceptance,) * 3
         if self.curve is None:
+            if known_cost and self.source != "text":
+                return published_chances(self.depth)
             return assumed_chances(self.source, self.depth)
         known = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
         low, usual, high = (
@@ -82,13 +92,15 @@ class RoundParts:
     """What a round on one machine reads: the target's step, and a drafted token in milliseconds.
 
     `replays`: after a rejection the accepted tokens are read again. `shared`: all is computed on a
-    processor, or on graphics that use its memory.
+    processor, or on graphics that use its memory. `curve`: what a wider step costs, if it was
+    measured.
     """
 
     step: StepBytes
     draft_ms: float
     replays: bool
     shared: bool
+    curve: Curve | None = None
 
 
 @cache
@@ -99,6 +111,16 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
         for first in ACCEPTANCE[source]
     )
     return low, usual, high
+
+
+@cache
+def published_chances(depth: int) -> tuple[float, float, float]:
+    """The chances that models and heads have with nine in ten people."""
+    low, usual = (
+        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
+        for first in (PUBLISHED_LOW, PUBLISHED_FIRST)
+    )
+    return low, usual, PUBLISHED_HIGH
 
 
 @lru_cache(maxsize=4096)
@@ -126,7 +148,11 @@ def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
 
 
 def parts_of(
-    load: LoadPlan, placement: LayerPlacement, machine: MachineSpeed, source: DraftSource
+    load: LoadPlan,
+    placement: LayerPlacement,
+    machine: MachineSpeed,
+    source: DraftSource,
+    curve: Curve | None = None,
 ) -> RoundParts:
     """What rounds from this source read with this placement."""
     return RoundParts(
@@ -134,6 +160,7 @@ def parts_of(
         draft_ms=_draft_ms(load, machine, source, placement),
         replays=load.target.recurrent and not load.setting.rollback_states,
         shared=load.unified or not placement.layers,
+        curve=curve,
     )
 
 
@@ -148,7 +175,7 @@ def speedup(
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
     """
-    low, usual, high = speculation.chances()
+    low, usual, high = speculation.chances(known_cost=parts.curve is not None)
     fresh = speed.FRESH_EXPERTS
 
     def times(accepted: float, fresh: float) -> float:
@@ -158,10 +185,11 @@ def speedup(
     ends = [times(accepted, fresh) for accepted in (low, high)]
     by_text = speculation.source == "text"
     cost = _SHARED_COST_ERROR if parts.shared else _COST_ERROR
+    cost = cost if parts.curve is None else TRANSFER_ERROR
     errors = [_TEXT_COST_ERROR if by_text else cost]
-    if any("GB/s" in each for each in assumes) and not by_text:
+    if any("GB/s" in each for each in assumes) and not by_text and parts.curve is None:
         errors.append(_BANDWIDTH_ERROR)
-    if parts.step.used < 1:
+    if parts.step.used < 1 and parts.curve is None:
         fewest, most = (times(usual, each) for each in (speed.FRESH_LOW, speed.FRESH_HIGH))
         errors.append(max(abs(math.log(each / estimate)) for each in (fewest, most)))
     below = math.hypot(math.log(estimate / min(*ends, estimate)), *errors)
@@ -170,7 +198,7 @@ def speedup(
         estimate=estimate,
         low=estimate * math.exp(-below),
         high=estimate * math.exp(above),
-        basis="physics",
+        basis="physics" if parts.curve is None else "curve",
         assumes=assumes,
     )
 
@@ -210,18 +238,26 @@ def round_time_ms(
     rejection, and reads the accepted tokens again.
     """
     depth = speculation.depth
-    verify = speed.step_ms(parts.step, machine, depth + 1, fresh)
+    verify = _step_ms(parts, machine, depth + 1, fresh)
     replay = 0.0
     if parts.replays:
         rejected = 1 - accepted**depth
         wide = max(1, round(tokens_per_round(accepted, depth)))
-        replay = rejected * speed.step_ms(parts.step, machine, wide, fresh)
+        replay = rejected * _step_ms(parts, machine, wide, fresh)
     if speculation.source == "text":
         # Most rounds find nothing to propose and are plain steps.
         plain_ms = speed.step_ms(parts.step, machine)
         verify = plain_ms + accepted * (verify - plain_ms)
         replay *= accepted
     return verify + depth * parts.draft_ms + replay
+
+
+def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float) -> float:
+    """Milliseconds of a step over so many tokens: by the curve, if one covers them."""
+    cost = parts.curve.cost(tokens) if parts.curve else None
+    if cost is None:
+        return speed.step_ms(parts.step, machine, tokens, fresh)
+    return cost * speed.step_ms(parts.step, machine)
 
 
 def _draft_ms(

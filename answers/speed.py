@@ -15,9 +15,9 @@ from answers.memory import kv_mib, weights_of
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import LoadPlan, Projection
 
-# What an estimate rests on: results of this card and model, the fit to all, results of other models
-# on this card, or formulas.
-Basis = Literal["measured", "imported", "published", "predicted", "nearest", "physics"]
+# What an estimate rests on: results of this card and model, the fit to all, a measured curve of
+# step times, results of other models on this card, or formulas.
+Basis = Literal["measured", "imported", "published", "predicted", "curve", "nearest", "physics"]
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
+from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
 from answers.evidence import Found
 from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
@@ -127,11 +128,14 @@ def _why(found: Answer) -> str | None:
         return None  # the verdict says what is missing
     if judged.figures is not None:
         return f"Why: {_people(judged.figures)}."
-    chance = judged.speculation.chances()[1]
+    curve = judged.predicted.curve if judged.predicted else None
+    chance = judged.speculation.chances(known_cost=curve is not None)[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
     cost = yielded / judged.gain.estimate
     rounds = "predicted from public results of such settings"
-    if cost >= 1:  # else the usual yield does not explain it
+    if curve is not None:
+        rounds = _by_curve(curve, judged.speculation.depth, yielded, cost)
+    elif cost >= 1:  # else the usual yield does not explain it
         rounds = (
             f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
             "steps"
@@ -143,6 +147,15 @@ def _why(found: Answer) -> str | None:
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
     return f"Why: {rounds}{elsewhere}{wider}."
+
+
+def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
+    """The measured cost of a wider step, and what it makes of a round."""
+    return (
+        f"by {curve.source}, a step over {depth + 1} tokens takes as long as "
+        f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
+        f"the time of {cost:.1f}"
+    )
 
 
 def _people(figures: Found) -> str:
@@ -285,6 +298,13 @@ def _accuracy(found: Answer) -> str:
         return (
             f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results of "
             f"{coverage.people} people that the fit had not seen were within such intervals."
+        )
+    judged = found.judged
+    if judged and not judged.figures and judged.predicted and judged.predicted.curve:
+        held, arms = CURVE_ARMS
+        return (
+            f"Accuracy: {held} of {arms} measured speedups were within "
+            f"{say.percent(TRANSFER_ERROR)} of what a curve and the counted tokens a round gave."
         )
     errors = learned().errors
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare

@@ -9,7 +9,6 @@ A test of generation feeds `n_gen` single tokens after a given first one, so tha
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from statistics import median
 
 from harness.imports.ids import id_of
 from harness.imports.json_lines import lines
@@ -19,9 +18,10 @@ from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, Given
 from harness.run.record import utc
+from harness.runners.probes import curve_of
 from schemas.axes import FlashAttention, SplitMode
 from schemas.rig import Backend
-from schemas.submission import Probes, VerificationProbe
+from schemas.submission import Probes
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _WIDEST = 64  # tokens of a step that a draft may make; more are a prompt
@@ -97,16 +97,10 @@ def _curve(rows: Sequence[JsonObject]) -> Probes | None:
         for row in rows
         if not row.count("n_depth")
     }
-    steps = {width: median(ms) for width, ms in sorted(times.items()) if ms}
+    steps = {width: ms for width, ms in sorted(times.items()) if ms}
     if len(steps) < 2:  # noqa: PLR2004 - a curve
         return None
-    curve = VerificationProbe(
-        context_tokens=0,
-        repeats=min(map(len, filter(None, times.values()))),
-        widths=tuple(steps),
-        step_ms_median=tuple(round(ms, 4) for ms in steps.values()),
-    )
-    return Probes(verification=curve)
+    return Probes(verification=curve_of(steps, context_tokens=0))
 
 
 def _records(row: JsonObject) -> Iterator[Record]:

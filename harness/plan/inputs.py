@@ -9,11 +9,18 @@ from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
+from answers.curves import Curve
 from answers.evidence import by_model
+from answers.machines import Computer
 from answers.model_names import model_key
+from answers.placement import fit
 from answers.presets import preset_named
+from answers.rates import with_step
 from answers.rounds import DraftSource
+from harness.curves.kept import kept_for
+from harness.curves.read import read
 from harness.errors import BadInputError
+from harness.files import expanded
 from harness.machine.computer import computer_of
 from harness.machine.engines import SERVER_PROGRAM, server_program
 from harness.models.compatibility import compare_files, refusal
@@ -23,6 +30,8 @@ from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
 from schemas.vocabulary import METHODS
+
+_NO_CURVE = "none"
 
 
 def question_of(
@@ -43,25 +52,44 @@ def question_of(
         raise BadInputError(message)
     here = computer_of(computer.words)
     target = find(models.target, say=say)
+    curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
     preset = preset_named(models.target)
     key = model_key(models.target if preset or target.path is None else target.facts.name)
+    machine = with_results(here, speed.results, target)
     asked = Question(
         name=models.target,
         model=key,
         reports=tuple(by_model().get(key, ())),
         target=target,
-        computer=with_results(here, speed.results, target),
+        computer=machine,
         setting=load.setting(0),
         alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,
         layers=load.gpu_layers,
         cpu_experts=load.cpu_experts,
+        curve=curve,
     )
+    if curve is not None and fit(asked.load).extent == "yes":  # its step read one memory only
+        asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
     notes = (*target.notes, *asked.computer.notes)
     return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
+
+
+def _curve(
+    given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
+) -> Curve | None:
+    """The curve that was given, else one that `probe` kept of this file on this machine."""
+    if given == _NO_CURVE:
+        return None
+    found = None
+    if given is not None:
+        found = read(expanded(given))
+    elif target.path is not None and not described:
+        found = kept_for(target.path, computer)
+    return found.curve_for(name, target, computer) if found else None
 
 
 def _ways(

@@ -152,6 +152,12 @@ class SpeedOptions:
         parse=lambda texts: tuple(map(Path, texts)),
         default=(),
     )
+    curve: str | None = _speed(
+        "What a wider step of this model costs on this machine: JSON of `llama-bench -p "
+        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: what "
+        "`probe` kept here; `none` for the usual costs.",
+        metavar="FILE",
+    )
     acceptance: float | None = _speed(
         "The measured chance that a drafted token is accepted.", metavar="SHARE", least=0, most=1
     )

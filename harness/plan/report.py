@@ -22,6 +22,7 @@ _BASES = {
     "imported": "imported for this model",
     "published": "published for this model",
     "predicted": "predicted",
+    "curve": "from the measured curve",
     "nearest": "from the nearest machines",
     "physics": "from bytes and bandwidth",
 }

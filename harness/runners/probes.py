@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harness.campaign.model import Campaign
@@ -46,7 +46,6 @@ def verification_curve(model: Stepping, prompt: Sequence[int], *, widest: int) -
     discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
     is rare in a campaign (a single step took 3 to 6 % longer that way).
     """
-    filler = [prompt[index % len(prompt)] for index in range(widest)]
     times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
     until = time.perf_counter() + _LIMIT_S
     repeats = 0
@@ -54,14 +53,28 @@ def verification_curve(model: Stepping, prompt: Sequence[int], *, widest: int) -
         repeats < _LEAST_REPEATS or time.perf_counter() < until
     ):
         repeats += 1
-        for width, samples_ms in times_ms.items():
-            _step_ms(model, filler[:width], held=len(prompt))
-            samples_ms.append(_step_ms(model, filler[:width], held=len(prompt)))
+        for width, ms in zip(times_ms, step_times(model, prompt, tuple(times_ms)), strict=True):
+            times_ms[width].append(ms)
+    return curve_of(times_ms, context_tokens=len(prompt))
+
+
+def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
+    """Milliseconds of one step of each width, as in `verification_curve`."""
+    filler = [prompt[index % len(prompt)] for index in range(max(widths))]
+    found = []
+    for width in widths:
+        _step_ms(model, filler[:width], held=len(prompt))
+        found.append(_step_ms(model, filler[:width], held=len(prompt)))
+    return tuple(found)
+
+
+def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) -> VerificationProbe:
+    """The medians of the times of steps by width, each of which has at least one."""
     return VerificationProbe(
-        context_tokens=len(prompt),
-        repeats=repeats,
+        context_tokens=context_tokens,
+        repeats=min(map(len, times_ms.values())),
         widths=tuple(times_ms),
-        step_ms_median=tuple(statistics.median(samples) for samples in times_ms.values()),
+        step_ms_median=tuple(round(statistics.median(each), 6) for each in times_ms.values()),
     )
 
 

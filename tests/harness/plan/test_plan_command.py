@@ -46,7 +46,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     found = document(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M")
 
     assert set(found) == {
-        *("json_version", "verdict", "chance", "evidence", "accuracy"),
+        *("json_version", "verdict", "chance", "evidence", "accuracy", "curve"),
         *("devices", "host", "layers", "offloaded_layers", "context_max", "plain_tps"),
         *("speedup", "recommended", "alternatives", "command", "warnings"),
     }

@@ -1,0 +1,113 @@
+"""Curves that `probe` measured here, kept in the cache for `plan` and for going on later."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from answers.machines import Computer
+from harness import files
+from harness.campaign.model import ALL_LAYERS
+from harness.curves.measured_curve import MeasuredCurve
+from harness.models.describe import cached_facts
+from harness.runners.probes import curve_of
+from schemas.submission import Engine, Model, Settings
+
+
+class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """Times of single steps of a model on this machine, with all that they depend on.
+
+    `step_ms[i]` are those of `widths[i]`, one a pass; `complete` once no pass is missing.
+    """
+
+    format: Literal["draftmap-curve"] = "draftmap-curve"
+    version: Literal[1] = 1
+    measured_on: str
+    device: str
+    model: Model
+    engine: Engine
+    settings: Settings
+    gpu_layers: int
+    context_tokens: int
+    widths: tuple[int, ...]
+    step_ms: tuple[tuple[float, ...], ...]
+    complete: bool = False
+
+    @property
+    def passes(self) -> int:
+        return min(map(len, self.step_ms), default=0)
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept: one file for each model, machine, engine and setting."""
+        loaded = (self.engine, self.settings, self.gpu_layers, self.widths)
+        parts = (self.model.sha256, self.device, loaded)
+        digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
+        return _folder() / f"{digest}.json"
+
+    def with_pass(self, step_ms: Sequence[float]) -> "KeptCurve":
+        """With one more step of each width."""
+        longer = zip(self.step_ms, step_ms, strict=True)
+        return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
+
+    def measured(self, file: str) -> MeasuredCurve:
+        """The curve of at least one pass."""
+        times = dict(zip(self.widths, self.step_ms, strict=True))
+        part = "" if self.complete else f", {self.passes} passes only,"
+        return MeasuredCurve(
+            probe=curve_of(times, context_tokens=self.context_tokens),
+            model=f"{self.model.name}-{self.model.quantisation or ''}",
+            file_bytes=self.model.file_bytes,
+            device="" if self.engine.backend == "cpu" else self.device,
+            source=f"the probe of {self.measured_on}{part} on {self.device}",
+            file=file,
+        )
+
+
+def keep(curve: KeptCurve) -> None:
+    """Write it; a pass that was measured is never lost."""
+    with files.usable(), files.written(curve.path) as part:
+        part.write_bytes(msgspec.json.encode(curve))
+
+
+def begun(curve: KeptCurve) -> KeptCurve:
+    """What is kept of the same measurement if it is not complete, else the curve as it is."""
+    known = _read(curve.path)
+    return curve if known is None or known.complete else known
+
+
+def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
+    """The newest complete curve of a file on this machine, with all layers where the engine is."""
+    size, device = path.stat().st_size, device_of(computer)
+    alike = [
+        curve
+        for curve in filter(None, map(_read, sorted(_folder().glob("*.json"))))
+        if curve.complete and curve.device == device and curve.model.file_bytes == size
+        if (curve.engine.backend == "cpu") == (not computer.devices)
+        if curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS
+    ]
+    newest = max(alike, key=lambda each: each.measured_on, default=None)
+    if newest is None or cached_facts(path, say=lambda _: None).sha256 != newest.model.sha256:
+        return None
+    return newest.measured(str(newest.path))
+
+
+def device_of(computer: Computer) -> str:
+    """The cards of a computer in words, or its processor."""
+    return " + ".join(memory.name for memory in computer.devices) or computer.processor or ""
+
+
+def _read(path: Path) -> KeptCurve | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
+    except (OSError, msgspec.DecodeError):
+        return None  # missing, or of another version
+
+
+def _folder() -> Path:
+    folder = files.directory() / "curves"
+    with files.usable():
+        folder.mkdir(exist_ok=True)
+    return folder

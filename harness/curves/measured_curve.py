@@ -1,0 +1,83 @@
+"""A measured curve with what it is of: whether it speaks for a model on a machine."""
+
+import math
+from dataclasses import dataclass
+
+from answers.choices import PlannedModel
+from answers.curves import Curve
+from answers.machines import Computer
+from answers.names import card_key
+from answers.shapes import shape_of
+from harness.errors import BadInputError
+from schemas.submission import VerificationProbe
+
+_GIB = 1024**3
+_LEAST_WIDTHS = 2
+# A file on this disk has the bytes that it has; a name stands for quantisations of about a size.
+_SAME_FILE, _SAME_NAME = 0.02, 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCurve:
+    """Step times of a model.
+
+    `device` is the card, empty for a processor, `None` where nobody says. `file` is where it is
+    from, for errors, and `source` who measured it on what, for answers.
+    """
+
+    probe: VerificationProbe
+    model: str
+    file_bytes: int | None
+    device: str | None
+    source: str
+    file: str
+
+    def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
+        """The curve for a question. Raises `BadInputError` if it is of something else."""
+        self._require_steps()
+        self._require_model(name, target)
+        self._require_card(computer)
+        return Curve(probe=self.probe, source=self.source)
+
+    def _require_steps(self) -> None:
+        if self.probe.widths[0] != 1:
+            message = (
+                f"{self.file}: no step of one token, with which the others are compared; measure "
+                "widths 1, 2 and so on"
+            )
+            raise BadInputError(message)
+        if len(self.probe.widths) < _LEAST_WIDTHS:
+            message = f"{self.file}: steps of one width only; measure wider ones, too (-p 1,2,3,4)"
+            raise BadInputError(message)
+
+    def _require_model(self, name: str, target: PlannedModel) -> None:
+        shapes = (shape_of(self.model), shape_of(target.facts.name))
+        names = [shape.name for shape in shapes if shape]
+        expected, most = target.facts.model_bytes, _SAME_FILE if target.path else _SAME_NAME
+        most = max(most, target.facts.weights_error or 0.0)
+        off = abs(math.log(self.file_bytes / expected)) if self.file_bytes and expected else 0.0
+        if len(set(names)) > 1 or off > most:
+            size = f" ({self.file_bytes / _GIB:.2f} GiB)" if self.file_bytes else ""
+            message = (
+                f"{self.file}: a curve of {self.model}{size}, not of {name} "
+                f"({expected / _GIB:.2f} GiB); measure one of it: python -m harness probe {name}"
+            )
+            raise BadInputError(message)
+
+    def _require_card(self, computer: Computer) -> None:
+        if self.device is None:
+            return
+        here = {memory.name: card_key(memory.name) for memory in computer.devices}
+        key = card_key(self.device)
+        if not self.device and here:
+            message = f"{self.file}: measured on a processor; give --gpu none to plan for one"
+        elif self.device and (
+            not here or (key and key not in here.values() and all(here.values()))
+        ):
+            message = (
+                f"{self.file}: measured on {self.device}, and the question is about "
+                f"{' + '.join(here) or 'a processor'}; give --gpu '{self.device}' to plan for it"
+            )
+        else:
+            return
+        raise BadInputError(message)

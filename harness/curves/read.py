@@ -1,0 +1,163 @@
+"""Read a curve of step times from a file: llama-bench's, a result's, or one of `probe`."""
+
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from estimates.identity import identify
+from harness.curves.kept import KeptCurve
+from harness.curves.measured_curve import MeasuredCurve
+from harness.errors import BadInputError
+from harness.files import result_bytes
+from harness.runners.probes import curve_of
+from schemas.contract import read as read_result
+from schemas.submission import Submission
+
+_WIDEST = 64  # more tokens are a prompt
+_NS_PER_MS = 1e6
+_HOW = (
+    "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result, or the file of "
+    "`python -m harness probe`"
+)
+_MARKS = {
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+}
+
+
+class _Sign(msgspec.Struct, frozen=True):
+    """What tells the documents of this project apart."""
+
+    format: str = ""
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A test of llama-bench, as far as it speaks of steps."""
+
+    n_prompt: int
+    n_gen: int
+    n_depth: int = 0
+    samples_ns: tuple[float, ...] = ()
+    avg_ns: float | None = None
+    model_filename: str = ""
+    model_type: str = ""
+    model_size: int | None = None
+    backends: str | None = None
+    gpu_info: str | None = None
+    n_gpu_layers: int | None = None
+    build_number: int | None = None
+    flash_attn: bool | int | str | None = None
+    type_k: str | None = None
+    type_v: str | None = None
+    n_batch: int | None = None
+    n_ubatch: int | None = None
+    n_threads: int | None = None
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The times of single steps, in nanoseconds."""
+        return self.samples_ns or ((self.avg_ns,) if self.avg_ns else ())
+
+    @property
+    def setting(self) -> tuple[object, ...]:
+        """What has to be the same for all steps of a curve."""
+        model = (self.model_filename, self.model_size, self.gpu_info, self.n_gpu_layers)
+        sizes = (self.type_k, self.type_v, self.n_batch, self.n_ubatch, self.n_threads)
+        return (*model, self.flash_attn, *sizes)
+
+
+def read(path: Path) -> MeasuredCurve:
+    """The curve in a file. Raises `BadInputError` for a file without one."""
+    data = _plain(result_bytes(path))
+    try:
+        sign = msgspec.json.decode(data, type=_Sign).format
+    except msgspec.DecodeError:
+        return _of_bench(path, data)
+    if sign.startswith("draftmap-curve"):
+        return _of_kept(path, data)
+    return _of_result(path, data) if sign else _of_bench(path, data)
+
+
+def _plain(data: bytes) -> bytes:
+    """UTF-8 without a mark: a shell of Windows writes another encoding with `>`."""
+    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
+    return data.decode(encoding, errors="replace").encode() if encoding else data
+
+
+def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
+    try:
+        return msgspec.json.decode(data, type=KeptCurve).measured(str(path))
+    except msgspec.DecodeError as error:
+        message = f"{path}: {error}; measure it again with `python -m harness probe`"
+        raise BadInputError(message) from error
+
+
+def _of_result(path: Path, data: bytes) -> MeasuredCurve:
+    found = read_result(data, file=str(path))
+    if not isinstance(found, Submission):
+        message = f"{found[0].line()}; `python -m harness validate` lists all"
+        raise BadInputError(message)
+    if found.probes is None or found.probes.verification is None:
+        message = f"{path}: this result has no times of single steps (servers state none); {_HOW}"
+        raise BadInputError(message)
+    rig = identify(found)
+    return MeasuredCurve(
+        probe=found.probes.verification,
+        model=f"{found.target.name}-{found.target.quantisation or ''}",
+        file_bytes=found.target.file_bytes,
+        device=rig.device_name if rig.device_kind == "gpu" else "",
+        source=f"a result of {found.measured_from[:10]} on {rig.device_label}",
+        file=str(path),
+    )
+
+
+def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
+    rows = [
+        row
+        for row in _rows(path, data)
+        if not row.n_gen and not row.n_depth and 0 < row.n_prompt <= _WIDEST and row.steps
+    ]
+    if not rows:
+        message = f"{path}: no test of a step of 1 to {_WIDEST} tokens; {_HOW}"
+        raise BadInputError(message)
+    if len({row.setting for row in rows}) > 1:
+        message = f"{path}: tests of several models or settings; give a file with those of one"
+        raise BadInputError(message)
+    times: dict[int, list[float]] = {}
+    for row in sorted(rows, key=lambda each: each.n_prompt):
+        times.setdefault(row.n_prompt, []).extend(ns / _NS_PER_MS for ns in row.steps)
+    row = rows[0]
+    device = _device(row)
+    build = f" b{row.build_number}" if row.build_number else ""
+    where = "" if device is None else f" on {device or 'a processor'}"
+    return MeasuredCurve(
+        probe=curve_of(times, context_tokens=0),
+        model=Path(row.model_filename.replace("\\", "/")).stem or row.model_type or "a model",
+        file_bytes=row.model_size,
+        device=device,
+        source=f"llama-bench{build}{where}",
+        file=str(path),
+    )
+
+
+def _device(row: _Row) -> str | None:
+    """The card of a test, empty for a processor; `None` where it is not stated."""
+    names = (row.backends or "").upper().replace("BLAS", "CPU").split(",")
+    if row.n_gpu_layers == 0 or {name.strip() for name in names} <= {"CPU"}:
+        return ""
+    return row.gpu_info or None
+
+
+def _rows(path: Path, data: bytes) -> Iterator[_Row]:
+    """The tests in a list, or one a line. Raises `BadInputError`."""
+    try:
+        if data.lstrip().startswith(b"["):
+            yield from msgspec.json.decode(data, type=list[_Row])
+        else:
+            yield from msgspec.json.Decoder(_Row).decode_lines(data)
+    except msgspec.DecodeError as error:
+        message = f"{path}: no curve of step times ({error}); {_HOW}"
+        raise BadInputError(message) from error

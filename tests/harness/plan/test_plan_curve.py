@@ -1,0 +1,201 @@
+"""`plan --curve` takes what a wider step costs from a file, and refuses one that is of another."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli import app
+from schemas.submission import Submission
+from tests.samples import SampleCosts, sample, sample_bytes
+
+# The time of a pass by its width, in milliseconds: Qwen3.8-27B UD-Q4_K_XL on an L4, as published by
+# hanxiao, with a kernel that makes wider steps cheap and with the usual one.
+FLAT = {1: 66.9, 2: 74.1, 3: 80.6, 4: 83.2, 8: 89.7, 12: 100.1, 16: 106.2}
+STEEP = {1: 66.9, 3: 85.5, 4: 111.7}
+TARGET = ("qwen3.8-27b:UD-Q4_K_XL", "mtp")
+L4 = ("--gpu", "NVIDIA L4", "--ram", "32")
+
+
+@pytest.fixture(autouse=True)
+def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
+
+
+def rows(times: Mapping[int, float], **others: object) -> list[dict[str, object]]:
+    """The tests of `llama-bench -p … -n 0`, as it writes them."""
+    usual = {
+        "build_number": 11434,
+        "backends": "CUDA",
+        "gpu_info": "NVIDIA L4",
+        "model_filename": "/models/Qwen3.8-27B-UD-Q4_K_XL.gguf",
+        "model_size": 17_559_178_144,
+        "n_gpu_layers": 99,
+        "n_gen": 0,
+        "n_depth": 0,
+    }
+    return [
+        {**usual, "n_prompt": width, "samples_ns": [ms * 1e6] * 3, **others}
+        for width, ms in times.items()
+    ]
+
+
+def file(folder: Path, content: object, name: str = "curve.json") -> str:
+    path = folder / name
+    path.write_text(json.dumps(content), "utf-8")
+    return str(path)
+
+
+def plan(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["plan", *arguments])
+
+
+def planned(curve: str | None, *more: str) -> dict[str, Any]:
+    given = ("--curve", curve) if curve else ()
+    found = plan(*TARGET, *L4, *given, *more, "--json")
+    assert found.exit_code == 0, found.stderr
+    document: dict[str, Any] = json.loads(found.stdout)
+    return document
+
+
+def width_of(speedup: Mapping[str, float]) -> float:
+    return speedup["high"] / speedup["low"]
+
+
+def test_a_curve_makes_the_interval_narrower_and_is_named_as_the_reason(tmp_path: Path) -> None:
+    curve = file(tmp_path, rows(FLAT))
+
+    with_curve, without = (planned(each, "--depth", "3") for each in (curve, None))
+
+    assert width_of(with_curve["speedup"]) < 0.8 * width_of(without["speedup"])
+    assert with_curve["speedup"]["basis"] == "curve"
+    assert with_curve["curve"]["source"] == "llama-bench b11434 on NVIDIA L4"
+    assert with_curve["curve"]["costs"][:3] == [1.0, 1.108, 1.205]
+    assert without["curve"] is None
+    words = plan(*TARGET, *L4, "--curve", curve, "--depth", "3").stdout
+    # 83.2 / 66.9
+    assert "a step over 4 tokens takes as long as 1.24 plain steps" in words
+    # 1000 / 66.9
+    assert "instead of 14.9:" in words
+
+
+def test_where_wider_steps_are_dear_a_shallower_depth_is_planned(tmp_path: Path) -> None:
+    # Nobody published figures of this card, so that the depth is free.
+    card = ("qwen3.6-27b:UD-Q4_K_XL", "mtp", "--gpu", "RTX A5000", "--ram", "32")
+
+    found = {
+        name: json.loads(plan(*card, "--curve", path, "--json").stdout)
+        for name, path in (
+            ("steep", file(tmp_path, _of(rows(STEEP | {5: 138, 9: 240})), "steep.json")),
+            ("flat", file(tmp_path, _of(rows(FLAT)), "flat.json")),
+        )
+    }
+
+    assert found["steep"]["recommended"]["depth"] < found["flat"]["recommended"]["depth"]
+
+
+def _of(tests: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [
+        {
+            **test,
+            "gpu_info": "NVIDIA RTX A5000",
+            "model_filename": "Qwen3.6-27B-UD-Q4_K_XL.gguf",
+        }
+        for test in tests
+    ]
+
+
+def test_lines_are_read_like_a_list_also_as_a_windows_shell_writes_them(tmp_path: Path) -> None:
+    text = "".join(json.dumps(row) + "\n" for row in rows(FLAT))
+    (tmp_path / "a.jsonl").write_text(text, "utf-8")
+    (tmp_path / "b.jsonl").write_text(text, "utf-16")
+
+    found = [
+        planned(str(tmp_path / name), "--depth", "3")["curve"] for name in ("a.jsonl", "b.jsonl")
+    ]
+
+    assert found[0]["widths"] == [*FLAT]
+    assert found[1] == found[0]
+
+
+def test_a_published_figure_stays_the_answer(tmp_path: Path) -> None:
+    found = planned(file(tmp_path, rows(FLAT)), "--depth", "2")
+
+    assert found["speedup"]["basis"] == "published"
+    assert found["curve"] is None
+
+
+def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) -> None:
+    result = sample(costs=SampleCosts())
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(result))
+    assert result.probes is not None
+    assert result.probes.verification is not None
+    card = result.machine.gpus[0].name
+
+    found = plan(result.target.name, "--gpu", card, "--ram", "32", "--curve", str(path), "--json")
+
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["curve"]["widths"] == [*result.probes.verification.widths]
+
+
+REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
+    ("another model", rows(FLAT), ("qwen3-8b", *L4), "not of qwen3-8b (4.68 GiB)"),
+    ("another size", rows(FLAT, model_size=9_000_000_000), (*TARGET, *L4), "(8.38 GiB), not of"),
+    ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "no step of one token"),
+    ("one width", rows({1: 66.9}), (*TARGET, *L4), "steps of one width only"),
+    ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
+    ("nothing", [], (*TARGET, *L4), "no test of a step"),
+    ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "no curve of step times"),
+    ("a text", "hello", (*TARGET, *L4), "no curve of step times"),
+    ("another card", rows(FLAT), (*TARGET, "--gpu", "RTX 3090"), "measured on NVIDIA L4"),
+    ("a processor", rows(FLAT, backends="CPU"), (*TARGET, *L4), "measured on a processor"),
+    (
+        "two settings",
+        rows(FLAT) + rows(FLAT, flash_attn=True),
+        (*TARGET, *L4),
+        "several models or settings",
+    ),
+)
+
+
+@pytest.mark.parametrize(("content", "question", "message"), [x[1:] for x in REFUSED])
+def test_what_is_no_curve_of_the_question_is_refused_in_a_line(
+    tmp_path: Path, content: object, question: tuple[str, ...], message: str
+) -> None:
+    found = plan(*question, "--curve", file(tmp_path, content))
+
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert "curve.json" in found.stderr
+
+
+def test_a_file_that_is_not_there_and_a_broken_one_are_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_text(json.dumps(rows(FLAT))[:200])
+
+    missing = plan(*TARGET, *L4, "--curve", str(tmp_path / "none.json"))
+    cut = plan(*TARGET, *L4, "--curve", str(tmp_path / "cut.json"))
+
+    assert (missing.exit_code, cut.exit_code) == (2, 2)
+    assert "none.json cannot be read" in missing.stderr
+    assert "no curve of step times" in cut.stderr
+    assert cut.stderr.count("\n") == 1
+
+
+def test_a_result_through_a_server_has_no_curve(tmp_path: Path) -> None:
+    path = tmp_path / "served.json"
+    path.write_bytes(sample_bytes(_without_probes(sample())))
+
+    found = plan(*TARGET, *L4, "--curve", str(path))
+
+    assert found.exit_code == 2
+    assert "has no times of single steps" in found.stderr
+
+
+def _without_probes(result: Submission) -> Submission:
+    return replace(result, probes=None)
