@@ -7,12 +7,13 @@ import typer
 from harness import console
 from harness.acceptance.options import AcceptanceOptions
 from harness.acceptance.pair import Pair, pair_of
+from harness.acceptance.pricing import Prices, prices_of
 from harness.acceptance.reading import Found, read_into
 from harness.acceptance.report import Counted, as_json, lines
 from harness.acceptance.rounds import at_depth
 from harness.campaign.duration import in_turns
 from harness.campaign.options import Options
-from harness.command_options import Without, offers_fields
+from harness.command_options import Says, Without, offers_fields
 from harness.errors import INTERRUPTED, NothingMeasuredError
 from harness.machine.rate import this_machine
 from harness.report import words
@@ -29,10 +30,19 @@ _DECIDED = Without(
 )
 
 
+_SAYS = Says(
+    {
+        "drafts": "The smaller model that proposes tokens. Default: the usual draft of a target "
+        "known by name.",
+        "context_tokens": "Context size, in steps of 256. Default: 2048, or what the answers take.",
+    }
+)
+
+
 @console.reports_errors
 @offers_fields
 def acceptance(
-    options: Annotated[Options, _DECIDED],
+    options: Annotated[Options, _DECIDED, _SAYS],
     asked: AcceptanceOptions,
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
@@ -52,6 +62,7 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     adapter = engine.adapter()
     pair = pair_of(options, asked, console.say)
+    prices = prices_of(asked, file=pair.target, name=options.target, say=console.say)
     _say_expected(pair)
     found, interrupted = Found(), False
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
@@ -64,7 +75,7 @@ def acceptance(
     if not any(each.agrees for each in found.read):
         message = "Interrupted before the draft had read an answer."
         raise NothingMeasuredError(message)
-    counted = _counted(found, pair, asked)
+    counted = _counted(found, pair, prices, asked.deepest)
     if json:
         console.print_json(as_json(counted))
     else:
@@ -73,14 +84,20 @@ def acceptance(
         raise typer.Exit(INTERRUPTED)
 
 
-def _counted(found: Found, pair: Pair, asked: AcceptanceOptions) -> Counted:
-    depths = range(1, asked.deepest + 1)
+def _counted(found: Found, pair: Pair, prices: Prices | None, deepest: int) -> Counted:
+    drafting_ms = (prices.drafting_ms if prices else None) or found.drafting_ms
+    drafting = prices.drafting(drafting_ms) if prices and drafting_ms else None
+    curve = prices.curve if prices else None
     return Counted(
         pair=pair,
         answers=len(found.read),
         tokens=sum(len(each.agrees) + 1 for each in found.read),
-        depths=tuple(at_depth(found.read, depth) for depth in depths),
-        drafting_ms=found.drafting_ms,
+        depths=tuple(
+            at_depth(found.read, depth, curve=curve, drafting=drafting)
+            for depth in range(1, deepest + 1)
+        ),
+        drafting_ms=drafting_ms,
+        prices=prices,
     )
 
 

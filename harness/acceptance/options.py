@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.options import option
 
-_ANSWERS = "Answers"
+_ANSWERS, _SPEED = "Answers", "Speed"
 # The widest step that curves have: 16 tokens, and so 15 drafted ones.
 DEEPEST = 15
 
@@ -27,9 +27,23 @@ class AcceptanceOptions:
         panel=_ANSWERS,
         usual=True,
     )
+    curve: Path | None = option(
+        "What a wider step of the target costs: JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
+        "json`, a result of `run`, or a file of `probe`. Default: what `probe` kept here.",
+        metavar="FILE",
+        panel=_SPEED,
+        usual=True,
+    )
+    drafting_ms: float | None = option(
+        "Milliseconds of a drafted token where the curve is from. Default: as timed here.",
+        metavar="MS",
+        panel=_SPEED,
+        least=0,
+    )
     deepest: int = option(
         "The longest draft to count, in tokens.",
         metavar="N",
+        panel=_SPEED,
         least=1,
         most=DEEPEST,
         default=8,

@@ -24,13 +24,15 @@ _OF_ANSWERS = ("suite", "tasks", "prompts", "max_output_tokens", "quick")
 _CHARACTERS_PER_TOKEN = 2  # fewer than texts have, so that their tokens fit
 _ROOM = 64  # for the tokens that are drafted to time them
 _STEP = 256
+_DRAFTLESS = "prompt-lookup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """A campaign whose first draft is read, the answers in a file, and the target's file.
 
-    `target` is `None` where the target is not on this disk, as it need not be with answers.
+    `target` is `None` where the target is not on this disk or not named, as with answers it need
+    not be.
     """
 
     campaign: Campaign
@@ -51,10 +53,9 @@ def pair_of(options: Options, asked: AcceptanceOptions, say: Callable[[str], Non
     if len(options.drafts) > 1:
         message = "name one draft at a time; --keep-answers and --answers save writing them again"
         raise BadInputError(message)
-    name = options.target or DEFAULT_TARGET
-    options = replace(options, target=name, blocks=1)
+    options = replace(options, blocks=1)
     if asked.answers is None:
-        return _both(options, None, say)
+        return _both(replace(options, target=options.target or DEFAULT_TARGET), None, say)
     kept = kept_answers.read(asked.answers)
     own = next((each for each in _OF_ANSWERS if getattr(options, each) != _usual(each)), None)
     if own or asked.keep_answers:
@@ -63,7 +64,8 @@ def pair_of(options: Options, asked: AcceptanceOptions, say: Callable[[str], Non
         raise BadInputError(message)
     context = options.context_tokens or _context(kept)
     options = replace(options, context_tokens=context)
-    pair = (_both if on_disk(name) else _draft_alone)(options, kept, say)
+    here = options.target is not None and on_disk(options.target) is not None
+    pair = (_both if here else _draft_alone)(options, kept, say)
     reason = next(_foreign(pair), None)
     if reason is not None:
         message = f"{asked.answers}: {reason}"
@@ -93,15 +95,16 @@ def _draft_alone(
     options: Options, kept: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
     """Only the draft, with the answers of a target that is elsewhere."""
-    name = options.target or ""
-    usual = default_draft(name)
+    names = (each.target.name for each in kept if each.target)
+    name = options.target or next(names, "the model that answered")
+    usual = default_draft(options.target) if options.target else None
     draft = options.drafts[0] if options.drafts else usual.name if usual else None
     if draft is None:
         message = f"no draft is known for {name}; name one with --draft"
         raise BadInputError(message)
-    # Any method without a draft: the campaign is for its settings.
-    methods = (parse("prompt-lookup"),)
-    campaign = campaign_from(replace(options, target=draft, drafts=(), methods=methods), say=say)
+    # A method that takes no draft: the campaign is for its settings and the draft's description.
+    options = replace(options, target=draft, drafts=(), methods=(parse(_DRAFTLESS),))
+    campaign = campaign_from(options, say=say)
     if not all(each.prompt_ids and each.tokens for each in kept):
         say(f"{name} is not here: texts are read with the vocabulary and template of the draft.")
     return Pair(

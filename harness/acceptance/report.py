@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from answers.curves import Curve
 from harness.acceptance.pair import Pair
+from harness.acceptance.pricing import Prices
 from harness.acceptance.rounds import AtDepth
 from schemas.codec import Json, encode
 from schemas.vocabulary import say
@@ -16,14 +16,14 @@ _ALL = "all tasks"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """All that was counted of a pair; `drafting_ms` is what a drafted token takes."""
+    """All that was counted of a pair; `drafting_ms` is what a drafted token takes, if known."""
 
     pair: Pair
     answers: int
     tokens: int
     depths: tuple[AtDepth, ...]
     drafting_ms: float | None = None
-    curve: Curve | None = None
+    prices: Prices | None = None
 
     @property
     def best(self) -> AtDepth | None:
@@ -42,7 +42,7 @@ def as_json(counted: Counted) -> dict[str, Json]:
         "answers": counted.answers,
         "tokens": counted.tokens,
         "drafting_ms": counted.drafting_ms,
-        "curve": counted.curve.source if counted.curve else None,
+        "curve": counted.prices.curve.source if counted.prices else None,
         "best_depth": best.depth if best else None,
         "depths": [cast("dict[str, Json]", encode(each)) for each in counted.depths],
     }
@@ -73,19 +73,23 @@ def lines(counted: Counted) -> Iterator[str]:
 
 def _speed(counted: Counted) -> Iterator[str]:
     """The speedup of each depth, or how to get it."""
-    best = counted.best
-    if best is None or best.speedup is None:
-        yield (
-            "With the cost of a wider step on a machine (--curve FILE), this gives the speedup of "
-            "each depth."
-        )
+    best, prices = counted.best, counted.prices
+    if best is None or prices is None:
+        yield "With what a wider step costs on a machine, this gives the speedup of each depth:"
+        yield "--curve FILE, or `python -m harness probe TARGET` on this machine first."
         return
     for each in counted.depths:
         found = each.speedup
         words = say.speedup(found.estimate, found.low, found.high) if found else say.UNKNOWN
-        yield f"longest draft {each.depth:2}: {words}" + (" (best)" if each is best else "")
-    source = counted.curve.source if counted.curve else ""
-    yield f"Steps: {source}. A drafted token: {say.number(counted.drafting_ms, 2)} ms. 90 % bounds."
+        name = f"longest draft {each.depth}"
+        yield f"{name:{_NAME}} {words}" + (" (best)" if each is best else "")
+    yield ""
+    yield f"Steps by {prices.curve.source}; a drafted token takes {counted.drafting_ms:.3g} ms."
+    if prices.elsewhere:
+        yield (
+            f"The draft was timed here and the curve on {prices.elsewhere}: give the --drafting-ms "
+            "of that machine."
+        )
 
 
 def _row(name: str, values: Sequence[str]) -> str:
