@@ -7,7 +7,7 @@ the same session, the speedup of each depth stand beside those that were counted
 
 import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from answers.curves import Curve, Ranged
+from estimates.intervals import time_ratio
 from harness.acceptance.rounds import AtDepth, ReadAnswer, at_depth
 from harness.campaign import suite
 from harness.campaign.builder import build
@@ -91,10 +92,15 @@ def compared(campaign: Campaign) -> Iterator[dict[str, float]]:
         depth = arm.method.n_max
         if depth is not None:
             found = at_depth(read, depth, curve=curve, drafting=drafting)
-            yield {"depth": depth, **_row(found, answers[arm.id], plain)}
+            yield {"depth": depth, **_row(campaign, found, answers[arm.id], plain)}
 
 
-def _row(found: AtDepth, drafted: dict[str, Generation], plain: dict[str, Generation]) -> dict:
+def _row(
+    campaign: Campaign,
+    found: AtDepth,
+    drafted: dict[str, Generation],
+    plain: dict[str, Generation],
+) -> dict[str, float]:
     rounds = [each for answer in drafted.values() for each in _rounds(answer)]
     tried, reached = _counted(rounds, found.depth)
     apart = [
@@ -108,7 +114,7 @@ def _row(found: AtDepth, drafted: dict[str, Generation], plain: dict[str, Genera
         "rounds": len(rounds),
         "same_text": sum(drafted[name].tokens == plain[name].tokens for name in plain) / len(plain),
         "tokens_predicted": found.tokens_per_round.estimate,
-        "tokens_counted": 1 + sum(each.accepted for each in rounds) / len(rounds),
+        "tokens_counted": _tokens(campaign, drafted),
         "positions": len(apart),
         "furthest_apart": max(apart, default=0.0),
         "acceptance": sum(reached) / sum(each.drafted for each in rounds),
@@ -124,14 +130,24 @@ def _counted(rounds: Sequence[Round], depth: int) -> tuple[list[int], list[int]]
     return tried, [sum(r.accepted > k for r in rounds) for k in range(depth)]
 
 
+def _tokens(campaign: Campaign, answers: dict[str, Generation]) -> float:
+    """Tokens a round, as a run states them."""
+    tasks: dict[str, list[tuple[float, float]]] = {}
+    for prompt in campaign.suite.prompts:
+        answer = answers[prompt.id]
+        per_token = len(_rounds(answer)) / (answer.output_tokens - 1)
+        tasks.setdefault(prompt.task, []).append((1.0, per_token))
+    return time_ratio([*tasks.values()])
+
+
 def _rounds(answer: Generation) -> tuple[Round, ...]:
     assert isinstance(answer.rounds, tuple)
     return answer.rounds
 
 
-def _token_ms(answers: object) -> float:
+def _token_ms(answers: Iterable[Generation]) -> float:
     """Milliseconds a token over prompts, each counting the same."""
-    return statistics.fmean(each.decode_ms / (len(each.tokens) - 1) for each in answers)
+    return statistics.fmean(each.decode_ms / (each.output_tokens - 1) for each in answers)
 
 
 def _answers(campaign: Campaign) -> tuple[Answers, Probes]:

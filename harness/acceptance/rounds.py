@@ -7,10 +7,15 @@ the target would have chosen (Leviathan, Kalman and Matias 2023, section 2), so 
 target's whatever is drafted, and where a round begins depends on which tokens agree only.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answers.curves import AcceptedRounds, Curve, Ranged, speedup, tokens_by_depth
+from estimates.intervals import residuals, spread_of_mean, time_ratio
+from estimates.student_t import t_quantile
+
+_UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,29 +87,53 @@ def at_depth(
 
     Raises `ValueError` where no answer took a round.
     """
-    counted = [(answer.task, rounds_of(answer, depth)) for answer in answers]
-    rounds = [each for _, each in counted if each.rounds]
-    tasks = dict.fromkeys(task for task, each in counted if each.rounds)
+    by_task: dict[str, list[Rounds]] = {}
+    for answer in answers:
+        found = rounds_of(answer, depth)
+        if found.rounds:
+            by_task.setdefault(answer.task, []).append(found)
+    rounds = [each for group in by_task.values() for each in group]
     tried, reached = (
         tuple(map(sum, zip(*columns, strict=True)))
         for columns in ([each.tried for each in rounds], [each.reached for each in rounds])
     )
-    whole = _tokens(rounds)
+    whole = tokens_of([*by_task.values()])
     cost = curve.cost(depth + 1) if curve else None
     return AtDepth(
         depth=depth,
         rounds=sum(each.rounds for each in rounds),
         tokens_per_round=whole,
-        by_task={
-            task: _tokens([each for name, each in counted if name == task and each.rounds])
-            for task in tasks
-        },
+        by_task={task: tokens_of([group]) for task, group in by_task.items()},
         tried=tried,
         acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
         speedup=speedup(whole, cost, depth, drafting) if cost and drafting else None,
     )
 
 
-def _tokens(rounds: Sequence[Rounds]) -> Ranged:
-    listed = [AcceptedRounds(rounds=each.rounds, reached=each.reached) for each in rounds]
-    return tokens_by_depth(listed)[-1]
+def tokens_of(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
+    """Tokens a round over the answers of each task, as a run states them, with 90 % bounds.
+
+    One over the mean over tasks and answers of rounds for a token after the first. The interval is
+    for other prompts of these tasks, and no narrower than that of as many independent rounds.
+    Raises `ValueError` without a round.
+    """
+    listed = [each for group in tasks for each in group]
+    of_rounds = tokens_by_depth(
+        [
+            AcceptedRounds(
+                rounds=sum(each.rounds for each in listed),
+                reached=tuple(map(sum, zip(*(each.reached for each in listed), strict=True))),
+            )
+        ]
+    )[-1]
+    strata = [[(1.0, each.rounds / (each.rounds + sum(each.reached))) for each in g] for g in tasks]
+    estimate, spread = time_ratio(strata), spread_of_mean(residuals(strata))
+    reach = spread[0] * t_quantile(spread[1], _UPPER_90) if spread else 0.0
+    below = max(reach, math.log(of_rounds.estimate / of_rounds.low))
+    above = max(reach, math.log(of_rounds.high / of_rounds.estimate))
+    most = len(listed[0].reached) + 1.0
+    return Ranged(
+        estimate=estimate,
+        low=max(1.0, estimate * math.exp(-below)),
+        high=min(most, estimate * math.exp(above)),
+    )
