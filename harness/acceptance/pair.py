@@ -7,8 +7,10 @@ from pathlib import Path
 
 from answers.presets import DEFAULT_TARGET, default_draft, preset_named
 from harness.acceptance.options import AcceptanceOptions
+from harness.campaign.arms import takes_draft
+from harness.campaign.builder import DEFAULT_RUNNER_ENTRY
 from harness.campaign.from_options import campaign_from
-from harness.campaign.method_parser import parse
+from harness.campaign.method_parser import defaults, parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
@@ -24,7 +26,6 @@ _OF_ANSWERS = ("suite", "tasks", "prompts", "max_output_tokens", "quick")
 _CHARACTERS_PER_TOKEN = 2  # fewer than texts have, so that their tokens fit
 _ROOM = 64  # for the tokens that are drafted to time them
 _STEP = 256
-_DRAFTLESS = "prompt-lookup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +103,9 @@ def _draft_alone(
     if draft is None:
         message = f"no draft is known for {name}; name one with --draft"
         raise BadInputError(message)
-    # A method that takes no draft: the campaign is for its settings and the draft's description.
-    options = replace(options, target=draft, drafts=(), methods=(parse(_DRAFTLESS),))
+    # Methods without a draft: the campaign is for its settings and the draft's description.
+    methods = tuple(each for each in defaults(DEFAULT_RUNNER_ENTRY) if not takes_draft(each))
+    options = replace(options, target=draft, drafts=(), methods=methods)
     campaign = campaign_from(options, say=say)
     if not all(each.prompt_ids and each.tokens for each in kept):
         say(f"{name} is not here: texts are read with the vocabulary and template of the draft.")
