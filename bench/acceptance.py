@@ -8,6 +8,7 @@ the same session, the speedup of each depth stand beside those that were counted
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -24,8 +25,7 @@ from harness.campaign.options import Options
 from harness.machine.detect import machine
 from harness.models.describe import describe
 from harness.models.resolve import resolve
-from harness.runners.base import Generation, PreparedArm, Round, TrialRequest, WrittenText
-from harness.runners.inprocess.draft_reader import LlamaDraftReader
+from harness.runners.base import Generation, PreparedArm, Round, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
 from schemas.method import Method
 from schemas.submission import Probes
@@ -171,15 +171,12 @@ def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
 
 
 def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:
-    reader = LlamaDraftReader(campaign)
-    read = []
+    wide = replace(campaign.arms[0], method=Method(type="none", n_max=63))
+    reader = LlamaSession(replace(campaign, target=campaign.drafts[0], drafts=(), arms=(wide,)))
+    limit, read = campaign.settings.max_output_tokens, []
     for prompt in campaign.suite.prompts:
         answer = plain[prompt.id]
-        text = WrittenText(
-            prompt=prompt.text, answer="", prompt_ids=answer.prompt_ids, tokens=answer.tokens
-        )
-        agreement = reader.agreement(text)
-        limit = campaign.settings.max_output_tokens
+        agreement = reader.agreement(answer.prompt_ids or (), answer.tokens or ())
         read.append(ReadAnswer(task=prompt.task, agrees=agreement.agrees, limit=limit))
     reader.close()
     return read

@@ -34,9 +34,8 @@ class MeasuredCurve:
 
     def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
         """The curve for a question. Raises `BadInputError` if it is of something else."""
-        curve = self.curve_of(name, target)
         self._require_card(computer)
-        return curve
+        return self.curve_of(name, target)
 
     def curve_of(self, name: str, target: PlannedModel) -> Curve:
         """The curve of a model on whatever device. Raises `BadInputError` if it is of another."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal, Protocol, Self, runtime_checkable
 
 from harness.campaign.model import Campaign
@@ -175,6 +174,26 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Whether a model would have chosen each token of a text after the first, and if that `ended`.
+
+    A token that ends a text does not count as chosen: no draft is accepted for it.
+    """
+
+    agrees: tuple[bool, ...]
+    ended: bool
+
+
+@runtime_checkable
+class ReadingSession(Session, Protocol):
+    """A session whose model can read what another one wrote."""
+
+    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
+        """Compare the model's choices with an answer. Raises `HarnessError` if it cannot."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRequest:
     """One of several requests that were in flight together.
 
@@ -223,56 +242,16 @@ Runner = Callable[[Campaign], Session]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenText:
-    """A prompt as the user typed it and what a target answered, as token ids where known."""
-
-    prompt: str
-    answer: str
-    prompt_ids: tuple[int, ...] | None = None
-    tokens: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """Whether a draft would have proposed each token of an answer after the first.
-
-    `ended` says that the last token ends the answer, which no draft does: the target's choice ends
-    it, and counts as the target's.
-    """
-
-    agrees: tuple[bool, ...]
-    ended: bool
-
-
-class DraftReader(Protocol):
-    """A loaded draft that reads what its target wrote."""
-
-    def agreement(self, text: WrittenText) -> Agreement:
-        """Where the draft agrees with an answer. Raises `HarnessError` where it cannot read it."""
-        ...
-
-    def drafting_ms(self) -> float:
-        """Median milliseconds of a drafted token, after a text was read."""
-        ...
-
-    def close(self) -> None:
-        """Free everything; the reader must not be used afterwards."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
     """An engine as a command uses it. `open` is its runner.
 
     `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
     command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
     that the engine cannot run. `served` knows the models that only a server has; it is given what
-    prints progress. `open_draft` loads the first draft of a campaign alone; with a path, texts are
-    rendered and split as the model in that file does.
+    prints progress.
     """
 
     open: Runner
     identity: Callable[[], str | None] = lambda: None
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None
-    open_draft: Callable[[Campaign, Path | None], DraftReader] | None = None

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from operator import methodcaller
@@ -40,7 +40,7 @@ class IsolatedSession:
 
     def __init__(
         self,
-        runner: Callable[[Campaign], object],
+        runner: base.Runner,
         campaign: Campaign,
         *,
         answer_limit_s: float = ANSWER_LIMIT_S,
@@ -84,6 +84,17 @@ class IsolatedSession:
             return self._replace_child(error.failure.given_up_after(self._answer_limit_s))
         return answer
 
+    def agreement(
+        self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]
+    ) -> base.Agreement:
+        """What the child reads. Raises `MachineError` if that ends it."""
+        try:
+            found: base.Agreement = self._ask(methodcaller("agreement", prompt, answer))
+        except _ChildLostError as error:
+            message = f"the engine failed while reading: {error}; try: python -m harness doctor"
+            raise MachineError(message) from error
+        return found
+
     def probe(self) -> Probes | None:
         """Measure the costs of steps; `None` if that kills the child."""
         try:
@@ -92,17 +103,6 @@ class IsolatedSession:
             self._replace_child(error.failure)
             return None
         return probes
-
-    def ask(self, call: methodcaller) -> Any:  # noqa: ANN401 - what the method returns
-        """What another method of the child's session returns, or raises.
-
-        Raises `MachineError` where that ends the child.
-        """
-        try:
-            return self._ask(call, limit_s=self._answer_limit_s)
-        except _ChildLostError as error:
-            message = f"the engine failed: {error}; try: python -m harness doctor"
-            raise MachineError(message) from error
 
     def close(self) -> None:
         """Let the child free everything, then end it.
@@ -193,9 +193,7 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(
-    connection: Connection, runner: Callable[[Campaign], object], campaign: Campaign
-) -> None:
+def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     """Run in the child: answer calls until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
     if sys.platform != "win32":
@@ -218,9 +216,7 @@ def _die_with_the_parent() -> None:
         os._exit(1)
 
 
-def _converse(
-    connection: Connection, runner: Callable[[Campaign], object], campaign: Campaign
-) -> None:
+def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     try:
         session = runner(campaign)
     except HarnessError as error:

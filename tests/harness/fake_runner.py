@@ -5,7 +5,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from pathlib import Path
 
 from harness.campaign.axis_options import recorded
 from harness.campaign.model import ArmPlan, Campaign, layers_of
@@ -58,27 +57,7 @@ _FAST = FakeRig(step_ms=0.02, extra_width_ms=0.002, draft_token_ms=0.002, draft_
 
 def connect(_options: ConnectionOptions) -> base.Adapter:
     """For the table of runners: tests of commands put it in the place of an engine."""
-    return base.Adapter(open=partial(FakeSession, _FAST), open_draft=FakeReader)
-
-
-class FakeReader:
-    """A draft that agrees with every other token of an answer, and has the token 1 as its end."""
-
-    def __init__(self, _campaign: Campaign, _vocabulary_of: Path | None) -> None:
-        """Nothing to load."""
-
-    def agreement(self, text: base.WrittenText) -> base.Agreement:
-        """Of a text without token ids every word is a token."""
-        tokens = text.tokens or tuple(range(2, 2 + len(text.answer.split())))
-        ended = tokens[-1] == 1
-        agrees = tuple(place % 2 == 0 for place in range(len(tokens) - 1))
-        return base.Agreement(agrees=(*agrees[:-1], False) if ended else agrees, ended=ended)
-
-    def drafting_ms(self) -> float:
-        return 2.0
-
-    def close(self) -> None:
-        """Nothing to free."""
+    return base.Adapter(open=partial(FakeSession, _FAST))
 
 
 class FakeSession:
@@ -153,6 +132,14 @@ class FakeSession:
             return answer
         late = base.Failure(reason="timed-out", detail=f"no answer within {limit_s:g} s")
         return late.given_up_after(limit_s)
+
+    def agreement(
+        self, _prompt: str | tuple[int, ...], answer: str | tuple[int, ...]
+    ) -> base.Agreement:
+        """Every other token is right; a word is one, and the token 1 ends an answer."""
+        tokens = tuple(range(2, 2 + len(answer.split()))) if isinstance(answer, str) else answer
+        agrees = tuple(place % 2 == 0 and token != 1 for place, token in enumerate(tokens[1:]))
+        return base.Agreement(agrees=agrees, ended=tokens[-1] == 1)
 
     def probe(self) -> submission.Probes:
         depths = [arm.method.n_max or 0 for arm in self._campaign.arms]

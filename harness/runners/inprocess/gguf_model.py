@@ -30,19 +30,11 @@ _SPLIT = {
 class LoadedWeights:
     """One model in memory. Close it after every context that uses it."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        gpu_layers: int,
-        split_mode: SplitMode | None = None,
-        vocabulary_only: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
         engine_log.clear()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = _EVERY_LAYER if gpu_layers == ALL_LAYERS else gpu_layers
-        params.vocab_only = vocabulary_only
         if split_mode is not None:
             params.split_mode = _SPLIT[split_mode]
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
@@ -105,7 +97,7 @@ class LoadedWeights:
         return text
 
     def is_mark(self, token: int) -> bool:
-        """Whether the token is none of a text: it marks a turn, a beginning or an end."""
+        """Whether the token marks a turn, a beginning or an end, and is no text."""
         return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
 
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:

@@ -11,7 +11,14 @@ from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.runners import probes
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.base import (
+    Agreement,
+    EngineReport,
+    Failure,
+    Generation,
+    PreparedArm,
+    TrialRequest,
+)
 from harness.runners.device_placement import placement_of
 from harness.runners.devices import MemoryMeter
 from harness.runners.inprocess import engine_log
@@ -20,6 +27,7 @@ from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
+from harness.runners.inprocess.reading import read
 from harness.runners.inprocess.report import engine_report
 from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
@@ -93,6 +101,15 @@ class LlamaSession:
             if isinstance(warm_up, Failure):
                 return warm_up
         return self._answer(loaded, arm, request)
+
+    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
+        """Where the target itself would have written an answer. Raises `HarnessError`."""
+        loaded = self._at(self._campaign.settings.gpu_layers)
+        self._states.forget(loaded.target)
+        thinking = self._campaign.settings.thinking
+        return read(
+            loaded.target, prompt, answer, rows=probes.widest(self._campaign), thinking=thinking
+        )
 
     def probe(self) -> Probes:
         """Measure the verification curve and what each loaded draft costs per token."""

@@ -11,8 +11,8 @@ from harness.cli import app
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.runners import CONNECT
-from harness.runners.base import Adapter, Agreement, WrittenText
-from tests.harness.fake_runner import FakeReader, FakeRig, FakeSession
+from harness.runners.base import Adapter, Agreement
+from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
 SMALL = ("--tasks", "code,chat", "--prompts", "1", "--max-tokens", "9")
@@ -74,22 +74,24 @@ def test_a_curve_gives_the_speedup_of_each_depth(models: list[str], tmp_path: Pa
     curve = tmp_path / "curve.json"
     curve.write_text(json.dumps(steps), "utf-8")
 
-    found = as_json(counted(*models, *SMALL, "--curve", str(curve), "--deepest", "3", "--json"))
+    given = ("--curve", str(curve), "--drafting-ms", "2", "--deepest", "3")
+
+    found = as_json(counted(*models, *SMALL, *given, "--json"))
 
     depths = found["depths"]
     assert isinstance(depths, list)
-    # A drafted token takes 2 ms, a fifth of a step: 2 / (1.2 + 0.2) and 2 / (2.0 + 0.4).
+    # A drafted token takes a fifth of a step: 2 / (1.2 + 0.2) and 2 / (2.0 + 0.4).
     assert depths[0]["speedup"]["estimate"] == pytest.approx(2 / 1.4)
     assert depths[1]["speedup"]["estimate"] == pytest.approx(2 / 2.4)
     assert "speedup" not in depths[2]
     assert found["best_depth"] == 1
-    slower = counted(*models, *SMALL, "--curve", str(curve), "--drafting-ms", "8")
-    assert f"longest draft 1  {2 / 2.0:.2f}" in slower.stdout
+    shown = counted(*models, *SMALL, *given).stdout
+    assert "longest draft  1  1.43\N{MULTIPLICATION SIGN}" in shown
+    assert "longest draft  3  \N{EN DASH}" in shown
+    assert "curve" in as_json(counted(*models, *SMALL, "--curve", str(curve), "--json"))
 
 
-def test_a_curve_that_is_not_of_this_pair_is_refused_or_said(
-    models: list[str], tmp_path: Path
-) -> None:
+def test_a_curve_is_of_this_target_and_of_any_device(models: list[str], tmp_path: Path) -> None:
     def curve(**other: object) -> tuple[str, str]:
         steps = [
             {"n_prompt": width, "n_gen": 0, "avg_ns": 1e7, "model_size": 8192, **other}
@@ -103,10 +105,9 @@ def test_a_curve_that_is_not_of_this_pair_is_refused_or_said(
     unnamed = counted("--draft", models[3], *kept, *curve())
     assert unnamed.exit_code == 2
     assert "name the target" in unnamed.stderr
-    card = counted(*models, *SMALL, *curve(backends="CUDA", gpu_info="RTX 4090"))
-    assert "The draft was timed here and the curve on RTX 4090" in card.stdout
-    told = curve(backends="CUDA", gpu_info="RTX 4090")
-    assert "timed here" not in counted(*models, *SMALL, *told, "--drafting-ms", "1").stdout
+    card = curve(backends="CUDA", gpu_info="RTX 4090")
+    done = counted(*models, *SMALL, *card, "--drafting-ms", "1")
+    assert done.stdout.endswith("Steps by llama-bench on RTX 4090; 1 ms a drafted token.\n")
 
 
 def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_path: Path) -> None:
@@ -116,8 +117,8 @@ def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_p
     again = as_json(counted(*models, "--answers", str(kept), "--json"))
     alone = as_json(counted("--draft", models[3], "--answers", str(kept), "--json"))
 
-    assert again == first
-    assert alone == first
+    assert again["depths"] == alone["depths"] == first["depths"]
+    assert again["target"] == alone["target"] == "Big-7B F16"
 
 
 def test_texts_of_anybody_are_read_and_tell_no_task(models: list[str], tmp_path: Path) -> None:
@@ -130,19 +131,22 @@ def test_texts_of_anybody_are_read_and_tell_no_task(models: list[str], tmp_path:
     assert "  other" not in done.stdout
 
 
+class Interrupted(FakeSession):
+    """Ctrl-C comes while the second answer is read."""
+
+    read = 0
+
+    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
+        Interrupted.read += 1
+        if Interrupted.read > 1:
+            raise KeyboardInterrupt
+        return super().agreement(prompt, answer)
+
+
 def test_ctrl_c_keeps_what_was_read(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Interrupted(FakeReader):
-        read = 0
-
-        def agreement(self, text: WrittenText) -> Agreement:
-            Interrupted.read += 1
-            if Interrupted.read > 1:
-                raise KeyboardInterrupt
-            return super().agreement(text)
-
-    engine = Adapter(open=partial(FakeSession, FakeRig()), open_draft=Interrupted)
+    engine = Adapter(open=partial(Interrupted, FakeRig()))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
     kept = tmp_path / "a.jsonl"
 
@@ -153,14 +157,13 @@ def test_ctrl_c_keeps_what_was_read(
     assert kept.read_text("utf-8").count("\n") == 1
     at_once = counted(*models, *SMALL)
     assert (at_once.exit_code, at_once.stdout) == (130, "")
-    assert "before the draft had read an answer" in at_once.stderr
+    assert "no answer of two tokens or more was read" in at_once.stderr
 
 
 def test_a_prompt_without_an_answer_is_left_out_and_said(
     models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig = FakeRig(failing_trials={0: "crashed"})
-    engine = Adapter(open=partial(FakeSession, rig), open_draft=FakeReader)
+    engine = Adapter(open=partial(FakeSession, FakeRig(failing_trials={0: "crashed"})))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
 
     done = counted(*models, *SMALL)
@@ -173,16 +176,14 @@ def test_a_prompt_without_an_answer_is_left_out_and_said(
 def test_without_any_answer_it_is_not_measured(
     models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig = FakeRig(failing_arms={"baseline": "out-of-memory"})
-    engine = Adapter(open=partial(FakeSession, rig), open_draft=FakeReader)
+    rig = FakeRig(failing_trials=dict.fromkeys(range(9), "out-of-memory"))
+    engine = Adapter(open=partial(FakeSession, rig))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
 
     done = counted(*models, *SMALL)
 
     assert done.exit_code == 3
-    assert done.stderr.splitlines()[-1] == (
-        "Error: the target cannot run: the fake rig is set to fail"
-    )
+    assert "no rounds to count" in done.stderr.splitlines()[-1]
 
 
 def test_models_that_are_no_pair_are_one_line_each(models: list[str], tmp_path: Path) -> None:
@@ -202,23 +203,23 @@ def test_answers_that_are_not_of_this_target_are_one_line_each(
 ) -> None:
     _, target, _, draft = models
     templated = write_gguf(tmp_path / "chat.gguf", name="Chat 7B", template="{{ messages }}")
-    own = {"name": "Big-7B F16", "sha256": digest(target)}
     answer: dict[str, object] = {"prompt": "Why?", "prompt_ids": [7], "tokens": [8, 9]}
 
-    def said(*, by: dict[str, object], asked: str = target, draft: str = draft) -> str:
-        path = lines(tmp_path / "a.jsonl", answer, {**answer, "target": by})
-        return error(counted(asked, draft, "--answers", path))
+    def said(*words: str, template: str | None = None, **writer: str) -> str:
+        by = {"id": "w", "name": "Writer-7B", "quantisation": "Q8_0", **writer}
+        last = {**answer, "target": by, "chat_template_sha256": template}
+        path = lines(tmp_path / "a.jsonl", answer, last)
+        return error(counted(*words, "--answers", path))
 
-    other = {"name": "Other-9B Q8_0", "sha256": "ab" * 32}
-    assert "Other-9B Q8_0 wrote these answers, and not Big-7B F16" in said(by=other)
-    template = {**own, "sha256": digest(str(templated)), "chat_template_sha256": "cd" * 32}
-    assert "another chat template than Chat-7B F16" in said(by=template, asked=str(templated))
-    # The target is not on this disk: its name, its vocabulary and its digest are in the file.
-    assert "and not Qwen3-8B" in said(by=own, asked="qwen3-8b")
-    absent = {"name": "Qwen3-8B Q4_K_M", "tokenizer_sha256": "ef" * 32}
-    assert "has another vocabulary than Qwen3-8B" in said(by=absent, asked="qwen3-8b")
-    itself = {"name": "Qwen3-8B Q4_K_M", "sha256": digest(draft)}
-    assert "wrote them; name a smaller model" in said(by=itself, asked="qwen3-8b")
+    pair, alone = (target, draft), ("--draft", draft)
+    assert "Writer-7B Q8_0 wrote the answers, and not Big-7B F16" in said(*pair, sha256="ab" * 32)
+    chat = (str(templated), draft)
+    assert "another chat template" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
+    # Without the target only its digests are known.
+    assert "has another vocabulary than Writer-7B" in said(*alone, tokenizer_sha256="ef" * 32)
+    assert "is the target itself" in said(*alone, sha256=digest(draft))
+    other = write_gguf(tmp_path / "other.gguf", tokens=[f"x{n}" for n in range(300)])
+    assert "cannot draft for Big-7B: token 5 is" in said(target, str(other))
 
 
 def test_options_that_a_file_of_answers_decides_are_refused(

@@ -37,7 +37,7 @@ def test_a_run_keeps_one_answer_of_each_prompt_beside_its_result(
     result = json.loads((tmp_path / "r.json").read_text("utf-8"))
     target = found[0].target
     assert target is not None
-    assert (target.name, target.sha256) == ("Big-7B F16", result["target"]["sha256"])
+    assert (target.name, target.sha256) == ("Big-7B", result["target"]["sha256"])
     assert f"Answers, for this machine only: {tmp_path / 'a.jsonl'}" in run.stderr
 
 
@@ -110,7 +110,7 @@ def test_the_first_answer_of_the_baseline_counts_and_failed_ones_are_left_out() 
         ("code-2", (9,), None),
     ]
     assert {each.max_output_tokens for each in found} == {12}
-    assert {each.target.chat_template_sha256 for each in found if each.target} == {DIGEST}
+    assert {each.chat_template_sha256 for each in found} == {DIGEST}
 
 
 def test_lines_of_prompt_and_answer_are_read_with_whatever_else_they_have(tmp_path: Path) -> None:

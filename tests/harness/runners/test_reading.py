@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -10,11 +9,10 @@ from harness.acceptance.rounds import ReadAnswer, Rounds, rounds_of
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.models.resolve import resolve
-from harness.runners.base import Generation, TrialRequest, WrittenText
-from harness.runners.inprocess import connect, open_in_process
-from harness.runners.inprocess.draft_reader import LlamaDraftReader
+from harness.runners.base import Generation, ReadingSession, TrialRequest
+from harness.runners.inprocess import open_in_process
 from harness.runners.inprocess.gguf_model import LoadedWeights
-from harness.runners.options import ConnectionOptions
+from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
 
@@ -65,20 +63,24 @@ def together(plan: Campaign) -> dict[tuple[str, str], Generation]:
 
 
 @pytest.fixture(scope="module")
-def reader(plan: Campaign) -> Iterator[LlamaDraftReader]:
-    opened = LlamaDraftReader(plan)
+def reads(plan: Campaign) -> Campaign:
+    """The draft in the place of the target, with steps of up to sixteen tokens."""
+    wide = replace(BASELINE, method=Method(type="none", n_max=15))
+    return replace(plan, target=plan.drafts[0], drafts=(), arms=(wide,))
+
+
+@pytest.fixture(scope="module")
+def reader(reads: Campaign) -> Iterator[ReadingSession]:
+    opened = open_in_process(reads)
+    assert isinstance(opened, ReadingSession)
     yield opened
     opened.close()
-
-
-def kept(answer: Generation) -> WrittenText:
-    return WrittenText(prompt="", answer="", prompt_ids=answer.prompt_ids, tokens=answer.tokens)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("prompt", ["code-1", "code-2"])
 def test_reading_counts_what_rounds_of_both_models_accepted(
-    reader: LlamaDraftReader,
+    reader: ReadingSession,
     together: dict[tuple[str, str], Generation],
     prompt: str,
     depth: int,
@@ -86,7 +88,7 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
     plain, drafted = together["baseline", prompt], together[f"draft-model-n{depth}", prompt]
     assert drafted.tokens == plain.tokens
 
-    found = reader.agreement(kept(plain))
+    found = reader.agreement(plain.prompt_ids or (), plain.tokens or ())
 
     read = ReadAnswer(task="code", agrees=found.agrees, limit=LIMIT)
     assert found.ended == (plain.finish == "stop")
@@ -101,71 +103,53 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
     )
 
 
-def test_a_text_is_split_and_rendered_as_the_target_does(
-    plan: Campaign, reader: LlamaDraftReader, together: dict[tuple[str, str], Generation]
+def test_a_text_is_split_and_rendered_as_the_model_does(
+    plan: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-2"]
-    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0, vocabulary_only=True)
-    kept_tokens = [token for token in plain.tokens or () if not vocabulary.is_end(token)]
-    text = "".join(map(vocabulary.piece, kept_tokens))
+    tokens = reader.agreement(plain.prompt_ids or (), plain.tokens or ())
+    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
+    kept = [token for token in plain.tokens or () if not vocabulary.is_end(token)]
+    text = "".join(map(vocabulary.piece, kept))
     vocabulary.close()
-    by_target = LlamaDraftReader(plan, vocabulary_of=plan.target.path)
 
-    found = by_target.agreement(WrittenText(prompt=TEXTS[1], answer=text))
+    found = reader.agreement(TEXTS[1], text)
 
-    by_target.close()
-    tokens = reader.agreement(kept(plain))
     assert found.agrees == tokens.agrees[: len(found.agrees)]
     assert len(tokens.agrees) - len(found.agrees) == tokens.ended  # a text does not show its end
     assert not found.ended
 
 
-def test_a_process_of_its_own_reads_the_same_and_times_a_drafted_token(
-    plan: Campaign, reader: LlamaDraftReader, together: dict[tuple[str, str], Generation]
+def test_a_process_of_its_own_reads_the_same(
+    reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
-    open_draft = connect(ConnectionOptions()).open_draft
-    assert open_draft is not None
-    text = kept(together["baseline", "code-1"])
-    alone = open_draft(plan, None)
+    plain = together["baseline", "code-1"]
+    text = plain.prompt_ids or (), plain.tokens or ()
+    alone = IsolatedSession(open_in_process, reads)
 
-    found, drafting_ms = alone.agreement(text), alone.drafting_ms()
+    found = alone.agreement(*text)
 
     alone.close()
-    assert found == reader.agreement(text)
-    assert 0.1 < drafting_ms < 10_000
+    assert found == reader.agreement(*text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("prompt", "answer", "said"),
     [
-        (WrittenText(prompt="<|im_start|>user\nHi<|im_end|>", answer="Yes."), "<|im_start|> in it"),
-        (
-            WrittenText(prompt="", answer="", prompt_ids=(5,), tokens=(49152,)),
-            "the token 49152, and the draft knows 49152 tokens",
-        ),
-        (
-            WrittenText(prompt="", answer="", prompt_ids=(5,) * 400, tokens=(6,) * 200),
-            "take 600 tokens, the context holds 512: raise --context to 600",
-        ),
+        ("<|im_start|>user\nHi<|im_end|>", "Yes.", "has <|im_start|> in it"),
+        ((5,), (49152,), "the token 49152, and the draft knows 49152 tokens"),
+        ((5,) * 400, (6,) * 200, "take 600 tokens, the context holds 512: raise --context to 600"),
     ],
     ids=["template", "vocabulary", "context"],
 )
 def test_a_text_that_is_not_for_this_draft_is_one_line(
-    reader: LlamaDraftReader, text: WrittenText, said: str
+    reader: ReadingSession,
+    prompt: str | tuple[int, ...],
+    answer: str | tuple[int, ...],
+    said: str,
 ) -> None:
     with pytest.raises(BadInputError) as error:
-        reader.agreement(text)
+        reader.agreement(prompt, answer)
 
     assert said in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_file_that_is_no_model_cannot_read(plan: Campaign, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF")
-    whole = plan.drafts[0]
-    open_draft = connect(ConnectionOptions()).open_draft
-    assert open_draft is not None
-
-    with pytest.raises(BadInputError, match="could not be loaded as a GGUF model"):
-        open_draft(replace(plan, drafts=(replace(whole, path=broken),)), None)
