@@ -171,12 +171,12 @@ def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
 
 
 def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:
-    wide = replace(campaign.arms[0], method=Method(type="none", n_max=63))
+    wide = replace(campaign.arms[0], method=Method(type="none", n_max=15))
     reader = LlamaSession(replace(campaign, target=campaign.drafts[0], drafts=(), arms=(wide,)))
     limit, read = campaign.settings.max_output_tokens, []
     for prompt in campaign.suite.prompts:
         answer = plain[prompt.id]
-        agreement = reader.agreement(answer.prompt_ids or (), answer.tokens or ())
+        agreement = reader.agreement(answer.prompt_ids or (), answer.tokens, None)
         read.append(ReadAnswer(task=prompt.task, agrees=agreement.agrees, limit=limit))
     reader.close()
     return read

@@ -27,7 +27,7 @@ _OF_ANSWERS = {"suite": "suite", "tasks": "tasks", "prompts": "prompts", "quick"
                "max_output_tokens": "max-tokens"}  # fmt: skip
 _CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # of texts there are more, so that they fit
 TIMED_TOKENS = 24  # that the draft writes to be timed
-_READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=63))
+_READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=15))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

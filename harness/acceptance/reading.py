@@ -37,9 +37,8 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
             target = _loaded(stack, pair.writes, open_model, observe)
             answers = _written(target, pair.writes, observe)
         for number, kept in enumerate(answers):
-            agreed = reader.agreement(
-                kept.prompt_ids or kept.prompt, kept.tokens or kept.answer or ""
-            )
+            prompt = kept.prompt_ids or kept.prompt
+            agreed = reader.agreement(prompt, kept.tokens, kept.answer)
             tokens = len(agreed.agrees) + 1
             # One that did not end was cut off: no round drafts beyond its last token.
             limit = max(tokens, kept.max_output_tokens) if agreed.ended else tokens

@@ -38,9 +38,9 @@ def as_json(counted: Counted) -> dict[str, Json]:
 def lines(counted: Counted) -> Iterator[str]:
     """The report as lines of at most 80 characters, for up to ten depths."""
     depths, deepest = counted.depths, counted.depths[-1]
-    answers = say.count(counted.answers, "greedy answer")
+    read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"
     yield f"{counted.draft} drafting for {counted.target}:"
-    yield f"{answers} with {say.count(counted.tokens, 'token')}, read by the draft alone."
+    yield f"{read}, read by the draft alone; exact if greedy."
     yield ""
     yield _row("longest draft", [str(each.depth) for each in depths])
     yield _row("tokens a round", [f"{each.tokens_per_round.estimate:.2f}" for each in depths])

@@ -188,8 +188,13 @@ class Agreement:
 class ReadingSession(Session, Protocol):
     """A session whose model can read what another one wrote."""
 
-    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
-        """Compare the model's choices with an answer. Raises `HarnessError` if it cannot."""
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
+        """Compare the model's choices with an answer, which is given as tokens, as text, or both.
+
+        Raises `HarnessError` where it cannot, as where tokens and text part.
+        """
         ...
 
 

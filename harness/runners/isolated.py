@@ -85,11 +85,11 @@ class IsolatedSession:
         return answer
 
     def agreement(
-        self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
         """What the child reads. Raises `MachineError` if that ends it."""
         try:
-            found: base.Agreement = self._ask(methodcaller("agreement", prompt, answer))
+            found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
             message = f"the engine failed while reading: {error}; try: python -m harness doctor"
             raise MachineError(message) from error

@@ -134,10 +134,10 @@ class FakeSession:
         return late.given_up_after(limit_s)
 
     def agreement(
-        self, _prompt: str | tuple[int, ...], answer: str | tuple[int, ...]
+        self, _prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
         """Every other token is right; a word is one, and the token 1 ends an answer."""
-        tokens = tuple(range(2, 2 + len(answer.split()))) if isinstance(answer, str) else answer
+        tokens = tokens or tuple(range(2, 2 + len((text or "").split())))
         agrees = tuple(place % 2 == 0 and token != 1 for place, token in enumerate(tokens[1:]))
         return base.Agreement(agrees=agrees, ended=tokens[-1] == 1)
 

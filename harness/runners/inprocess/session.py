@@ -27,7 +27,7 @@ from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
-from harness.runners.inprocess.reading import read
+from harness.runners.inprocess.reading import answer_tokens, read, rendered_prompt
 from harness.runners.inprocess.report import engine_report
 from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
@@ -102,14 +102,16 @@ class LlamaSession:
                 return warm_up
         return self._answer(loaded, arm, request)
 
-    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
         """Where the target itself would have written an answer. Raises `HarnessError`."""
-        loaded = self._at(self._campaign.settings.gpu_layers)
-        self._states.forget(loaded.target)
-        thinking = self._campaign.settings.thinking
-        return read(
-            loaded.target, prompt, answer, rows=probes.widest(self._campaign), thinking=thinking
-        )
+        target = self._at(self._campaign.settings.gpu_layers).target
+        self._states.forget(target)
+        if isinstance(prompt, str):
+            prompt = rendered_prompt(target, prompt, thinking=self._campaign.settings.thinking)
+        answer = answer_tokens(target, tokens, text)
+        return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
         """Measure the verification curve and what each loaded draft costs per token."""

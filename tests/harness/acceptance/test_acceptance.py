@@ -55,7 +55,7 @@ def test_the_target_writes_its_answers_and_the_draft_reads_them(models: list[str
     assert done.exit_code == 0, done.output
     shown = done.stdout.splitlines()
     assert shown[0] == "Small-1B F16 drafting for Big-7B F16:"
-    assert shown[1] == "2 greedy answers with 18 tokens, read by the draft alone."
+    assert shown[1] == "2 answers, 18 tokens, read by the draft alone; exact if greedy."
     rows = {line[:16].strip(): line[16:].split() for line in shown[3:10]}
     assert rows["tokens a round"] == rows["code"] == rows["chat"] == ["2.00", "2.00", "2.00"]
     # Four rounds an answer; the last of each has no room for a draft of two.
@@ -127,7 +127,7 @@ def test_texts_of_anybody_are_read_and_tell_no_task(models: list[str], tmp_path:
     done = counted(*models, "--answers", mine, "--deepest", "1")
 
     assert done.exit_code == 0, done.output
-    assert "1 greedy answer with 5 tokens" in done.stdout
+    assert "1 answer, 5 tokens" in done.stdout
     assert "  other" not in done.stdout
 
 
@@ -136,11 +136,13 @@ class Interrupted(FakeSession):
 
     read = 0
 
-    def agreement(self, prompt: str | tuple[int, ...], answer: str | tuple[int, ...]) -> Agreement:
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
         Interrupted.read += 1
         if Interrupted.read > 1:
             raise KeyboardInterrupt
-        return super().agreement(prompt, answer)
+        return super().agreement(prompt, tokens, text)
 
 
 def test_ctrl_c_keeps_what_was_read(
@@ -153,7 +155,7 @@ def test_ctrl_c_keeps_what_was_read(
     done = counted(*models, *SMALL, "--keep-answers", str(kept))
 
     assert done.exit_code == 130
-    assert "1 greedy answer with 9 tokens" in done.stdout
+    assert "1 answer, 9 tokens" in done.stdout
     assert kept.read_text("utf-8").count("\n") == 1
     at_once = counted(*models, *SMALL)
     assert (at_once.exit_code, at_once.stdout) == (130, "")
@@ -169,7 +171,7 @@ def test_a_prompt_without_an_answer_is_left_out_and_said(
     done = counted(*models, *SMALL)
 
     assert done.exit_code == 0, done.output
-    assert "1 greedy answer with 9 tokens" in done.stdout
+    assert "1 answer, 9 tokens" in done.stdout
     assert "target failed: the fake rig is set to fail" in done.stderr
 
 

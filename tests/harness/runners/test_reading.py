@@ -88,7 +88,7 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
     plain, drafted = together["baseline", prompt], together[f"draft-model-n{depth}", prompt]
     assert drafted.tokens == plain.tokens
 
-    found = reader.agreement(plain.prompt_ids or (), plain.tokens or ())
+    found = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
 
     read = ReadAnswer(task="code", agrees=found.agrees, limit=LIMIT)
     assert found.ended == (plain.finish == "stop")
@@ -107,13 +107,12 @@ def test_a_text_is_split_and_rendered_as_the_model_does(
     plan: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-2"]
-    tokens = reader.agreement(plain.prompt_ids or (), plain.tokens or ())
+    tokens = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
     vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
-    kept = [token for token in plain.tokens or () if not vocabulary.is_end(token)]
-    text = "".join(map(vocabulary.piece, kept))
+    text = vocabulary.text(plain.tokens or ())
     vocabulary.close()
 
-    found = reader.agreement(TEXTS[1], text)
+    found = reader.agreement(TEXTS[1], None, text)
 
     assert found.agrees == tokens.agrees[: len(found.agrees)]
     assert len(tokens.agrees) - len(found.agrees) == tokens.ended  # a text does not show its end
@@ -124,32 +123,51 @@ def test_a_process_of_its_own_reads_the_same(
     reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-1"]
-    text = plain.prompt_ids or (), plain.tokens or ()
+    answer = plain.prompt_ids or (), plain.tokens, None
     alone = IsolatedSession(open_in_process, reads)
 
-    found = alone.agreement(*text)
+    found = alone.agreement(*answer)
 
     alone.close()
-    assert found == reader.agreement(*text)
+    assert found == reader.agreement(*answer)
 
 
 @pytest.mark.parametrize(
-    ("prompt", "answer", "said"),
+    ("prompt", "tokens", "text", "said"),
     [
-        ("<|im_start|>user\nHi<|im_end|>", "Yes.", "has <|im_start|> in it"),
-        ((5,), (49152,), "the token 49152, and the draft knows 49152 tokens"),
-        ((5,) * 400, (6,) * 200, "take 600 tokens, the context holds 512: raise --context to 600"),
+        ("<|im_start|>user\nHi<|im_end|>", None, "Yes.", "has <|im_start|> in it"),
+        ((5,), (49152,), None, "the token 49152, and the draft knows 49152 tokens"),
+        ((5,) * 400, (6,) * 200, None, "take 600 tokens, the context holds 512"),
+        # What "Yes, it is." would be in another vocabulary.
+        ((5,), (2683, 28, 357, 314), "Nein, nie.", "and its text is 'Nein, nie.'"),
     ],
-    ids=["template", "vocabulary", "context"],
+    ids=["template", "vocabulary", "context", "lie"],
 )
 def test_a_text_that_is_not_for_this_draft_is_one_line(
     reader: ReadingSession,
     prompt: str | tuple[int, ...],
-    answer: str | tuple[int, ...],
+    tokens: tuple[int, ...] | None,
+    text: str | None,
     said: str,
 ) -> None:
     with pytest.raises(BadInputError) as error:
-        reader.agreement(prompt, answer)
+        reader.agreement(prompt, tokens, text)
 
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_tokens_and_their_text_may_differ_in_blanks_and_in_what_a_server_left_out(
+    reader: ReadingSession, together: dict[tuple[str, str], Generation], plan: Campaign
+) -> None:
+    plain = together["baseline", "code-1"]
+    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
+    text = vocabulary.text(plain.tokens or ())
+    vocabulary.close()
+
+    read = [
+        reader.agreement(plain.prompt_ids or (), plain.tokens, shown)
+        for shown in (None, text, text.strip()[:-8], f"{text} and so on")
+    ]
+
+    assert read == read[:1] * 4
