@@ -53,6 +53,10 @@ COMMANDS = {
         "harness.plan.command",
         "Predict what fits, what a draft costs in memory and what it gains; no download.",
     ),
+    "probe": Feature(
+        "harness.probe.command",
+        "Measure what a wider step of a model costs here, in two minutes and without a draft.",
+    ),
     "doctor": Feature(
         "harness.doctor.command",
         "Check Python, engine, devices, memory, power, load and clock; say what to fix.",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline")
 OURS = (*PACKAGES, "draftmap", "tools", "bench", "tests")
-FEATURES = ("compare", "doctor", "fleet", "imports", "plan", "submit", "tune", "verify")
+FEATURES = ("compare", "doctor", "fleet", "imports", "plan", "probe", "submit", "tune", "verify")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
     "typer": (
@@ -55,7 +55,7 @@ ALLOWED = {
     "distributed": ("harness.fleet",),
     "rich": (
         *("harness.console", "harness.commands", "harness.run.run_reports", "harness.report"),
-        "harness.plan.report",
+        *("harness.plan.report", "harness.probe.command"),
     ),
     "multiprocessing": ("harness.runners", "pipeline.data.cached"),
 }

@@ -57,10 +57,12 @@ class MeasuredCurve:
     def _require_model(self, name: str, target: PlannedModel) -> None:
         shapes = (shape_of(self.model), shape_of(target.facts.name))
         names = [shape.name for shape in shapes if shape]
-        expected, most = target.facts.model_bytes, _SAME_FILE if target.path else _SAME_NAME
-        most = max(most, target.facts.weights_error or 0.0)
-        off = abs(math.log(self.file_bytes / expected)) if self.file_bytes and expected else 0.0
-        if len(set(names)) > 1 or off > most:
+        # Tools state the bytes of the weights, or of the file with its header.
+        expected = target.facts.model_bytes
+        sizes = [expected, *([target.path.stat().st_size] if target.path else [])]
+        most = max(_SAME_FILE if target.path else _SAME_NAME, target.facts.weights_error or 0.0)
+        off = [abs(math.log(self.file_bytes / size)) for size in sizes if self.file_bytes and size]
+        if len(set(names)) > 1 or min(off, default=0.0) > most:
             size = f" ({self.file_bytes / _GIB:.2f} GiB)" if self.file_bytes else ""
             message = (
                 f"{self.file}: a curve of {self.model}{size}, not of {name} "

@@ -242,6 +242,23 @@ class ByClientClock(Resting, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """Milliseconds of one step of each width, after so many tokens of context."""
+
+    context_tokens: int
+    ms: tuple[float, ...]
+
+
+@runtime_checkable
+class Stepped(Session, Protocol):
+    """A session that can time single steps of the target."""
+
+    def step_times(self, widths: Sequence[int]) -> StepTimes:
+        """Time a step of each width after a prompt. Raises `HarnessError` where that is not so."""
+        ...
+
+
 # Loads the target of a campaign. Raises `HarnessError` when it cannot be loaded.
 Runner = Callable[[Campaign], Session]
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from operator import methodcaller
@@ -103,6 +103,14 @@ class IsolatedSession:
             self._replace_child(error.failure)
             return None
         return probes
+
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+        """Time single steps of the target. Raises `MachineError` if the child dies of it."""
+        try:
+            times: base.StepTimes = self._ask(methodcaller("step_times", widths))
+        except _ChildLostError as error:
+            raise MachineError(str(error)) from error
+        return times
 
     def close(self) -> None:
         """Let the child free everything, then end it.

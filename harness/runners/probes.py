@@ -14,6 +14,10 @@ VERIFICATION_REPEATS = 21
 _LEAST_REPEATS = 5
 _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
+INSTEAD = (
+    "take the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: "
+    "python -m harness plan MODEL --curve FILE"
+)
 
 
 class Stepping(Protocol):

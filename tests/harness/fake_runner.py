@@ -106,6 +106,11 @@ class FakeSession:
         """A generation whose rounds cost what the rig says."""
         return self._answer(request, streams=1)
 
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+        """What a step of each width costs on the rig, without noise."""
+        ms = (self._rig.step_ms + (width - 1) * self._rig.extra_width_ms for width in widths)
+        return base.StepTimes(context_tokens=_PROMPT_TOKENS, ms=tuple(ms))
+
     def generate_concurrently(
         self, requests: Sequence[base.TrialRequest], concurrency: int
     ) -> Iterator[base.FinishedRequest]:

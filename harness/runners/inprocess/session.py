@@ -5,11 +5,12 @@ an arm with another placement everything else is freed first.
 """
 
 import time
+from collections.abc import Sequence
 from functools import partial
 
 from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign, layers_of
-from harness.errors import BadInputError, HarnessError
+from harness.errors import BadInputError, HarnessError, MachineError
 from harness.runners import probes
 from harness.runners.base import (
     Agreement,
@@ -17,6 +18,7 @@ from harness.runners.base import (
     Failure,
     Generation,
     PreparedArm,
+    StepTimes,
     TrialRequest,
 )
 from harness.runners.device_placement import placement_of
@@ -34,6 +36,7 @@ from schemas.codec import token_digest
 from schemas.submission import Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
+_NO_ROLLBACK = "the model cannot forget tokens"
 
 
 class LlamaSession:
@@ -133,6 +136,20 @@ class LlamaSession:
         self._states.clear()
         self._states.forget(loaded.target)
         return Probes(verification=verification, drafting=tuple(drafting) or None)
+
+    def step_times(self, widths: Sequence[int]) -> StepTimes:
+        """Time a step of each width after the first prompt."""
+        prompt = next(iter(self._prompts.values()))
+        target = self._at(self._campaign.settings.gpu_layers).target
+        self._states.ensure_prompt_state(target, prompt)
+        try:
+            times = probes.step_times(target, prompt, widths)
+        except (RollbackError, DecodeError) as error:
+            message = (
+                f"single steps cannot be timed: {str(error) or _NO_ROLLBACK}; {probes.INSTEAD}"
+            )
+            raise MachineError(message) from error
+        return StepTimes(context_tokens=len(prompt), ms=times)
 
     def tokens_of(self, prompt: str) -> tuple[int, ...]:
         return tuple(self._prompts[prompt])

@@ -183,6 +183,47 @@ def generate(
     )
 
 
+class _Step(Struct, frozen=True, kw_only=True):
+    """How many tokens of a prompt were read, and in what time."""
+
+    prompt_n: values.Count
+    prompt_ms: values.Milliseconds
+
+
+class _Stepped(Struct, frozen=True, kw_only=True):
+    timings: _Step
+
+
+def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
+    """Milliseconds in which the server reads so many tokens after a prompt whose state it keeps.
+
+    One logit row is computed for all of them, as in llama-bench. Each timed step follows a
+    discarded one, which begins with another token: what both begin with would not be read again.
+
+    Raises what the client raises, or `BadAnswerError` where the server reads another number.
+    """
+    first, second, *_ = (*dict.fromkeys(reversed(prompt)), 0, 1)
+    client.post("/completion", completion_request(prompt, 1, reread=False))
+    found = []
+    for width in widths:
+        more = [prompt[index % len(prompt)] for index in range(width - 1)]
+        _step_ms(client, prompt, (first, *more))
+        found.append(_step_ms(client, prompt, (second, *more)))
+    return tuple(found)
+
+
+def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> float:
+    answer = client.post("/completion", completion_request((*prompt, *step), 1, reread=False))
+    read = values.read_as(_Stepped, answer, what="the answer has no times").timings
+    if read.prompt_n != len(step):
+        message = (
+            f"the server read {read.prompt_n} tokens for a step of {len(step)}: it keeps no state "
+            "of this model's prompt"
+        )
+        raise values.BadAnswerError(message)
+    return read.prompt_ms
+
+
 def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation
 ) -> tuple[float, ...] | None:

@@ -5,15 +5,17 @@ the prompts.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import MachineError
 from harness.models.thinking import has_switch
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, StepTimes
 from harness.runners.device_placement import placement_of
 from harness.runners.failures import failure_in_log, reason_in_log
-from harness.runners.http.client import Client, ServerAddress
+from harness.runners.http.client import Client, ServerAddress, ServerError
 from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import completion
@@ -21,6 +23,7 @@ from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import start, without_places
 from harness.runners.llama_server.server_log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
+from harness.runners.probes import INSTEAD
 
 
 class LlamaServerSession(ServerSession[Server]):
@@ -55,6 +58,23 @@ class LlamaServerSession(ServerSession[Server]):
             ),
             peak_memory=in_use(log, before_mib=free_mib, after_mib=self._binary.free_mib()),
         )
+
+    def step_times(self, widths: Sequence[int]) -> StepTimes:
+        """Time a step of each width after the first prompt, without speculation."""
+        arm = next(each for each in self._campaign.arms if each.role == "baseline")
+        server = self._server_of(arm, 0)
+        if isinstance(server, Failure):
+            message = f"the server did not start: {server.detail}"
+            raise MachineError(message)
+        request = self._request(arm, self._campaign.suite.prompts[0].text, 1)
+        try:
+            prompt = self._tokens(server, request)
+            return StepTimes(
+                context_tokens=len(prompt), ms=completion.step_times(server.client, prompt, widths)
+            )
+        except ServerError as error:
+            message = f"single steps cannot be timed: {error}; {INSTEAD}"
+            raise MachineError(message) from error
 
     def _start(self, arm: ArmPlan) -> Server | Failure:
         began = time.perf_counter()

@@ -40,6 +40,7 @@ def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: P
         "validate": [str(result)],
         "plan": ["qwen3-8b", "--gpu", "RTX 4060 8 GB", "--ram", "32"],
         "models check": pair,
+        "probe": runner[:2] + runner[4:],
     }
 
     done = CliRunner().invoke(app, [*command.split(), *more.get(command, []), "--json"])

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,14 @@ import pytest
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.runners.base import Failure, Generation, PreparedArm, Session, TrialRequest
+from harness.runners.base import (
+    Failure,
+    Generation,
+    PreparedArm,
+    Session,
+    StepTimes,
+    TrialRequest,
+)
 from harness.runners.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
 from tests.harness.fake_runner import FakeRig, FakeSession
@@ -32,6 +40,18 @@ class FragileSession(FakeSession):
             os.write(1, b"asked\n")
             time.sleep(600)
         return super().generate(request)
+
+
+class SteplessSession(FakeSession):
+    """Dies when a step is to be timed."""
+
+    def step_times(self, widths: Sequence[int]) -> StepTimes:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return super().step_times(widths)
+
+
+def stepless_runner(plan: Campaign) -> Session:
+    return SteplessSession(FakeRig(), plan)
 
 
 class InterruptedSession(FakeSession):
@@ -155,3 +175,11 @@ def test_ctrl_c_during_a_generation_ends_the_child_at_once_and_without_a_word(
 
     assert time.monotonic() - began < 5  # the child is not asked to free anything first
     assert capfd.readouterr().err == ""
+
+
+def test_an_engine_that_dies_of_a_timed_step_is_one_line() -> None:
+    session = IsolatedSession(stepless_runner, campaign())
+
+    with pytest.raises(MachineError, match="was killed"):
+        session.step_times((1, 2))
+    session.close()

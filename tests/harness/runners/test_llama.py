@@ -11,7 +11,14 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners import probes
-from harness.runners.base import Failure, Generation, PreparedArm, Session, TrialRequest
+from harness.runners.base import (
+    Failure,
+    Generation,
+    PreparedArm,
+    Session,
+    Stepped,
+    TrialRequest,
+)
 from harness.runners.inprocess import open_in_process
 from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
@@ -180,6 +187,16 @@ def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: LlamaA
     shares = [(item.draft_ms + item.verify_ms) / item.round_ms for item in rounds]
     assert max(shares) <= 1
     assert median(shares) > 0.9  # a machine with other things to do may pause anywhere in a round
+
+
+def test_single_steps_are_timed_after_the_first_prompt(session: Session) -> None:
+    assert isinstance(session, Stepped)
+
+    found = session.step_times((1, 8, 2))
+
+    assert found.context_tokens == generate(session, "baseline").prompt_tokens
+    assert len(found.ms) == 3
+    assert min(found.ms) > 0
 
 
 def test_the_probes_cover_every_width_that_an_arm_may_use(

@@ -8,7 +8,7 @@ import pytest
 from harness.campaign.arms import label
 from harness.campaign.method_parser import parse
 from harness.campaign.model import ArmPlan, Campaign
-from harness.runners.base import Generation, PreparedArm, Session, Totals, TrialRequest
+from harness.runners.base import Generation, PreparedArm, Session, Stepped, Totals, TrialRequest
 from harness.runners.inprocess import open_in_process
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
@@ -58,6 +58,16 @@ def session(plan: Campaign, binary: str) -> Iterator[Session]:
     opened = LlamaServerSession(ConnectionOptions(binary=binary), plan)
     yield opened
     opened.close()
+
+
+def test_a_step_is_read_after_a_prompt_whose_state_is_kept(session: Session) -> None:
+    assert isinstance(session, Stepped)
+
+    times = session.step_times((1, 4, 2))
+
+    assert times.context_tokens > len(ALPHABET) // 2
+    assert len(times.ms) == 3
+    assert min(times.ms) > 0
 
 
 @pytest.fixture(scope="module")

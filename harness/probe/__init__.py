@@ -1,0 +1,1 @@
+"""Measure what a wider step of a model costs on this machine, without a draft."""

@@ -1,0 +1,155 @@
+"""`draftmap probe`: measure the cost of wider steps, and keep it for `plan`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+import typer
+from rich import progress
+
+from harness import console
+from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.options import Options
+from harness.command_options import Without, offers_fields
+from harness.curves import kept
+from harness.curves.kept import KeptCurve
+from harness.errors import INTERRUPTED, BadInputError
+from harness.machine.computer import computer_of
+from harness.probe.measure import PASSES, measure
+from harness.probe.options import ProbeOptions
+from harness.report import trust, words
+from harness.run.chosen_engine import ChosenEngine, EngineOptions
+from harness.runners.base import Stepped
+from schemas.codec import Json, encode
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Probes
+
+# What speaks of drafts, answers or their prompts: nothing is written.
+_OF_ANSWERS = Without(
+    frozenset(
+        {
+            "drafts", "methods", "suite", "tasks", "prompts", "max_output_tokens", "blocks",
+            "precision", "budget_min", "control", "quick", "thinking", "context_depth_tokens",
+            "draft_gpu_layers", "baseline_gpu_layers", "concurrency", "seed", "temperature",
+        }
+    )
+)  # fmt: skip
+_OTHER_SERVERS = Without(
+    frozenset(
+        {
+            "base_url", "spec_base_urls", "server_command", "spec_server_commands", "model",
+            "spec_models", "device_names",
+        }
+    )
+)  # fmt: skip
+
+HELP = """A draft of n tokens is checked in one step of n + 1. What that costs is a property of the
+card, the model and the build, not of the text, so it needs no draft and no answers.
+
+- `python -m harness probe qwen3-8b`
+
+- `python -m harness probe big.gguf --runner llama-server --gpu-layers 20`
+
+`plan` uses the curve of this machine by itself. Ctrl-C loses nothing: repeat the command to go on.
+"""
+
+
+@console.reports_errors
+@offers_fields
+def probe(
+    options: Annotated[Options, _OF_ANSWERS],
+    engine: Annotated[EngineOptions, _OTHER_SERVERS],
+    probing: ProbeOptions,
+) -> None:
+    options = replace(options, methods=(NO_SPECULATION,), prompts=("1",))
+    chosen, *others = engine.engines(options)
+    if others:
+        message = "a probe is of one engine; give one --server-binary"
+        raise BadInputError(message)
+    chosen.require_suited(options)
+    curve = _measured(chosen, options, probing)
+    if probing.json:
+        console.print_json(cast("dict[str, Json]", encode(curve)))
+        return
+    found = curve.measured("").probe
+    console.print_lines(trust.costs(Probes(verification=found)))
+    name = options.target or curve.model.name
+    console.say(f"Kept for this machine: python -m harness plan {name}")
+
+
+def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> KeptCurve:
+    """Load the model and measure. Ctrl-C ends the program; what was measured is kept."""
+    campaign = chosen.campaign(options, fetch=True)
+    with console.interruptible():
+        session = chosen.adapter().open(_with_widest(campaign, probing.widest))
+        try:
+            if not isinstance(session, Stepped):
+                message = f"{chosen.runner} does not time single steps; use another --runner"
+                raise BadInputError(message)
+            curve = kept.begun(_nothing_yet(campaign, session, probing.widest))
+            with _shown(curve, probing.budget_min * 60) as passed:
+                return measure(curve, session, budget_s=probing.budget_min * 60, passed=passed)
+        finally:
+            session.close()
+
+
+def _with_widest(campaign: Campaign, widest: int) -> Campaign:
+    """The campaign with an arm that is never run: room for the widest step is reserved for it."""
+    wide = ArmPlan(
+        id="widest",
+        role="speculation",
+        method=Method(type=NO_SPECULATION.type, n_max=widest - 1),
+        baseline=campaign.arms[0].id,
+    )
+    return replace(campaign, arms=(*campaign.arms, wide))
+
+
+def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve:
+    report, widths = session.report(), tuple(range(1, widest + 1))
+    return KeptCurve(
+        measured_on=datetime.now(tz=UTC).date().isoformat(),
+        device=kept.device_of(computer_of()),
+        model=campaign.target.model,
+        engine=report.engine,
+        settings=report.settings,
+        gpu_layers=campaign.settings.gpu_layers,
+        context_tokens=0,
+        widths=widths,
+        step_ms=((),) * len(widths),
+    )
+
+
+@contextmanager
+def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
+    """A progress bar; on a log only how long it takes. When interrupted, it says what is kept."""
+    screen = console.progress_console()
+    columns = (
+        progress.TextColumn("Timing steps of 1 to {task.fields[widest]} tokens"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    if begun.passes:
+        console.say(f"Going on after {begun.passes} of {PASSES} passes.")
+    latest = begun
+    with progress.Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=PASSES, completed=begun.passes, widest=begun.widths[-1])
+
+        def passed(curve: KeptCurve, seconds: float) -> None:
+            nonlocal latest
+            if latest is begun:
+                left_s = min(budget_s, seconds * (PASSES - begun.passes))
+                console.say(f"This takes about {words.seconds(left_s)}.")
+            latest = curve
+            bar.update(task, completed=curve.passes)
+
+        try:
+            yield passed
+        except KeyboardInterrupt:
+            done = (
+                f"{latest.passes} of {PASSES} passes are kept" if latest.passes else "no pass ended"
+            )
+            console.say(f"{done}; repeat the command to go on.")
+            raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,260 @@
+"""`probe` times steps of all widths, keeps every pass, and `plan` uses what it kept."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.campaign.model import Campaign
+from harness.cli import app
+from harness.curves import kept
+from harness.curves.kept import KeptCurve
+from harness.errors import MachineError
+from harness.machine import computer as computers
+from harness.probe.measure import measure
+from harness.runners import CONNECT, base
+from harness.runners.http.values import BadAnswerError
+from harness.runners.llama_server import completion
+from schemas.codec import Json
+from schemas.submission import Cpu, Engine, Machine, Model, OperatingSystem, Settings
+from tests.harness.campaigns import campaign
+from tests.harness.fake_runner import FakeRig, FakeSession
+from tests.harness.ggufs import write_gguf
+
+# A step over w tokens takes 20 + 2 (w - 1) ms, so that one over 5 tokens costs 1.4 plain steps.
+RIG = FakeRig(step_ms=20.0, extra_width_ms=2.0)
+
+
+@pytest.fixture(autouse=True)
+def processor(monkeypatch: pytest.MonkeyPatch, binding: None, cache_dir: Path) -> None:  # noqa: ARG001 - see there
+    """A machine without a card, and the fake engine on it."""
+    rig = Machine(
+        os=OperatingSystem(family="linux"),
+        cpu=Cpu(name="Test CPU", architecture="x86_64", logical_cores=2),
+        ram_mib=24_000,
+    )
+    monkeypatch.setattr("harness.machine.detect.machine", lambda: rig)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
+    assert computers.computer_of().devices == ()
+    engine(monkeypatch, FakeSession)
+
+
+def engine(
+    monkeypatch: pytest.MonkeyPatch, session: Callable[[FakeRig, Campaign], base.Session]
+) -> None:
+    adapter = base.Adapter(open=partial(session, RIG))
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _options: adapter)
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> str:
+    return str(write_gguf(tmp_path / "big.gguf", name="Big 7B"))
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def document(*words: str) -> dict[str, Any]:
+    done = call(*words, "--json")
+    assert done.exit_code == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_curve_is_that_of_the_rig_and_plan_uses_it(weights: str, tmp_path: Path) -> None:
+    draft = str(write_gguf(tmp_path / "draft.gguf", name="Small 1B"))
+    before = document("plan", weights, draft, "--depth", "4")
+
+    shown = call("probe", weights)
+    found = document("plan", weights, draft, "--depth", "4")
+    without = document("plan", weights, draft, "--depth", "4", "--curve", "none")
+
+    assert shown.exit_code == 0
+    assert "     5 " in shown.stdout
+    assert " 1.40  28.0 ms" in shown.stdout
+    assert "python -m harness plan" in shown.stderr
+    assert found["curve"]["costs"][4] == 1.4
+    assert found["curve"]["source"].startswith("the probe of ")
+    assert found["speedup"]["basis"] == "curve"
+    assert without["curve"] is before["curve"] is None
+
+
+def test_its_json_is_a_curve_for_plan_on_another_machine(weights: str, tmp_path: Path) -> None:
+    path = tmp_path / "curve.json"
+    done = call("probe", weights, "--widest", "9", "--json")
+    path.write_text(done.stdout, "utf-8")
+
+    found = call("plan", weights, "ngram", "--gpu", "none", "--ram", "16", "--curve", str(path))
+
+    assert json.loads(done.stdout)["widths"] == [*range(1, 10)]
+    assert found.exit_code == 0, found.stderr
+
+
+class Interrupted(FakeSession):
+    """Ctrl-C in the third pass."""
+
+    passes = 0
+
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+        self.passes += 1
+        if self.passes == 3:
+            raise KeyboardInterrupt
+        return super().step_times(widths)
+
+
+def kept_curves(cache: Path) -> Iterator[dict[str, Any]]:
+    for path in (cache / "curves").glob("*.json"):
+        yield json.loads(path.read_bytes())
+
+
+def test_what_was_measured_before_ctrl_c_is_kept_and_goes_on(
+    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine(monkeypatch, Interrupted)
+
+    ended = call("probe", weights)
+
+    assert ended.exit_code == 130
+    assert "2 of 21 passes are kept; repeat the command to go on" in ended.stderr
+    (part,) = kept_curves(cache_dir)
+    assert (part["complete"], len(part["step_ms"][0])) == (False, 2)
+    assert document("plan", weights, "ngram")["curve"] is None  # not complete
+
+    engine(monkeypatch, FakeSession)
+    again = call("probe", weights)
+
+    assert "Going on after 2 of 21 passes" in again.stderr
+    (whole,) = kept_curves(cache_dir)
+    assert (whole["complete"], len(whole["step_ms"][0])) == (True, 21)
+
+
+def test_ctrl_c_before_the_first_pass_says_that_nothing_is_kept(
+    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Interrupted, "passes", 2)
+    engine(monkeypatch, Interrupted)
+
+    ended = call("probe", weights)
+
+    assert ended.exit_code == 130
+    assert "no pass ended; repeat the command" in ended.stderr
+    assert list(kept_curves(cache_dir)) == []
+
+
+def test_other_weights_and_another_machine_have_no_part_in_a_curve(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("probe", weights)
+    other = Path(weights).read_bytes()
+    copy, changed = tmp_path / "copy.gguf", tmp_path / "changed.gguf"
+    copy.write_bytes(other)
+    changed.write_bytes(other[:-1] + bytes([other[-1] ^ 1]))
+
+    def used(path: Path | str) -> bool:
+        found = kept.kept_for(Path(path), computers.computer_of())
+        return found is not None
+
+    assert used(copy)
+    assert not used(changed)
+    rig = Machine(
+        os=OperatingSystem(family="linux"),
+        cpu=Cpu(name="Another CPU", architecture="x86_64", logical_cores=2),
+        ram_mib=24_000,
+    )
+    monkeypatch.setattr("harness.machine.detect.machine", lambda: rig)
+    assert not used(weights)
+
+
+def nothing_yet() -> KeptCurve:
+    return KeptCurve(
+        measured_on="2026-11-27",
+        device="Test CPU",
+        model=Model(id="t", name="T", quantisation="F16", sha256="0" * 64),
+        engine=Engine(runner="openai", name="fake", backend="cpu"),
+        settings=Settings(),
+        gpu_layers=-1,
+        context_tokens=0,
+        widths=(1, 2),
+        step_ms=((), ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "passes"),
+    [(20.0, 5), (75.0, 7), (1000.0, 21)],  # of 10 s each: those that end in time, at least five
+)
+def test_no_pass_is_begun_that_would_overrun_the_budget(budget_s: float, passes: int) -> None:
+    ticks = count(step=5)  # the clock is read twice a pass
+
+    curve = measure(
+        nothing_yet(),
+        FakeSession(RIG, campaign()),
+        budget_s=budget_s,
+        passed=lambda _curve, _seconds: None,
+        clock=lambda: float(next(ticks)),
+    )
+
+    assert curve.complete
+    assert curve.passes == passes
+
+
+def test_an_engine_that_times_no_steps_says_what_to_take_instead(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Recurrent(FakeSession):
+        def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+            message = f"single steps cannot be timed: no rollback of {len(widths)}"
+            raise MachineError(message)
+
+    engine(monkeypatch, Recurrent)
+
+    done = call("probe", weights)
+
+    assert done.exit_code == 3
+    assert "single steps cannot be timed: no rollback of 16" in done.stderr
+
+
+class Keeping:
+    """A server that reads only what it did not read before; or, without a memory, everything."""
+
+    def __init__(self, *, keeps: bool) -> None:
+        self.keeps = keeps
+        self.held: list[Json] = []
+        self.read: list[int] = []
+
+    def steps(self, *widths: int) -> tuple[float, ...]:
+        return completion.step_times(self, (7, 8, 9), widths)  # type: ignore[arg-type]
+
+    def post(self, path: str, body: Json) -> Json:
+        assert isinstance(body, dict)
+        prompt = body["prompt"]
+        assert isinstance(prompt, list)
+        assert (path, body["cache_prompt"], body["n_predict"]) == ("/completion", True, 1)
+        same = next(
+            (i for i, (x, y) in enumerate(zip(prompt, self.held, strict=False)) if x != y),
+            min(len(prompt), len(self.held)),
+        )
+        fresh = len(prompt) - (same if self.keeps else 0)
+        self.held = prompt
+        self.read.append(fresh)
+        return {"timings": {"prompt_n": fresh, "prompt_ms": 10.0 + fresh}}
+
+
+def test_a_server_reads_each_step_whole_and_nothing_else() -> None:
+    client = Keeping(keeps=True)
+
+    times = client.steps(1, 3, 2)
+
+    assert client.read == [3, 1, 1, 3, 3, 2, 2]
+    assert times == (11.0, 13.0, 12.0)
+
+
+def test_a_server_that_reads_the_prompt_again_is_refused() -> None:
+    with pytest.raises(BadAnswerError, match="read 4 tokens for a step of 1"):
+        Keeping(keeps=False).steps(1, 2)
