@@ -1,8 +1,8 @@
 """Compare what reading alone predicts of a draft with what both models together do.
 
-The target writes its answers, alone and with the draft at depths 1 to 8, prompt by prompt in turns.
-Then the draft alone reads the answers. Each position, the tokens of a round and, with the curve of
-the same session, the speedup of each depth stand beside those that were counted and timed.
+The target writes its answers, alone and with the draft at several depths, in turns. Then the draft
+alone reads them. Each position, the tokens of a round and, with the curve of the same session, the
+speedup of each depth stand beside those that were counted and timed.
 """
 
 import json
@@ -36,7 +36,6 @@ DRAFTS = {
     "smollm2-135m:q4_1": "the same weights in Q4_1",
     "smollm2-135m:q4_1-pruned-3": "Q4_1 without three of 30 layers",
 }
-DEEPEST = 8
 LEAST_ROUNDS = 100  # of a position that is compared
 
 Answers = dict[str, dict[str, Generation]]  # by arm and prompt
@@ -45,15 +44,17 @@ Answers = dict[str, dict[str, Generation]]  # by arm and prompt
 def main(
     prompts: Annotated[int, typer.Option(min=1, max=8, help="Prompts of each task.")] = 2,
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 96,
+    depths: Annotated[str, typer.Option(help="Longest drafts.")] = "1,2,3,4,5,6,7,8",
 ) -> None:
     """Measure, print, and write the figures that the page Proofs shows."""
     rows = [
         {"draft": words, **row}
         for name, words in DRAFTS.items()
-        for row in compared(campaign_of(name, prompts, tokens))
+        for row in compared(campaign_of(name, prompts, tokens, [*map(int, depths.split(","))]))
     ]
     figures = {
-        "command": f"python -m bench.acceptance --prompts {prompts} --tokens {tokens}",
+        "command": f"python -m bench.acceptance --prompts {prompts} --tokens {tokens} "
+        f"--depths {depths}",
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine().cpu.name,
         "rows": rows,
@@ -63,8 +64,8 @@ def main(
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
 
 
-def campaign_of(draft: str, prompts: int, tokens: int) -> Campaign:
-    """The target alone and with the draft at every depth."""
+def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) -> Campaign:
+    """The target alone and with the draft at each depth."""
     options = Options(
         prompts=(str(prompts),), blocks=1, max_output_tokens=tokens, threads=1, gpu_layers=0
     )
@@ -73,7 +74,7 @@ def campaign_of(draft: str, prompts: int, tokens: int) -> Campaign:
         options,
         target=target,
         drafts=(small,),
-        methods=tuple(Method(type="draft-model", n_max=n) for n in range(1, DEEPEST + 1)),
+        methods=tuple(Method(type="draft-model", n_max=n) for n in depths),
         suite=suite.select(suite.load("core"), prompts=options.prompts),
     )
 
