@@ -76,14 +76,20 @@ def _accuracy(answer: Answer) -> Json:
 
 
 def _curve(answer: Answer) -> Json:
-    """The measured curve that the prediction rests on; `None` where it rests on none."""
+    """The measured curve, and whether the speedup rests on it; `None` where there is none.
+
+    Where a figure of people answers, `best` is what the curve promises beside it.
+    """
     judged, curve = answer.judged, answer.question.curve
-    if curve is None or judged is None or judged.predicted is None or judged.figures is not None:
+    if curve is None:
         return None
     probe = curve.probe
     costs: list[Json] = [round(ms / curve.step_ms, 3) for ms in probe.step_ms_median]
-    used = judged.predicted.curve is not None
-    return {"source": curve.source, "used": used, "widths": [*probe.widths], "costs": costs}
+    used = bool(judged and not judged.figures and judged.predicted and judged.predicted.curve)
+    beside = judged.by_curve if judged else None
+    best: Json = {"depth": beside[0], "speedup": _estimate(beside[1])} if beside else None
+    found: dict[str, Json] = {"source": curve.source, "used": used, "widths": [*probe.widths]}
+    return {**found, "costs": costs, "best": best}
 
 
 def _alternative(choice: PlanOption) -> Json:

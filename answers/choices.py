@@ -110,6 +110,9 @@ class PlanOption:
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
     figures: Found | None = None  # what people measured with it there
+    by_curve: tuple[int, SpeedEstimate] | None = (
+        None  # beside it: the depth of most gain by a curve
+    )
 
     @property
     def is_here(self) -> bool:
@@ -240,6 +243,7 @@ def option(
         gain = SpeedEstimate(
             estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
         )
+    curve = _by_curve(way, alone, setup, placed) if figures is not None else None
     return replace(
         alone,
         changes=way.label,
@@ -252,7 +256,22 @@ def option(
         gain=gain,
         predicted=each_depth[depth],
         figures=figures,
+        by_curve=curve,
     )
+
+
+def _by_curve(
+    way: Way, alone: PlanOption, setup: Setup, placed: Mapping[int, Projection]
+) -> tuple[int, SpeedEstimate] | None:
+    """The depth at which a curve promises most, with its speedup; `None` without a curve."""
+    loads = way.loads(alone.case, filter(setup.curve_for, way.depths))
+    found = [
+        (depth, known.gain)
+        for depth, load in loads.items()
+        for known in [predicted(setup, load, placed[depth], way.speculation(depth), alone.tps)]
+        if known.curve is not None
+    ]
+    return max(found, key=lambda each: each[1].estimate, default=None)
 
 
 def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOption:

@@ -108,24 +108,12 @@ def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Range
     return Ranged(estimate=1 + accepted, low=low, high=high)
 
 
-def speedups_by_depth(
-    curve: Curve, tokens: Sequence[Ranged], drafting: Ranged
-) -> tuple[Ranged, ...]:
-    """The speedup at depth 1, 2 … with 90 % bounds, as far as both the curve and the yield reach.
-
-    `tokens[d - 1]` is what a round of depth d yields; `drafting` is the time of a drafted token in
-    plain steps of the target (0 where the text drafts).
-    """
-    costs = ((depth, curve.cost(depth + 1)) for depth in range(1, len(tokens) + 1))
-    return tuple(
-        speedup(tokens[depth - 1], cost, depth, drafting)
-        for depth, cost in costs
-        if cost is not None
-    )
-
-
 def speedup(tokens: Ranged, verify: float, depth: int, drafting: Ranged) -> Ranged:
-    """Tokens of a round over its cost in plain steps, with 90 % bounds."""
+    """The speedup of a depth with 90 % bounds: tokens of a round over its cost in plain steps.
+
+    `verify` is the curve's cost of a step over the draft and one, `drafting` the time of a drafted
+    token in plain steps of the target (0 where the text drafts).
+    """
     cost = verify + depth * drafting.estimate
     estimate = tokens.estimate / cost
     fewer = math.log(tokens.estimate / tokens.low)

@@ -61,12 +61,10 @@ def with_rates(
     The models nearest to this one in size decide. Rates `of_this_machine` count whatever their
     device is called.
     """
-    listed = tuple(rates)
-    called = [memory.name for memory in computer.devices]
-    cards = {card_key(name) or normalised(without_size(name)) for name in called}
-    own, gb = normalised(computer.processor or ""), gb_per_token(facts)
-    device = [x for x in listed if not x.on_cpu and (of_this_machine or x.device in cards)]
-    host = [x for x in listed if x.on_cpu and (of_this_machine or is_processor(x.device, own))]
+    listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
+    gb = gb_per_token(facts)
+    device = [each for each in listed if not each.on_cpu]
+    host = [each for each in listed if each.on_cpu]
     return replace(
         computer,
         speed=replace(
@@ -96,6 +94,18 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
     device = before.device_reached_gb_per_s if on_cpu else found.speed.device_reached_gb_per_s
     reached = replace(before, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
     return replace(found, speed=reached)
+
+
+def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
+    """The rates that the computer's cards and its processor reached."""
+    called = [memory.name for memory in computer.devices]
+    cards = {card_key(name) or normalised(without_size(name)) for name in called}
+    own = normalised(computer.processor or "")
+    return tuple(
+        each
+        for each in rates
+        if (is_processor(each.device, own) if each.on_cpu else each.device in cards)
+    )
 
 
 def is_processor(device: str, processor: str) -> bool:

@@ -127,7 +127,7 @@ def _why(found: Answer) -> str | None:
     if not found.asked.fits:
         return None  # the verdict says what is missing
     if judged.figures is not None:
-        return f"Why: {_people(judged.figures)}."
+        return f"Why: {_people(judged.figures)}{_beside(found, judged)}."
     curve = judged.predicted.curve if judged.predicted else None
     chance = judged.speculation.chances(known_cost=curve is not None)[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
@@ -147,6 +147,15 @@ def _why(found: Answer) -> str | None:
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
     return f"Why: {rounds}{elsewhere}{wider}."
+
+
+def _beside(found: Answer, judged: PlanOption) -> str:
+    """What a measured curve promises beside a published figure."""
+    if judged.by_curve is None or found.question.curve is None:
+        return ""
+    depth, gain = judged.by_curve
+    ratio = say.speedup(gain.estimate, gain.low, gain.high)
+    return f"; by {found.question.curve.source} depth {depth} promises most, {ratio} predicted"
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:

@@ -179,14 +179,20 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
 
 
 def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """A single chain of drafts, as the methods here are, is a top-k of 1."""
+    """A single chain of drafts, as the methods here are, is a top-k of 1; others have no trees."""
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
     words = ["--speculative-algorithm", algorithm]
     words += ["--speculative-draft-model-path", draft] if draft else []
-    sizes = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
-    for name, size in sizes.items():
+    chain = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
+    # A step checks the token before the draft, too; a block of DSpark's is the draft alone.
+    own = {
+        "DFLASH": {"num-draft-tokens": depth + 1},
+        "NGRAM": {"num-draft-tokens": depth + 1},
+        "DSPARK": {"dspark-block-size": depth},
+    }
+    for name, size in own.get(algorithm, chain).items():
         words += [f"--speculative-{name}", str(size)]
     return ServeLine(words=(*plain, *words))
 

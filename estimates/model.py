@@ -172,17 +172,32 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartSpread:
+    """How far a ratio moves from start to start, as a share, with its 95 % interval.
+
+    0.03 means a standard deviation of 3 %. `None` with one start, which shows nothing of it.
+    """
+
+    starts: int
+    spread: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeatability:
     """How far an arm's figure over all measured prompts may be off, as a share of the ratio.
 
     0.012 means ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None` with fewer
-    than three. `minutes_to_halve` is the measuring time that would halve it.
+    than three. `minutes_to_halve` is the measuring time that would halve it. `starts` is about
+    other starts of the engine.
     """
 
     arm: str
     blocks: int
     half_width: float | None = None
     minutes_to_halve: float | None = None
+    starts: StartSpread = StartSpread(starts=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,11 @@ from statistics import fmean, median
 
 from estimates.intervals import CONFIDENCE, Times, deviation, time_ratio, variance
 from estimates.memo import once
-from estimates.model import Repeatability
+from estimates.model import Repeatability, StartSpread
 from estimates.pairing import PromptPairs, pair
+from estimates.start_spread import start_spread
 from estimates.student_t import t_quantile
-from schemas.submission import Submission, Trial
+from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
@@ -51,11 +52,33 @@ def headline(
             Repeatability(
                 arm=arm.id,
                 blocks=blocks,
+                starts=_starts(submission, arm, groups),
                 half_width=None if half_width is None else math.expm1(half_width),
                 minutes_to_halve=None if more is None or minutes is None else more * minutes,
             )
         )
     return tuple(arms)
+
+
+def restarted(submission: Submission, arm: Arm) -> bool:
+    """Whether the arm and its baseline had an engine of their own in every block."""
+    return submission.design.interleaved == "block" and arm.argv is not None
+
+
+def _starts(
+    submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
+) -> StartSpread:
+    """The spread between the starts of an arm, over the prompts with a pair in all full blocks."""
+    if not restarted(submission, arm):
+        return StartSpread(starts=1)
+    tables = [_by_block(pairs) for group in groups for pairs in group]
+    blocks = _full_blocks(groups)
+    logs = [
+        [math.log(plain / own) for plain, own in (table[block] for block in blocks)]
+        for table in tables
+        if all(block in table for block in blocks)
+    ]
+    return start_spread(logs) or StartSpread(starts=len(blocks))
 
 
 def deciding(submission: Submission) -> float | None:
@@ -97,13 +120,6 @@ def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     Prompts without a pair in it count with their own times, so that a failure is no noise.
     """
     tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
-    prompts = [table for group in tables for table, _ in group]
-    full = [
-        block
-        for block in sorted({block for table in prompts for block in table})
-        if sum(block in table for table in prompts) >= FULL_BLOCK * len(prompts)
-        and all(any(block in table for table, _ in group) for group in tables)
-    ]
     return tuple(
         math.log(
             time_ratio(
@@ -113,8 +129,19 @@ def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
                 ]
             )
         )
-        for block in full
+        for block in _full_blocks(groups)
     )
+
+
+def _full_blocks(groups: Sequence[Sequence[PromptPairs]]) -> list[int]:
+    tables = [[_by_block(pairs) for pairs in group] for group in groups]
+    prompts = [table for group in tables for table in group]
+    return [
+        block
+        for block in sorted({block for table in prompts for block in table})
+        if sum(block in table for table in prompts) >= FULL_BLOCK * len(prompts)
+        and all(any(block in table for table in group) for group in tables)
+    ]
 
 
 def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 FlashAttention = Literal["auto", "on", "off"]
+DraftSampling = Literal["greedy", "probabilistic"]
 SplitMode = Literal["none", "layer", "row", "tensor"]
 
 
@@ -17,9 +18,11 @@ class Axes:
 
     temperature: float | None = None
     sampling_seed: int | None = None
+    draft_sampling: DraftSampling | None = None
     kv_type_k: str | None = None
     kv_type_v: str | None = None
     flash_attention: FlashAttention | None = None
     cpu_expert_layers: int | None = None
+    cpu_ffn_layers: int | None = None
     split_mode: SplitMode | None = None
     server_arguments: tuple[str, ...] | None = None

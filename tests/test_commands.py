@@ -230,7 +230,32 @@ def test_sglang_gets_its_algorithm_with_a_chain_of_the_depth() -> None:
         "--speculative-draft-model-path a/head --speculative-num-steps 3 "
         "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
     )
-    assert serve_nearest("SGLang", "a/big", None, default_method("prompt-lookup", 3)) is None
+    assert serve_nearest("SGLang", "a/big", None, default_method("suffix", 3)) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "draft", "words"),
+    [
+        (
+            "dflash",
+            "a/d",
+            "DFLASH --speculative-draft-model-path a/d --speculative-num-draft-tokens 8",
+        ),
+        (
+            "dspark",
+            "a/d",
+            "DSPARK --speculative-draft-model-path a/d --speculative-dspark-block-size 7",
+        ),
+        ("prompt-lookup", None, "NGRAM --speculative-num-draft-tokens 8"),
+    ],
+)
+def test_sglang_gets_the_block_of_what_drafts_without_steps(
+    method: str, draft: str | None, words: str
+) -> None:
+    found = serve_nearest("SGLang", "a/big", draft, default_method(method, 7))
+
+    assert found is not None
+    assert found.text.endswith(f" --model-path a/big --speculative-algorithm {words}")
 
 
 def test_mlx_gets_its_own_words_and_is_told_to_switch_its_prompt_cache_off() -> None:

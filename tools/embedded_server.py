@@ -46,7 +46,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--spec-draft-p-min", type=float)
     if hasattr(xllamacpp.CommonParams().speculative, "synth_len"):  # from b10809
         parser.add_argument("--spec-synth-len", type=float)
+        parser.add_argument("--spec-synth-rates", type=_rates)
+    if hasattr(xllamacpp.CommonParams().speculative.draft, "probabilistic"):  # from b11434
+        parser.add_argument("--spec-draft-sampling", choices=("greedy", "probabilistic"))
     return parser
+
+
+def _rates(text: str) -> list[float]:
+    return [float(part) for part in text.split(",")]
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -87,8 +94,12 @@ def _speculate(speculative: xllamacpp.CommonParamsSpeculative, given: argparse.N
         speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}") for name in names]
     if getattr(given, "spec_synth_len", None) is not None:
         speculative.synth_len = given.spec_synth_len
+    if getattr(given, "spec_synth_rates", None) is not None:
+        speculative.synth_rates = given.spec_synth_rates
     if "draft-simple" in given.spec_type:
         draft = speculative.draft
+        if getattr(given, "spec_draft_sampling", None) is not None:
+            draft.probabilistic = given.spec_draft_sampling == "probabilistic"
         draft.mparams.path, draft.n_gpu_layers = given.md, given.ngld
         draft.n_max, draft.n_min = given.spec_draft_n_max, given.spec_draft_n_min
         draft.p_min = given.spec_draft_p_min

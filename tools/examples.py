@@ -80,7 +80,9 @@ def valid_files() -> dict[str, bytes]:
         kv_type_k="q8_0",
         kv_type_v="q8_0",
         flash_attention="on",
+        draft_sampling="probabilistic",
         cpu_expert_layers=-1,
+        cpu_ffn_layers=8,
         split_mode="row",
         server_arguments=("--cache-reuse 256", "--swa-full"),
     )

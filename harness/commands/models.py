@@ -11,7 +11,7 @@ from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.refusals import no_draft
 from harness.command_help import Command
 from harness.errors import NO, MachineError
-from harness.models.compatibility import compare_files
+from harness.models.compatibility import OTHER_VOCABULARIES, compare_files
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.models.overview import overview
@@ -62,6 +62,8 @@ def check(
         console.print_json({"target": target, "draft": draft, **answer})
     else:
         show_comparison(target, draft, compared, console.result_console())
+        if not compared.fits:
+            console.print_lines([f"{OTHER_VOCABULARIES}."])
         if reason is not None:
             console.print_lines([f"Not as a draft: {reason}."])
     if not fits:

@@ -40,6 +40,13 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
         return min(map(len, self.step_ms), default=0)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether there is a time above 0 of each width, in order."""
+        widths, times = self.widths, self.step_ms
+        ordered = len(times) == len(widths) and list(widths) == sorted({*widths})
+        return ordered and self.passes > 0 and min(map(min, (widths, *times))) > 0
+
+    @property
     def path(self) -> Path:
         """Where it is kept: one file for each model, machine, engine and setting."""
         loaded = (self.engine, self.settings, self.gpu_layers, self.widths)
@@ -84,7 +91,10 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     alike = [
         curve
         for curve in filter(None, map(_read, sorted(_folder().glob("*.json"))))
-        if curve.complete and curve.device == device and curve.model.file_bytes == size
+        if curve.complete
+        and curve.is_whole
+        and curve.device == device
+        and curve.model.file_bytes == size
         if (curve.engine.backend == "cpu") == (not computer.devices)
         if curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS
     ]

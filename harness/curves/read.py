@@ -1,7 +1,7 @@
 """Read a curve of step times from a file: llama-bench's, a result's, or one of `probe`."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,11 @@ from schemas.submission import Submission
 
 _WIDEST = 64  # more tokens are a prompt
 _NS_PER_MS = 1e6
+# What tests of one setting differ in.
+_OF_A_TEST = {
+    *("n_prompt", "n_gen", "n_depth", "test_time", "samples_ns", "samples_ts"),
+    *("avg_ns", "stddev_ns", "avg_ts", "stddev_ts"),
+}
 _HOW = (
     "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result, or the file of "
     "`python -m harness probe`"
@@ -49,24 +54,15 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     gpu_info: str | None = None
     n_gpu_layers: int | None = None
     build_number: int | None = None
-    flash_attn: bool | int | str | None = None
-    type_k: str | None = None
-    type_v: str | None = None
-    n_batch: int | None = None
-    n_ubatch: int | None = None
-    n_threads: int | None = None
+
+    @property
+    def is_step(self) -> bool:
+        return not self.n_gen and not self.n_depth and 0 < self.n_prompt <= _WIDEST
 
     @property
     def steps(self) -> tuple[float, ...]:
         """The times of single steps, in nanoseconds."""
-        return self.samples_ns or ((self.avg_ns,) if self.avg_ns else ())
-
-    @property
-    def setting(self) -> tuple[object, ...]:
-        """What has to be the same for all steps of a curve."""
-        model = (self.model_filename, self.model_size, self.gpu_info, self.n_gpu_layers)
-        sizes = (self.type_k, self.type_v, self.n_batch, self.n_ubatch, self.n_threads)
-        return (*model, self.flash_attn, *sizes)
+        return tuple(ns for ns in self.samples_ns or (self.avg_ns or 0.0,) if ns > 0)
 
 
 def read(path: Path) -> MeasuredCurve:
@@ -89,10 +85,14 @@ def _plain(data: bytes) -> bytes:
 
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
     try:
-        return msgspec.json.decode(data, type=KeptCurve).measured(str(path))
+        found = msgspec.json.decode(data, type=KeptCurve)
     except msgspec.DecodeError as error:
         message = f"{path}: {error}; measure it again with `python -m harness probe`"
         raise BadInputError(message) from error
+    if not found.is_whole:
+        message = f"{path}: no finished pass over its widths; repeat `python -m harness probe`"
+        raise BadInputError(message)
+    return found.measured(str(path))
 
 
 def _of_result(path: Path, data: bytes) -> MeasuredCurve:
@@ -115,15 +115,12 @@ def _of_result(path: Path, data: bytes) -> MeasuredCurve:
 
 
 def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
-    rows = [
-        row
-        for row in _rows(path, data)
-        if not row.n_gen and not row.n_depth and 0 < row.n_prompt <= _WIDEST and row.steps
-    ]
+    found = [(row, said) for row, said in _rows(path, data) if row.is_step and row.steps]
+    rows = [row for row, _ in found]
     if not rows:
         message = f"{path}: no test of a step of 1 to {_WIDEST} tokens; {_HOW}"
         raise BadInputError(message)
-    if len({row.setting for row in rows}) > 1:
+    if any(_setting(said) != _setting(found[0][1]) for _, said in found):
         message = f"{path}: tests of several models or settings; give a file with those of one"
         raise BadInputError(message)
     times: dict[int, list[float]] = {}
@@ -151,13 +148,22 @@ def _device(row: _Row) -> str | None:
     return row.gpu_info or None
 
 
-def _rows(path: Path, data: bytes) -> Iterator[_Row]:
+def _setting(test: Mapping[str, object]) -> dict[str, object]:
+    """All that has to be the same for the steps of a curve."""
+    return {key: value for key, value in test.items() if key not in _OF_A_TEST}
+
+
+def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
     """The tests in a list, or one a line. Raises `BadInputError`."""
+    decoder: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
     try:
-        if data.lstrip().startswith(b"["):
-            yield from msgspec.json.decode(data, type=list[_Row])
-        else:
-            yield from msgspec.json.Decoder(_Row).decode_lines(data)
+        listed = data.lstrip().startswith(b"[")
+        tests = (
+            msgspec.json.decode(data, type=list[dict[str, object]])
+            if listed
+            else decoder.decode_lines(data)
+        )
+        return [(msgspec.convert(test, _Row), test) for test in tests]
     except msgspec.DecodeError as error:
         message = f"{path}: no curve of step times ({error}); {_HOW}"
         raise BadInputError(message) from error

@@ -17,6 +17,11 @@ from harness.errors import BadInputError
 if TYPE_CHECKING:
     from harness.models.gguf_header import Vocabulary
 
+# Since July 2026 (vllm-project/vllm#38174), with drafts that are drawn greedily.
+OTHER_VOCABULARIES = (
+    'vLLM alone drafts across vocabularies, by the tokens that both have: {"method": '
+    '"draft_model", "use_heterogeneous_vocab": true}'
+)
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
 _SHOWN = 3
@@ -63,7 +68,8 @@ def refusal(target: str, draft: str, reason: str | None) -> BadInputError:
     """The error for a draft that cannot draft for this target."""
     return BadInputError(
         f"{draft} cannot draft for {target}: {reason}. "
-        "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
+        "Choose a draft of the same family; `python -m harness models` lists compatible pairs. "
+        f"{OTHER_VOCABULARIES}"
     )
 
 

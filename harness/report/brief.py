@@ -14,7 +14,7 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.machine.command_line import pasted
-from harness.report import short_answer, use, words
+from harness.report import short_answer, trust, use, words
 from harness.report.setting_results import SettingFigures, settings
 from harness.report.use import INDENT, folded
 from schemas.submission import Submission
@@ -41,11 +41,13 @@ def show(
     else:
         chosen = ", corrected for the pick" if drafting[0].choices > 1 else ""
         legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
+        spreads = {each.arm: each for each in summary.repeatability}
+        starts = folded(trust.starts(spreads.get(drafting[0].arm.id)))
         parts = [
             folded(short_answer.sentences(drafting[0], summary)),
             [],
             _command(drafting[0], submission, local_files or use.LocalFiles()),
-            [legend, *_closing(submission, summary.flags, path)],
+            [legend, *starts, *_closing(submission, summary.flags, path)],
         ]
         room = LINES - len([line for part in parts for line in part]) - 3
         parts[1] = _table(drafting, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))

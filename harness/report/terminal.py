@@ -59,6 +59,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         words.acceptance(whole),
         whole_request(whole) or (sentence("no-prompt-time") if (arm.concurrency or 1) == 1 else ""),
         trust.repeatability(repeated),
+        trust.starts(repeated),
         trust.by_processor(whole),
         trust.predicted(estimates),
     ):

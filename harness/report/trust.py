@@ -78,6 +78,14 @@ def repeatability(found: Repeatability | None) -> str:
     return f"{text} Twice as exact takes about {words.seconds(60 * found.minutes_to_halve)} more."
 
 
+def starts(found: Repeatability | None) -> str:
+    """How far the speedup moves from start to start, or that there was one start."""
+    if found is None:
+        return ""
+    each = found.starts
+    return say.start_spread(each.starts, each.spread, each.low, each.high)
+
+
 def unknown_repeatability(summary: Summary) -> str:
     """Why no arm has its repeatability; empty where one does."""
     if any(each.half_width is not None for each in summary.repeatability):

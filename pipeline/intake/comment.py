@@ -179,6 +179,9 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
     if arm.results:
         yield "\n".join([_HEAD, *map(_row, arm.results)])
         yield from _reasons(arm.results)
+    if arm.results and (known := arm.starts) is not None:
+        said = say.start_spread(known.starts, known.spread, known.low, known.high)
+        yield said.replace("[", r"\[")
 
 
 def _expectation(expected: Expected, measured: TaskResult | None) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 from estimates.identity import identify
-from estimates.model import AnswerLength, Estimate, Flag, Interval, Summary, Verdict
+from estimates.model import AnswerLength, Flag, Interval, StartSpread, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.verdicts import INSTRUMENT
@@ -45,6 +45,7 @@ class ArmResult:
     draft: str | None = None
     depth: int | None = None
     failure: str | None = None
+    starts: StartSpread | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(arm, setting.draft_label, summary.estimates)
+            _arm(arm, setting.draft_label, summary)
             for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
@@ -109,8 +110,9 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     )
 
 
-def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmResult:
-    own = [estimate for estimate in estimates if estimate.arm == arm.id]
+def _arm(arm: Arm, draft: str | None, summary: Summary) -> ArmResult:
+    own = [estimate for estimate in summary.estimates if estimate.arm == arm.id]
+    starts = (each.starts for each in summary.repeatability if each.arm == arm.id)
     own.sort(key=lambda estimate: estimate.task is not None)
     names = [each.name for each in fields(TaskResult)]
     found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
@@ -124,4 +126,5 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmRes
         draft=draft,
         depth=limit(arm.method),
         failure=arm.reason if arm.outcome == "failed" else None,
+        starts=next(starts, None),
     )

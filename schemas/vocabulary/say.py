@@ -83,6 +83,17 @@ def best_of(choices: int) -> str:
     return "the only setting" if choices == 1 else f"best of {choices:,}"
 
 
+def start_spread(starts: int, spread: float | None, low: float | None, high: float | None) -> str:
+    """How far a speedup moves from start to start of the engine, with its interval in brackets."""
+    if spread is None or low is None or high is None:
+        known = "One start" if starts == 1 else f"{count(starts, 'start')}, too few prompts"
+        return f"{known}: what another start of the engine would change is not known."
+    ends = f"[{percent(low, 1)}, {percent(min(high, MOST), 1)}]"
+    return (
+        f"From start to start it moves by {percent(spread, 1)} {ends} ({count(starts, 'start')})."
+    )
+
+
 def listed(names: Sequence[str]) -> str:
     """A list in a sentence: `a`, `a and b` or `a, b and c`."""
     *first, last = names

@@ -9,7 +9,7 @@ from answers.curves import (
     AcceptedRounds,
     Curve,
     Ranged,
-    speedups_by_depth,
+    speedup,
     tokens_by_depth,
 )
 from schemas.submission import VerificationProbe
@@ -42,21 +42,13 @@ def test_a_step_costs_what_was_timed_and_between_two_widths_the_line_between_the
 
 
 def test_a_speedup_is_the_tokens_of_a_round_over_its_steps_and_its_drafting() -> None:
-    drafting = exactly(0.1)
+    found = speedup(exactly(2.4), 1.5, 2, exactly(0.1))
 
-    found = speedups_by_depth(curve(20, 24, 30), [exactly(1.8), exactly(2.4)], drafting)
-
-    assert [each.estimate for each in found] == pytest.approx([1.8 / 1.3, 2.4 / 1.7])
-
-
-def test_depths_beyond_the_curve_get_no_speedup() -> None:
-    found = speedups_by_depth(curve(20, 24), [exactly(1.8), exactly(2.4)], FREE)
-
-    assert len(found) == 1
+    assert found.estimate == pytest.approx(2.4 / (1.5 + 2 * 0.1))
 
 
 def test_what_is_known_exactly_still_has_the_error_of_carrying_a_curve_over() -> None:
-    (found,) = speedups_by_depth(curve(20, 30), [exactly(1.5)], FREE)
+    found = speedup(exactly(1.5), 1.5, 1, FREE)
 
     assert found.estimate == pytest.approx(1)
     assert found.high == pytest.approx(math.exp(TRANSFER_ERROR))
@@ -67,7 +59,7 @@ def test_errors_of_the_yield_and_of_the_drafting_widen_the_interval_on_their_sid
     tokens = Ranged(estimate=1.5, low=1.5, high=1.8)
     drafting = Ranged(estimate=0.5, low=0.5, high=1.0)
 
-    (found,) = speedups_by_depth(curve(20, 20), [tokens], drafting)
+    found = speedup(tokens, 1, 1, drafting)
 
     assert found.estimate == pytest.approx(1)
     assert found.high == pytest.approx(math.exp(math.hypot(math.log(1.2), TRANSFER_ERROR)))

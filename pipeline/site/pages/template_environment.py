@@ -131,6 +131,7 @@ def environment() -> Environment:
     }
     built.globals |= {
         "interval": say.interval,
+        "start_spread": say.start_spread,
         "sentence": vocabulary.sentence,
         "verdicts": vocabulary.VERDICTS,
         "grades": tuple(vocabulary.GRADES.values()),

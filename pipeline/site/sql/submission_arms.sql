@@ -1,16 +1,32 @@
 -- One row is one arm of one submission, with its draft model and quantisation in one name, and the
 -- geometric mean over its prompts: the figure that a source which weighs prompts and not tasks
--- prints.
+-- prints; and how far its ratio moves from start to start.
 with meant as (
   select submission, arm, exp(avg(ln(speedup))) as over_prompts
   from prompt_estimate
   where speedup > 0
   group by submission, arm
+),
+listed as (
+  select submission, unnest(summary.repeatability) as each
+  from submission_document
+),
+started as (
+  select
+    submission,
+    each.arm,
+    each.starts.starts,
+    each.starts.spread as start_spread,
+    each.starts.low as start_spread_low,
+    each.starts.high as start_spread_high
+  from listed
 )
 select
   arm.*,
   nullif(concat_ws(' ', draft_name, draft_quantisation), '') as draft_label,
-  over_prompts
+  over_prompts,
+  started.* exclude (submission, arm)
 from arm
 left join meant using (submission, arm)
+left join started using (submission, arm)
 order by arm.rowid;

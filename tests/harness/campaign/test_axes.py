@@ -106,6 +106,9 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
         (["--split-mode", "diagonal"], "--split-mode diagonal: not known; give none, "),
         (["--n-cpu-moe", "none"], "--n-cpu-moe none: give a whole number from 1 to 1,024, or all"),
         (["--sampling-seed", "3"], "--sampling-seed is for --temperature"),
+        (["--draft-sampling", "greedy"], "--draft-sampling is for --temperature"),
+        (["--draft-sampling", "some"], "--draft-sampling some: not known; give greedy or prob"),
+        (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),
     ],
 )
 def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(

@@ -77,6 +77,8 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
 
     assert found.exit_code == 2
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
+    assert "vLLM alone drafts across vocabularies" in found.stderr
+    assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
 def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:

@@ -126,7 +126,21 @@ def test_a_published_figure_stays_the_answer(tmp_path: Path) -> None:
     found = planned(file(tmp_path, rows(FLAT)), "--depth", "2")
 
     assert found["speedup"]["basis"] == "published"
-    assert found["curve"] is None
+    assert (found["curve"]["used"], found["curve"]["best"]["depth"]) == (False, 2)
+
+
+def test_beside_a_published_figure_the_depth_that_the_curve_promises_most_is_named(
+    tmp_path: Path,
+) -> None:
+    curve = file(tmp_path, rows(FLAT))
+
+    found, words = planned(curve), plan(*TARGET, *L4, "--curve", curve).stdout
+
+    assert found["speedup"]["basis"] == "published"
+    best = found["curve"]["best"]
+    assert best["depth"] > 2
+    assert best["speedup"]["basis"] == "curve"
+    assert f"by llama-bench b11434 on NVIDIA L4 depth {best['depth']} promises most" in words
 
 
 def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) -> None:
@@ -149,6 +163,7 @@ REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "no step of one token"),
     ("one width", rows({1: 66.9}), (*TARGET, *L4), "steps of one width only"),
     ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
+    ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
     ("nothing", [], (*TARGET, *L4), "no test of a step"),
     ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "no curve of step times"),
     ("a text", "hello", (*TARGET, *L4), "no curve of step times"),

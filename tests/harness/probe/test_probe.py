@@ -96,6 +96,31 @@ def test_its_json_is_a_curve_for_plan_on_another_machine(weights: str, tmp_path:
     assert found.exit_code == 0, found.stderr
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"step_ms": [[], []]},
+        {"step_ms": [[1.0]]},
+        {"step_ms": [[0.0], [1.0]]},
+        {"widths": [2, 1]},
+        {"widths": [], "step_ms": []},
+        {"widths": "1,2"},
+    ],
+)
+def test_a_kept_file_that_somebody_changed_is_refused_in_a_line(
+    change: dict[str, object], weights: str, tmp_path: Path
+) -> None:
+    whole = json.loads(call("probe", weights, "--widest", "2", "--json").stdout)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps({**whole, "step_ms": [[1.0], [2.0]], **change}), "utf-8")
+
+    found = call("plan", weights, "--curve", str(path))
+
+    assert found.exit_code == 2
+    assert "changed.json" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
 class Interrupted(FakeSession):
     """Ctrl-C in the third pass."""
 

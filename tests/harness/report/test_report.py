@@ -15,6 +15,7 @@ from estimates.model import (
     Flag,
     Interval,
     Repeatability,
+    StartSpread,
     Summary,
 )
 from estimates.summary import summarize
@@ -114,7 +115,13 @@ SUMMARY = Summary(
         ),
     ),
     repeatability=(
-        Repeatability(arm="prompt-lookup-n4", blocks=4, half_width=0.0214, minutes_to_halve=6.2),
+        Repeatability(
+            arm="prompt-lookup-n4",
+            blocks=4,
+            half_width=0.0214,
+            minutes_to_halve=6.2,
+            starts=StartSpread(starts=4, spread=0.031, low=0.012, high=0.114),
+        ),
         Repeatability(arm="draft-model-n4", blocks=2),
     ),
     controls=(

@@ -200,12 +200,17 @@ def test_settings_that_were_asked_for_are_passed_to_the_server() -> None:
     assert isinstance(line, str)
     assert "-fa on -ctk q8_0 -ctv q4_0" in line
     assert line.endswith("--n-cpu-moe 3 --split-mode row --cache-reuse 256 --swa-full")
+    newest = replace(NEW, flags=NEW.flags | {"--spec-draft-sampling", "--n-cpu-ffn"})
+    line = str(with_settings(newest, draft_sampling="probabilistic", cpu_ffn_layers=5))
+    assert line.endswith("--spec-draft-sampling probabilistic --n-cpu-ffn 5")
     assert str(with_settings(NEW, cpu_expert_layers=-1)).endswith("--cpu-moe")
 
 
 def test_settings_that_a_build_does_not_know_are_refused() -> None:
     for settings, word in (
         ({"cpu_expert_layers": -1}, "--cpu-moe"),
+        ({"cpu_ffn_layers": 5}, "--n-cpu-ffn"),
+        ({"draft_sampling": "greedy"}, "--spec-draft-sampling"),
         ({"kv_type_k": "q8_0"}, "--cache-type-k"),
         ({"flash_attention": "on"}, "-fa with a value"),
         ({"server_arguments": ("--swa-full",)}, "--swa-full"),

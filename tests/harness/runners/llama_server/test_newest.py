@@ -1,8 +1,10 @@
 """A newer server answers the same runner: llama.cpp b11549 counts by position."""
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,23 +57,26 @@ def from_text(weights: Path, program: Path) -> Iterator[Session]:
 
 
 @contextmanager
-def opened(program: Path, weights: Path, arms: tuple[ArmPlan, ...]) -> Iterator[Session]:
+def opened(
+    program: Path, weights: Path, arms: tuple[ArmPlan, ...], context: int = 512, **settings: object
+) -> Iterator[Session]:
     plan = campaign(
         arms=arms,
         texts=(TEXT,),
         max_output_tokens=28,
         target=weights,
         draft=weights,
-        context_tokens=512,
+        context_tokens=context,
     )
+    plan = replace(plan, settings=replace(plan.settings, **settings))  # type: ignore[arg-type]
     session = LlamaServerSession(ConnectionOptions(binary=str(program)), plan)
     yield session
     session.close()
 
 
-def answered(session: Session, arm: str) -> Generation:
+def answered(session: Session, arm: str, tokens: int = 28) -> Generation:
     assert isinstance(session.prepare(arm), PreparedArm)
-    answer = session.generate(TrialRequest(arm=arm, prompt="code-1", max_output_tokens=28))
+    answer = session.generate(TrialRequest(arm=arm, prompt="code-1", max_output_tokens=tokens))
     assert isinstance(answer, Generation), answer
     return answer
 
@@ -93,6 +98,38 @@ def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None
     # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
     assert totals.rounds is not None
     assert 6 <= totals.rounds <= 18
+
+
+def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path) -> None:
+    """Not of those that accepted the position before, whose products would be 0.9, 0.54, 0.16."""
+    rates = (0.9, 0.6, 0.3, 0.1)
+    argument = f"--spec-synth-rates {','.join(map(str, rates))}"
+    with opened(program, nonsense, DRAFTED, 2048, server_arguments=(argument,)) as session:
+        totals = totals_of(answered(session, DRAFT.id, tokens=800))
+
+    assert totals.rounds is not None
+    assert totals.rounds >= 200
+    counted = totals.accepted_histogram or ()
+    for position, rate in enumerate(rates, 1):
+        share = sum(counted[position:]) / totals.rounds
+        assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / totals.rounds))
+
+
+def test_a_model_accepts_most_of_its_own_drafts_only_if_they_are_drawn_like_its_answer(
+    weights: Path, program: Path
+) -> None:
+    accepted = {}
+    for mode in ("greedy", "probabilistic"):
+        drawn = {"temperature": 0.5, "draft_sampling": mode}
+        with opened(program, weights, DRAFTED, **drawn) as session:
+            assert session.report().settings.draft_sampling == mode
+            totals = answered(session, DRAFT.id, tokens=60).rounds
+        assert isinstance(totals, Totals)
+        assert totals.drafted
+        accepted[mode] = (totals.accepted or 0) / totals.drafted
+
+    # 40 of 73 and nearly all of them.
+    assert accepted["probabilistic"] > max(0.75, accepted["greedy"] + 0.15)
 
 
 def test_an_arm_with_a_draft_writes_the_baseline_and_its_counters_add_up(drafted: Session) -> None:
