@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from harness.acceptance.pair import TIMED_TOKENS, Pair
 from harness.acceptance.rounds import ReadAnswer
 from harness.campaign.model import Campaign, PlannedTrial
-from harness.errors import MachineError
+from harness.errors import BadInputError, MachineError
 from harness.report import events
 from harness.run import kept_answers
 from harness.run.kept_answers import KeptAnswer
@@ -32,13 +32,20 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
         if not isinstance(reader, ReadingSession):
             message = "this engine cannot read a text"
             raise MachineError(message)
+        timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
+        if isinstance(timed, Generation):
+            found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)
         answers: Iterator[KeptAnswer] = iter(pair.answers)
         if pair.writes:
             target = _loaded(stack, pair.writes, open_model, observe)
             answers = _written(target, pair.writes, observe)
         for number, kept in enumerate(answers):
             prompt = kept.prompt_ids or kept.prompt
-            agreed = reader.agreement(prompt, kept.tokens, kept.answer)
+            try:
+                agreed = reader.agreement(prompt, kept.tokens, kept.answer)
+            except BadInputError as error:
+                message = f"answer {number + 1} of {count}: {error}"
+                raise BadInputError(message) from error
             tokens = len(agreed.agrees) + 1
             # One that did not end was cut off: no round drafts beyond its last token.
             limit = max(tokens, kept.max_output_tokens) if agreed.ended else tokens
@@ -46,9 +53,6 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
             found.kept.append(kept)
             trial = PlannedTrial(order=number, block=0, prompt=kept.id or "", arm="draft")
             observe(events.TrialEnded(trial=trial))
-        timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
-        if isinstance(timed, Generation):
-            found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)
 
 
 def _loaded(

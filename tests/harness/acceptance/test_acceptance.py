@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli import app
+from harness.errors import BadInputError
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.runners import CONNECT
@@ -160,6 +161,32 @@ def test_ctrl_c_keeps_what_was_read(
     at_once = counted(*models, *SMALL)
     assert (at_once.exit_code, at_once.stdout) == (130, "")
     assert "no answer of two tokens or more was read" in at_once.stderr
+
+
+class Refusing(FakeSession):
+    """Cannot read a text, as one of another vocabulary."""
+
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
+        if tokens == (9, 9):
+            message = "an answer has the token 9"
+            raise BadInputError(message)
+        return super().agreement(prompt, tokens, text)
+
+
+def test_an_answer_that_cannot_be_read_is_named(
+    models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Adapter(open=partial(Refusing, FakeRig()))
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
+    good: dict[str, object] = {"prompt": "Why?", "answer": "So it is."}
+    kept = lines(tmp_path / "a.jsonl", good, {"prompt": "Why?", "tokens": [9, 9]})
+
+    done = counted(*models, "--answers", kept)
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.endswith("Error: answer 2 of 2: an answer has the token 9\n")
 
 
 def test_a_prompt_without_an_answer_is_left_out_and_said(
