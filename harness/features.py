@@ -45,6 +45,10 @@ COMMANDS = {
         "Measure a matrix of targets, methods and backends over many machines.",
         page="docs/fleet.md",
     ),
+    "acceptance": Feature(
+        "harness.acceptance.command",
+        "Count what a target accepts of a draft, by letting the draft alone read its answers.",
+    ),
     "plan": Feature(
         "harness.plan.command",
         "Predict what fits, what a draft costs in memory and what it gains; no download.",

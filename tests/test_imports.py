@@ -13,7 +13,18 @@ pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline")
 OURS = (*PACKAGES, "draftmap", "tools", "bench", "tests")
-FEATURES = ("compare", "doctor", "fleet", "imports", "plan", "probe", "submit", "tune", "verify")
+FEATURES = (
+    "acceptance",
+    "compare",
+    "doctor",
+    "fleet",
+    "imports",
+    "plan",
+    "probe",
+    "submit",
+    "tune",
+    "verify",
+)
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
     "typer": (

@@ -47,7 +47,7 @@ def compare(
     builds: Builds,
     options: Annotated[Options, _OWN_DEFAULTS],
     connection: Annotated[ConnectionOptions, _BY_COMMANDS],
-    result: Annotated[ResultOptions, Without(frozenset({"month"}))],
+    result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 

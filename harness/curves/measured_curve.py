@@ -34,9 +34,13 @@ class MeasuredCurve:
 
     def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
         """The curve for a question. Raises `BadInputError` if it is of something else."""
+        self._require_card(computer)
+        return self.curve_of(name, target)
+
+    def curve_of(self, name: str, target: PlannedModel) -> Curve:
+        """The curve of a model on whatever device. Raises `BadInputError` if it is of another."""
         self._require_steps()
         self._require_model(name, target)
-        self._require_card(computer)
         return Curve(probe=self.probe, source=self.source)
 
     def _require_steps(self) -> None:

@@ -169,6 +169,7 @@ class MlxSession:
             margins=margins,
             prompt_tokens=len(target.prompt),
             prompt_sha256=token_digest(target.prompt),
+            prompt_ids=target.prompt,
             prompt_ms=target.prompt_ms,
             draft_prompt_ms=draft.prompt_ms if draft else None,
             ttft_ms=None if None in waits else sum(each or 0.0 for each in waits),

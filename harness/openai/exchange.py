@@ -86,6 +86,7 @@ def exchange(
         margins=None,
         prompt_tokens=answer.prompt_tokens,
         prompt_sha256=token_digest(answer.prompt) if answer.prompt else None,
+        prompt_ids=answer.prompt or None,
         prompt_ms=times.prompt_ms if times else None,
         wall_ms=answer.wall_ms,
         ttft_ms=answer.wall_ms - timed.decode_ms if _read_whole(connection, answer) else None,

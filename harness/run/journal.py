@@ -60,13 +60,17 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with its output for the comparison: text, tokens, and for a baseline margins."""
+    """A trial, with its output for the comparison: text, tokens, and for a baseline margins.
+
+    `prompt_ids` are the tokens that were answered; those of the first block suffice.
+    """
 
     trial: Trial
     prompt: Prompt
     tokens: tuple[int, ...] | None = None
     margins: tuple[float, ...] | None = None
     text: str | None = None
+    prompt_ids: tuple[int, ...] | None = None
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):

@@ -46,14 +46,15 @@ def of_trial(
     *,
     started_ms: float | None,
 ) -> journal.TrialFact:
-    """A trial that ended well; its text is only there where its tokens are unknown."""
+    """A trial that ended well, with its text in the first block and where it has no tokens."""
     asked = _asked(item, prompts)
     return journal.TrialFact(
         trial=trial_of(answer, item, order=order, started_ms=started_ms, prompt=asked),
         prompt=_prompt(asked, answer),
         tokens=answer.tokens,
         margins=answer.margins,
-        text=answer.text if answer.tokens is None else None,
+        text=answer.text if answer.tokens is None or item.block == 0 else None,
+        prompt_ids=answer.prompt_ids if item.block == 0 else None,
     )
 
 

@@ -15,7 +15,7 @@ from harness.run.engine_run import MeasuredEngine
 from harness.run.request import RunRequest
 
 RESUME, _QUICK = "--resume", "--quick"
-OUTPUT = ("--output", "-o")
+OUTPUT = ("--output", "-o", "--keep-answers")
 
 
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
@@ -48,7 +48,7 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
 def resume_command(*more: str, without: str = "") -> str:
     """The command line of this program with `more` options, and without the switch `without`.
 
-    Unless it resumes, it must not overwrite the result that is there, so it names no output.
+    Unless it resumes, it must not overwrite what is there, so it names no output.
     """
     valued = [] if RESUME in more else [*OUTPUT]
     valued += [word for word in more if word.startswith("--") and word != RESUME]

@@ -10,7 +10,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
-from harness.run import journal
+from harness.run import journal, kept_answers
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from schemas import private, strict
@@ -59,6 +59,12 @@ class ResultOptions:
         panel=_RESULT,
         usual=True,
     )
+    keep_answers: Path | None = option(
+        "Also keep the target's answers, with texts and token ids, in this file (NAME.jsonl) for "
+        "`python -m harness acceptance`. It stays on this machine: no result has them.",
+        metavar="FILE",
+        panel=_RESULT,
+    )
     json: bool = offered(JSON, default=False)
     contributor: str | None = offered(CONTRIBUTOR)
     notes: str | None = option(
@@ -93,6 +99,13 @@ class RunRequest:
         """Raise `HarnessError` for options that are wrong whatever the models are."""
         self.result.check()
         self.engines[0].require_suited(self.options)
+        kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)
+        if self.result.keep_answers and self.options.temperature is not None:
+            message = "--keep-answers is for greedy answers; leave out --temperature"
+            raise BadInputError(message)
+        if self.result.keep_answers and len(self.engines) > 1:
+            message = "--keep-answers is for one engine at one depth of context; name one of each"
+            raise BadInputError(message)
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)

@@ -68,8 +68,8 @@ class Generation(Measured):
     runner sees them, else the sums that a server states. `prompt_ms` is `None` when the state of
     the same prompt was reused; `draft_prompt_ms`, the draft model's time for the prompt, also where
     there is no draft model or its time is unknown; `ttft_ms` where the first token was not awaited.
-    `prompt_sha256` covers the token ids of the
-    rendered prompt, where they are known; `text` is there where it is known.
+    `prompt_ids` are the token ids of the rendered prompt and `prompt_sha256` is their digest, where
+    they are known; `text` is there where it is known.
     """
 
     tokens: tuple[int, ...] | None
@@ -82,6 +82,7 @@ class Generation(Measured):
     finish: Literal["length", "stop"]
     counted_tokens: int | None = None
     text: str | None = None
+    prompt_ids: tuple[int, ...] | None = None
 
     @property
     def output_tokens(self) -> int:
@@ -169,6 +170,31 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Free everything; the session must not be used afterwards."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Whether a model would have chosen each token of a text after the first, and if that `ended`.
+
+    A token that ends a text does not count as chosen: no draft is accepted for it.
+    """
+
+    agrees: tuple[bool, ...]
+    ended: bool
+
+
+@runtime_checkable
+class ReadingSession(Session, Protocol):
+    """A session whose model can read what another one wrote."""
+
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
+        """Compare the model's choices with an answer, which is given as tokens, as text, or both.
+
+        Raises `HarnessError` where it cannot, as where tokens and text part.
+        """
         ...
 
 

@@ -84,6 +84,17 @@ class IsolatedSession:
             return self._replace_child(error.failure.given_up_after(self._answer_limit_s))
         return answer
 
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> base.Agreement:
+        """What the child reads. Raises `MachineError` if that ends it."""
+        try:
+            found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
+        except _ChildLostError as error:
+            message = f"the engine failed while reading: {error}; try: python -m harness doctor"
+            raise MachineError(message) from error
+        return found
+
     def probe(self) -> Probes | None:
         """Measure the costs of steps; `None` if that kills the child."""
         try:

@@ -59,7 +59,7 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: Annotated[ResultOptions, Without(frozenset({"month"}))],
+    result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"

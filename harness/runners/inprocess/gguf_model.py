@@ -76,10 +76,10 @@ class LoadedWeights:
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
         """Token ids of the conversation of a prompt, ready for the answer."""
         text = self.conversation(prompt, thinking=thinking)
-        bos = self._piece(llama_cpp.llama_vocab_bos(self.vocab))
+        bos = self.piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
             text = text[len(bos) :]  # the tokenizer adds it again
-        return self._tokenize(text)
+        return self.tokens(text)
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
         """The text of the conversation of a prompt under the model's chat template."""
@@ -87,8 +87,8 @@ class LoadedWeights:
             return prompt
         render = Jinja2ChatFormatter(
             template=self.chat_template,
-            eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
-            bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
+            eos_token=self.piece(llama_cpp.llama_vocab_eos(self.vocab)),
+            bos_token=self.piece(llama_cpp.llama_vocab_bos(self.vocab)),
         )
         # Typed as `Any`, because the formatter does not declare the switches as parameters.
         switches: dict[str, Any] = dict(arguments(thinking=thinking))
@@ -96,14 +96,19 @@ class LoadedWeights:
         text: str = render(messages=conversation, **switches).prompt
         return text
 
-    def _tokenize(self, text: str) -> list[int]:
+    def is_mark(self, token: int) -> bool:
+        """Whether the token marks a turn, a beginning or an end, and is no text."""
+        return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
+
+    def tokens(self, text: str, *, begins: bool = True) -> list[int]:
+        """Token ids of a text in which marks may be written out; BOS only where it `begins`."""
         data = text.encode()
         room = len(data) + 8
         buffer = (llama_cpp.llama_token * room)()
-        count = llama_cpp.llama_tokenize(self.vocab, data, len(data), buffer, room, True, True)  # noqa: FBT003
+        count = llama_cpp.llama_tokenize(self.vocab, data, len(data), buffer, room, begins, True)  # noqa: FBT003
         return list(buffer[:count])
 
-    def _piece(self, token: int) -> str:
+    def piece(self, token: int) -> str:
         return self._bytes(token).decode("utf-8", "replace")
 
     def _bytes(self, token: int) -> bytes:

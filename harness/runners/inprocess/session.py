@@ -13,6 +13,7 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.runners import probes
 from harness.runners.base import (
+    Agreement,
     EngineReport,
     Failure,
     Generation,
@@ -28,6 +29,7 @@ from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
 from harness.runners.inprocess.loop import Decoded, Drafter, decode
 from harness.runners.inprocess.prompt_states import PromptStates
+from harness.runners.inprocess.reading import answer_tokens, read, rendered_prompt
 from harness.runners.inprocess.report import engine_report
 from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
@@ -102,6 +104,17 @@ class LlamaSession:
             if isinstance(warm_up, Failure):
                 return warm_up
         return self._answer(loaded, arm, request)
+
+    def agreement(
+        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
+    ) -> Agreement:
+        """Where the target itself would have written an answer. Raises `HarnessError`."""
+        target = self._at(self._campaign.settings.gpu_layers).target
+        self._states.forget(target)
+        if isinstance(prompt, str):
+            prompt = rendered_prompt(target, prompt, thinking=self._campaign.settings.thinking)
+        answer = answer_tokens(target, tokens, text)
+        return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
         """Measure the verification curve and what each loaded draft costs per token."""
@@ -216,6 +229,7 @@ class LlamaSession:
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
+            prompt_ids=tuple(prompt),
             prompt_ms=state.prompt_ms,
             draft_prompt_ms=drafter.prompt_ms if isinstance(drafter, ModelDrafter) else None,
             ttft_ms=_waited_ms(state.prompt_ms, drafter),

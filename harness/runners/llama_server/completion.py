@@ -169,6 +169,7 @@ def generate(
         margins=None,
         prompt_tokens=len(tokens),
         prompt_sha256=token_digest(tokens),
+        prompt_ids=tokens,
         prompt_ms=done.timings.prompt_ms,
         wall_ms=wall_ms,
         rounds=totals(

@@ -33,6 +33,7 @@ def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: P
     more = {
         "run": [*runner, *SMALL, "-o", str(tmp_path)],
         "run --dry-run": [*runner, *SMALL],
+        "acceptance": [*pair, *SMALL[:-2]],
         "tune": [*runner, "--deepest", "2", "--max-tokens", "4", "-o", str(tmp_path)],
         "tune --dry-run": runner,
         "show": [str(result)],

@@ -35,8 +35,8 @@ UNKNOWN = {**NOTHING, "verdict": "too-few-prompts"}
 
 @pytest.fixture(autouse=True)
 def given(monkeypatch: pytest.MonkeyPatch, fake_engine: None) -> None:  # noqa: ARG001 - in place
-    command = "x run --quick --target a.gguf -o r.json --output=r.json --notes it's"
-    monkeypatch.setattr(sys, "argv", command.split())
+    command = "x run --quick --target a.gguf -o r.json --output=r.json --keep-answers=a.jsonl"
+    monkeypatch.setattr(sys, "argv", [*command.split(), "--notes", "it's"])
 
 
 def request(tmp_path: Path, *, quick: bool = False) -> RunRequest:
@@ -70,7 +70,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
     assert said == (
         f"Next, about 10 min: {PROGRAM} run --quick --target a.gguf -o r.json --output=r.json "
-        "--notes 'it'\"'\"'s' --resume"
+        "--keep-answers=a.jsonl --notes 'it'\"'\"'s' --resume"
     )
 
 

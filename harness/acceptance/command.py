@@ -1,0 +1,135 @@
+"""`draftmap acceptance`: what a target accepts of a draft, without running the two together."""
+
+from typing import Annotated
+
+import typer
+
+from answers.curves import Curve, Ranged
+from harness import console
+from harness.acceptance.options import AcceptanceOptions
+from harness.acceptance.pair import Pair, pair_to_read, pair_to_write
+from harness.acceptance.reading import Found, read_into
+from harness.acceptance.report import Counted, as_json, lines
+from harness.acceptance.rounds import at_depth
+from harness.campaign.duration import in_turns
+from harness.campaign.options import Options
+from harness.command_options import Says, Without, offers_fields
+from harness.curves.kept import kept_for
+from harness.curves.read import read as read_curve
+from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
+from harness.machine.computer import computer_of
+from harness.machine.rate import this_machine
+from harness.models.model_facts import find
+from harness.report import words
+from harness.report.progress import ProgressDisplay
+from harness.run import kept_answers
+from harness.run.chosen_engine import EngineOptions
+from schemas.axes import Axes
+from schemas.vocabulary import DEFAULT_RUNNER
+
+_DECIDED = Without(
+    frozenset({*Axes.__dataclass_fields__})
+    | {"methods", "blocks", "precision", "budget_min", "control", "context_depth_tokens"}
+    | {"baseline_gpu_layers", "concurrency", "seed"}
+)
+_SAYS = Says(
+    {
+        "drafts": "The smaller model that proposes tokens. Default: the usual draft of a target "
+        "known by name.",
+        "context_tokens": "Context size, in steps of 256. Default: 2048, or what the answers take.",
+    }
+)
+
+
+@console.reports_errors
+@offers_fields
+def acceptance(
+    options: Annotated[Options, _DECIDED, _SAYS],
+    asked: AcceptanceOptions,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """The draft alone reads the target's greedy answers; each of its guesses is right or wrong.
+
+    That gives the tokens a round at every depth, as running both would count them, on any machine
+    that runs the draft. With a curve of step times it gives the speedup of every depth.
+
+    - `python -m harness acceptance big.gguf small.gguf`
+
+    - `python -m harness run --target big.gguf --keep-answers answers.jsonl`
+
+    - `python -m harness acceptance big.gguf small.gguf --answers answers.jsonl`
+    """
+    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
+    pair = _pair(options, asked)
+    curve = _curve(options, asked, pair)
+    expected = in_turns([pair.writes], this_machine(options.threads)) if pair.writes else None
+    if expected is not None:
+        console.say(f"This takes about {words.seconds(expected.seconds)}.")
+    found, interrupted = Found(), False
+    with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
+        try:
+            read_into(found, pair, engine.adapter().open, display)
+        except KeyboardInterrupt:
+            interrupted = True
+    if asked.keep_answers and found.kept:
+        kept_answers.write(asked.keep_answers, found.kept)
+    if not any(each.agrees for each in found.read):
+        error = NothingMeasuredError if interrupted else MachineError
+        message = "no answer of two tokens or more was read, so there are no rounds to count"
+        raise error(message)
+    counted = _counted(found, pair, asked, curve)
+    if json:
+        console.print_json(as_json(counted))
+    else:
+        console.print_lines(lines(counted))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
+    if len(options.drafts) > 1:
+        message = "name one draft at a time; --keep-answers and --answers save writing them again"
+        raise BadInputError(message)
+    if asked.answers and asked.keep_answers:
+        message = "--answers is a file of answers already; leave out --keep-answers"
+        raise BadInputError(message)
+    if asked.answers:
+        return pair_to_read(options, kept_answers.read(asked.answers), console.say)
+    kept_answers.require_free(asked.keep_answers)
+    return pair_to_write(options, console.say)
+
+
+def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | None:
+    """The curve that was given, else what `probe` kept of the target's file."""
+    name = str(pair.target) if pair.target else options.target
+    if asked.curve is None:
+        measured = kept_for(pair.target, computer_of()) if pair.target else None
+    else:
+        measured = read_curve(asked.curve)
+    if measured is None:
+        return None
+    if name is None:
+        message = f"{asked.curve}: name the target, so that the curve is known to be of it"
+        raise BadInputError(message)
+    return measured.curve_of(name, find(name, say=console.say))
+
+
+def _counted(found: Found, pair: Pair, asked: AcceptanceOptions, curve: Curve | None) -> Counted:
+    drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
+    drafting = None
+    if curve and drafting_ms is not None:
+        share = drafting_ms / curve.step_ms
+        drafting = Ranged(estimate=share, low=share, high=share)
+    return Counted(
+        draft=f"{pair.draft.name} {pair.draft.quantisation}",
+        target=pair.target_name,
+        answers=len(found.read),
+        tokens=sum(len(each.agrees) + 1 for each in found.read),
+        depths=tuple(
+            at_depth(found.read, depth, curve=curve, drafting=drafting)
+            for depth in range(1, asked.deepest + 1)
+        ),
+        drafting_ms=drafting_ms,
+        curve=curve if drafting else None,
+    )

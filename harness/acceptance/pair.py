@@ -1,0 +1,164 @@
+"""Find a draft, its target and the answers, and refuse what does not belong together."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from answers.presets import DEFAULT_TARGET, default_draft
+from harness.campaign.arms import takes_draft
+from harness.campaign.builder import DEFAULT_RUNNER_ENTRY
+from harness.campaign.from_options import campaign_from
+from harness.campaign.method_parser import defaults, parse
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign
+from harness.campaign.options import Options
+from harness.errors import BadInputError
+from harness.models.compatibility import compare_files, refusal
+from harness.models.describe import describe
+from harness.models.gguf_header import chat_template
+from harness.models.model_file import ModelFile
+from harness.models.resolve import on_disk, resolve
+from harness.run.kept_answers import KeptAnswer
+from schemas.method import DRAFT_MODEL, Method
+from schemas.submission import Model
+
+# What decides which answers are written; a file has its own.
+_OF_ANSWERS = {"suite": "suite", "tasks": "tasks", "prompts": "prompts", "quick": "quick",
+               "max_output_tokens": "max-tokens"}  # fmt: skip
+_CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # of texts there are more, so that they fit
+TIMED_TOKENS = 24  # that the draft writes to be timed
+_READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=15))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A campaign of the draft, which reads, and one of the target, which writes or is elsewhere.
+
+    `target` is the target's file where that is on this disk.
+    """
+
+    reads: Campaign
+    writes: Campaign | None
+    answers: tuple[KeptAnswer, ...]
+    target: Path | None
+    target_name: str
+
+    @property
+    def draft(self) -> Model:
+        return self.reads.target.model
+
+
+def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
+    """Target and draft, both on this disk. Raises `HarnessError` when one is missing or no fit."""
+    options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
+    campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
+    baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
+    _refuse(_itself(campaign.target.model, campaign.drafts[0].model))
+    return Pair(
+        reads=_reading(campaign, campaign.drafts[0]),
+        writes=replace(campaign, arms=baseline, drafts=()),
+        answers=(),
+        target=campaign.target.on_disk,
+        target_name=_name(campaign.target.model),
+    )
+
+
+def pair_to_read(
+    options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
+) -> Pair:
+    """A draft and the answers of a file; the target may be elsewhere. Raises `HarnessError`."""
+    for field, flag in _OF_ANSWERS.items():
+        if getattr(options, field) != getattr(Options(), field):
+            message = f"--answers has the prompts and their answers; leave out --{flag}"
+            raise BadInputError(message)
+    usual = default_draft(options.target) if options.target else None
+    draft = options.drafts[0] if options.drafts else usual.name if usual else None
+    if draft is None:
+        message = "no draft is known for this target; name one with --draft"
+        raise BadInputError(message)
+    here = options.target is not None and on_disk(options.target) is not None
+    target = describe(resolve(options.target or "", say=say), say=say) if here else None
+    methods = tuple(each for each in defaults(DEFAULT_RUNNER_ENTRY) if not takes_draft(each))
+    context = options.context_tokens or _context(answers)
+    options = replace(options, drafts=(), methods=methods, context_tokens=context)
+    campaign = campaign_from(replace(options, target=draft), say=say)
+    for reason in _foreign(answers, target, campaign.target):
+        _refuse(reason)
+    writers = [each.target for each in answers if each.target]
+    stated = _name(writers[0]) if writers else "the model that answered"
+    return Pair(
+        reads=_reading(campaign, campaign.target),
+        writes=None,
+        answers=answers,
+        target=target.on_disk if target else None,
+        target_name=_name(target.model) if target else options.target or stated,
+    )
+
+
+def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
+    """The draft in the place of the target, with steps of many tokens and one prompt to write."""
+    settings = campaign.settings
+    settings = replace(
+        settings, gpu_layers=settings.draft_gpu_layers, max_output_tokens=TIMED_TOKENS
+    )
+    shortest = min(campaign.suite.prompts, key=lambda prompt: len(prompt.text))
+    suite = replace(campaign.suite, prompts=(shortest,))
+    return replace(
+        campaign, target=draft, drafts=(), arms=(_READING,), suite=suite, settings=settings
+    )
+
+
+def _foreign(
+    answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
+) -> Iterator[str | None]:
+    """Why the answers are not those of this target, or the draft none for it."""
+    if target is not None:
+        yield _itself(target.model, draft.model)
+        compared = compare_files(target.on_disk, draft.on_disk)
+        if not compared.fits:
+            raise refusal(target.model.name, draft.model.name, compared.reason)
+    text = chat_template(target.on_disk) if target else None
+    template = hashlib.sha256(text.encode()).hexdigest() if text else None
+    for each in answers:
+        writer = each.target
+        if writer and target and _differ(writer.sha256, target.model.sha256):
+            yield f"{_name(writer)} wrote the answers, and not {_name(target.model)}; name that one"
+        if _differ(each.chat_template_sha256, template):
+            yield "the answers were asked for under another chat template than the target has"
+        if writer and target is None:
+            yield _itself(writer, draft.model)
+            if _differ(writer.tokenizer_sha256, draft.model.tokenizer_sha256):
+                yield (
+                    f"{draft.model.name} has another vocabulary than {_name(writer)}; name the "
+                    "target's file as well, where they differ in few tokens"
+                )
+
+
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise BadInputError(reason)
+
+
+def _itself(target: Model, draft: Model) -> str | None:
+    if target.sha256 is None or target.sha256 != draft.sha256:
+        return None
+    return f"{_name(draft)} is the target itself; name a smaller model with --draft"
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether two digests are known and not the same."""
+    return None not in (one, other) and one != other
+
+
+def _name(model: Model) -> str:
+    return f"{model.name} {model.quantisation}"
+
+
+def _context(answers: tuple[KeptAnswer, ...]) -> int:
+    """The context that the longest answer and its prompt take."""
+    sizes = (
+        len(each.prompt_ids or ()) + len(each.tokens or ())
+        or (len(each.prompt) + len(each.answer or "")) // _CHARACTERS_PER_TOKEN
+        for each in answers
+    )
+    return max(DEFAULT_CONTEXT_TOKENS, -(-(max(sizes) + _ROOM) // _STEP) * _STEP)

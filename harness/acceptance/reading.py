@@ -1,0 +1,83 @@
+"""Let the draft read the answers one by one; the target writes those that no file has."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+
+from harness.acceptance.pair import TIMED_TOKENS, Pair
+from harness.acceptance.rounds import ReadAnswer
+from harness.campaign.model import Campaign, PlannedTrial
+from harness.errors import BadInputError, MachineError
+from harness.report import events
+from harness.run import kept_answers
+from harness.run.kept_answers import KeptAnswer
+from harness.runners.base import Failure, Generation, ReadingSession, Runner, Session, TrialRequest
+
+
+@dataclass(slots=True)
+class Found:
+    """What was read so far, the answers themselves, and what a drafted token takes."""
+
+    read: list[ReadAnswer] = field(default_factory=list)
+    kept: list[KeptAnswer] = field(default_factory=list)
+    drafting_ms: float | None = None
+
+
+def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Observer) -> None:
+    """Read all answers; what raises leaves those that were read. Raises `HarnessError`."""
+    count = len(pair.writes.suite.prompts if pair.writes else pair.answers)
+    observe(events.TrialsPlanned(total=count, prompts=count))
+    with ExitStack() as stack:
+        reader = _loaded(stack, pair.reads, open_model, observe)
+        if not isinstance(reader, ReadingSession):
+            message = "this engine cannot read a text"
+            raise MachineError(message)
+        timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
+        if isinstance(timed, Generation):
+            found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)
+        answers: Iterator[KeptAnswer] = iter(pair.answers)
+        if pair.writes:
+            target = _loaded(stack, pair.writes, open_model, observe)
+            answers = _written(target, pair.writes, observe)
+        for number, kept in enumerate(answers):
+            prompt = kept.prompt_ids or kept.prompt
+            try:
+                agreed = reader.agreement(prompt, kept.tokens, kept.answer)
+            except BadInputError as error:
+                message = f"answer {number + 1} of {count}: {error}"
+                raise BadInputError(message) from error
+            tokens = len(agreed.agrees) + 1
+            # One that did not end was cut off: no round drafts beyond its last token.
+            limit = max(tokens, kept.max_output_tokens) if agreed.ended else tokens
+            found.read.append(ReadAnswer(task=kept.task, agrees=agreed.agrees, limit=limit))
+            found.kept.append(kept)
+            trial = PlannedTrial(order=number, block=0, prompt=kept.id or "", arm="draft")
+            observe(events.TrialEnded(trial=trial))
+
+
+def _loaded(
+    stack: ExitStack, campaign: Campaign, open_model: Runner, observe: events.Observer
+) -> Session:
+    observe(events.Stage(kind="loading", name=campaign.target.model.name))
+    return stack.enter_context(closing(open_model(campaign)))
+
+
+def _request(campaign: Campaign, number: int, limit: int) -> TrialRequest:
+    prompt = campaign.suite.prompts[number].id
+    return TrialRequest(arm=campaign.arms[0].id, prompt=prompt, max_output_tokens=limit)
+
+
+def _written(
+    session: Session, campaign: Campaign, observe: events.Observer
+) -> Iterator[KeptAnswer]:
+    """The target's answers; a prompt without one is left out, and said."""
+    template = session.report().settings.chat_template_sha256
+    for number, prompt in enumerate(campaign.suite.prompts):
+        trial = PlannedTrial(order=number, block=0, prompt=prompt.id, arm="target")
+        observe(events.TrialStarted(trial=trial))
+        request = _request(campaign, number, campaign.settings.max_output_tokens)
+        answer = session.generate(request)
+        if isinstance(answer, Failure):
+            observe(events.TrialEnded(trial=trial, failure=answer))
+        else:
+            yield kept_answers.kept(campaign, prompt, answer, template)

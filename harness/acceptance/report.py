@@ -1,0 +1,65 @@
+"""Print what a draft would get: tokens a round by task and depth, and the speedup with a curve."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from answers.curves import Curve
+from harness.acceptance.rounds import AtDepth
+from schemas.codec import Json, encode
+from schemas.vocabulary import say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """All that was counted of a pair; `drafting_ms` is what a drafted token takes."""
+
+    draft: str
+    target: str
+    answers: int
+    tokens: int
+    depths: tuple[AtDepth, ...]
+    drafting_ms: float | None
+    curve: Curve | None
+
+    @property
+    def best_depth(self) -> int | None:
+        """The depth with the highest speedup, where a curve tells it."""
+        known = {each.depth: each.speedup.estimate for each in self.depths if each.speedup}
+        return max(known, key=known.__getitem__, default=None)
+
+
+def as_json(counted: Counted) -> dict[str, Json]:
+    names = ("draft", "target", "answers", "tokens", "drafting_ms", "best_depth")
+    values: dict[str, Json] = {name: getattr(counted, name) for name in names}
+    source = counted.curve.source if counted.curve else None
+    return {**values, "curve": source, "depths": encode(counted.depths)}
+
+
+def lines(counted: Counted) -> Iterator[str]:
+    """The report as lines of at most 80 characters, for up to ten depths."""
+    depths, deepest = counted.depths, counted.depths[-1]
+    read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"
+    yield f"{counted.draft} drafting for {counted.target}:"
+    yield f"{read}, read by the draft alone; exact if greedy."
+    yield ""
+    yield _row("longest draft", [str(each.depth) for each in depths])
+    yield _row("tokens a round", [f"{each.tokens_per_round.estimate:.2f}" for each in depths])
+    for task in deepest.by_task if len(deepest.by_task) > 1 else ():
+        yield _row(f"  {task}", [f"{each.by_task[task].estimate:.2f}" for each in depths])
+    yield _row("position", [str(each.depth) for each in depths])
+    yield _row("accepted", [say.percent(each).replace(" ", "") for each in deepest.acceptance])
+    yield _row("of tries", [f"{each:,}" for each in deepest.tried])
+    yield ""
+    if counted.curve is None:
+        yield "With what a wider step costs on a machine, this gives the speedup of each depth:"
+        yield "--curve FILE, or `python -m harness probe TARGET` on this machine first."
+        return
+    for each in depths:
+        ends = (each.speedup.estimate, each.speedup.low, each.speedup.high) if each.speedup else ()
+        best = " (best)" if each.depth == counted.best_depth else ""
+        yield f"longest draft {each.depth:2}  {say.speedup(*(ends or (None,) * 3))}{best}"
+    yield f"Steps by {counted.curve.source}; {counted.drafting_ms or 0:.3g} ms a drafted token."
+
+
+def _row(name: str, values: Sequence[str]) -> str:
+    return f"{name:16}" + "".join(f"{value:>6}" for value in values)

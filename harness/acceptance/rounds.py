@@ -1,0 +1,110 @@
+"""Count the rounds in which a draft would have written a target's answers, at any depth.
+
+A round drafts `depth` tokens after the text so far, and no more than are left up to the limit less
+the one that the target adds. It keeps those up to the first that is not the target's choice, and
+the next one begins after the target's own token. Greedy decoding accepts exactly what the target
+would have chosen (Leviathan, Kalman and Matias 2023, section 2), so the text is the target's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from answers.curves import AcceptedRounds, Curve, Ranged, speedup, tokens_by_depth
+from estimates.intervals import time_ratio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAnswer:
+    """Whether the draft would have proposed each token of an answer after the first.
+
+    `limit` is how many tokens the answer could have had.
+    """
+
+    task: str
+    agrees: tuple[bool, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """Rounds at one depth: `reached[j - 1]` accepted at least j tokens.
+
+    `tried[j - 1]` are those that drafted at least j and accepted the j - 1 before.
+    """
+
+    rounds: int
+    tried: tuple[int, ...]
+    reached: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtDepth:
+    """What rounds of one depth yield, with 90 % bounds, and the chance of each position.
+
+    A chance is `None` where no round tried the position.
+    """
+
+    depth: int
+    rounds: int
+    tokens_per_round: Ranged
+    by_task: dict[str, Ranged]
+    tried: tuple[int, ...]
+    acceptance: tuple[float | None, ...]
+    speedup: Ranged | None = None
+
+
+def rounds_of(answer: ReadAnswer, depth: int) -> Rounds:
+    """The rounds of one answer. Its first token comes from reading the prompt."""
+    tried, reached = [0] * depth, [0] * depth
+    written, rounds = 1, 0
+    while written <= len(answer.agrees):
+        accepted, drafted = 0, min(depth, answer.limit - written - 1)
+        while accepted < drafted:
+            tried[accepted] += 1
+            if not answer.agrees[written - 1 + accepted]:
+                break
+            reached[accepted] += 1
+            accepted += 1
+        written += accepted + 1
+        rounds += 1
+    return Rounds(rounds=rounds, tried=tuple(tried), reached=tuple(reached))
+
+
+def at_depth(
+    answers: Sequence[ReadAnswer],
+    depth: int,
+    curve: Curve | None = None,
+    drafting: Ranged | None = None,
+) -> AtDepth:
+    """The figures of one depth, with its speedup where curve and cost of drafting are known.
+
+    Raises `ValueError` where no answer took a round.
+    """
+    tasks: dict[str, list[Rounds]] = {}
+    for answer in answers:
+        if (found := rounds_of(answer, depth)).rounds:
+            tasks.setdefault(answer.task, []).append(found)
+    rounds = [each for group in tasks.values() for each in group]
+    tried = tuple(map(sum, zip(*(each.tried for each in rounds), strict=True)))
+    reached = map(sum, zip(*(each.reached for each in rounds), strict=True))
+    tokens, cost = _tokens([*tasks.values()]), curve.cost(depth + 1) if curve else None
+    return AtDepth(
+        depth=depth,
+        rounds=sum(each.rounds for each in rounds),
+        tokens_per_round=tokens,
+        by_task={task: _tokens([group]) for task, group in tasks.items()},
+        tried=tried,
+        acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
+        speedup=speedup(tokens, cost, depth, drafting) if cost and drafting else None,
+    )
+
+
+def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
+    """One over the mean over tasks and answers of rounds for a token, as a run states it."""
+    shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
+    counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
+    pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)
+    low, high = (estimate * end / pooled.estimate for end in (pooled.low, pooled.high))
+    return Ranged(
+        estimate=estimate, low=max(1.0, low), high=min(len(counts[0].reached) + 1.0, high)
+    )

@@ -1,0 +1,121 @@
+"""Keep the answers that a target wrote, one line of JSON each, to count what a draft gets of them.
+
+A result has digests of answers only. These lines have texts and token ids, stay on this machine,
+and are in a file that no command sends.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import orjson
+from msgspec import Meta, Struct
+
+from harness import files
+from harness.campaign.model import Campaign, Id, SuitePrompt
+from harness.errors import BadInputError, MachineError, unreadable
+from harness.run.journal import EngineFact, Fact, TrialFact
+from harness.runners.base import Generation
+from schemas.codec import encode
+from schemas.submission import Model
+
+_SUFFIX = ".jsonl"  # a result is JSON, and neither file is mistaken for the other
+_FORM = 'a line is an object such as {"prompt": "…", "answer": "…"}'
+_Ids = Annotated[tuple[Annotated[int, Meta(ge=0, lt=2**31)], ...], Meta(min_length=1)]
+
+
+class KeptAnswer(Struct, frozen=True, kw_only=True):
+    """A prompt as the user typed it, and its answer: as token ids, or only as a text.
+
+    `prompt_ids` are those of the whole conversation, `target` wrote the answer under a chat
+    template with this digest, and `max_output_tokens` is how long it could have been.
+    """
+
+    prompt: Annotated[str, Meta(pattern=r"\S")]
+    answer: str | None = None
+    id: Id | None = None
+    task: Id = "other"
+    prompt_ids: _Ids | None = None
+    tokens: _Ids | None = None
+    max_output_tokens: int = 0
+    target: Model | None = None
+    chat_template_sha256: str | None = None
+
+
+def require_free(path: Path | None, *, replaced: bool = False) -> None:
+    """Raise `BadInputError` where answers cannot be kept; call it before measuring."""
+    if path is None:
+        return
+    problem = None
+    if path.suffix != _SUFFIX:
+        problem = f"name a file that ends in {_SUFFIX}"
+    elif not path.absolute().parent.is_dir():
+        problem = f"there is no folder {path.parent}; make it first"
+    elif path.exists() and not replaced:
+        problem = "it already exists; name another one, or delete it first"
+    if problem:
+        message = f"--keep-answers {path}: {problem}"
+        raise BadInputError(message)
+
+
+def kept(
+    campaign: Campaign, prompt: SuitePrompt, answer: Generation | TrialFact, template: str | None
+) -> KeptAnswer:
+    """The answer of the campaign's target to a prompt of its suite."""
+    return KeptAnswer(
+        id=prompt.id,
+        task=prompt.task,
+        prompt=prompt.text,
+        answer=answer.text,
+        prompt_ids=answer.prompt_ids,
+        tokens=answer.tokens,
+        max_output_tokens=campaign.settings.max_output_tokens,
+        target=campaign.target.model,
+        chat_template_sha256=template,
+    )
+
+
+def of_campaign(campaign: Campaign, facts: Sequence[Fact]) -> Iterator[KeptAnswer]:
+    """The first answer of the baseline to each prompt, in the order of the suite."""
+    baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
+    templates = [f.settings.chat_template_sha256 for f in facts if isinstance(f, EngineFact)]
+    trials = [f for f in facts if isinstance(f, TrialFact) and f.trial.arm in baselines]
+    for prompt in campaign.suite.prompts:
+        own = (f for f in trials if f.trial.prompt == prompt.id and (f.tokens or f.text))
+        if (first := next(own, None)) is not None:
+            yield kept(campaign, prompt, first, templates[-1] if templates else None)
+
+
+def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
+    """Write answers to a file. Raises `MachineError` where the disk does not take them."""
+    try:
+        with files.written(path) as part:
+            part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))
+    except OSError as error:
+        message = f"{path} cannot be written ({error.strerror}); free some space, then repeat it"
+        raise MachineError(message) from error
+
+
+def read(path: Path) -> tuple[KeptAnswer, ...]:
+    """The answers in a file. Raises `BadInputError` naming the line that is wrong."""
+    try:
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    found: list[KeptAnswer] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(msgspec.json.decode(line, type=KeptAnswer))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            message = f"{path} line {number}: {error}; {_FORM}"
+            raise BadInputError(message) from error
+        if not (found[-1].answer or found[-1].tokens):
+            message = f"{path} line {number}: it has neither an answer nor tokens; {_FORM}"
+            raise BadInputError(message)
+    if not found:
+        message = f"{path} has no answers; {_FORM}"
+        raise BadInputError(message)
+    return tuple(found)

@@ -1,0 +1,90 @@
+"""Let a draft read what its target wrote, to see which tokens it would have proposed.
+
+As long as a round's draft agrees with the target, the draft model has read the target's own text.
+So the greedy choice after each token of that text is what it proposes there (teacher forcing), and
+one pass in wide steps tells what the target would accept in rounds of any depth.
+"""
+
+import re
+from collections.abc import Sequence
+
+import llama_cpp
+
+from harness.errors import BadInputError, MachineError
+from harness.runners.base import Agreement
+from harness.runners.inprocess.context import Context, DecodeError
+
+_SHOWN = 20
+_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # in which two ways to print a text differ
+
+
+def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
+    """Read an answer in steps of at most `rows` tokens. Raises `HarnessError` if it does not fit.
+
+    A token that is no text of the draft's vocabulary, or has no room, is bad input.
+    """
+    _require_room(model, len(prompt) + len(answer))
+    _require_known(model, max((*prompt, *answer)))
+    choices: list[int] = []
+    try:
+        model.prefill(prompt)
+        for start in range(0, len(answer) - 1, rows):
+            choices += model.step(answer[start : min(start + rows, len(answer) - 1)])
+    except DecodeError as error:
+        message = f"the draft cannot read an answer: {error}"
+        raise MachineError(message) from error
+    agrees = [
+        choice == token and not model.is_end(token)
+        for choice, token in zip(choices, answer[1:], strict=True)
+    ]
+    return Agreement(agrees=tuple(agrees), ended=model.is_end(answer[-1]))
+
+
+def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
+    """The conversation of a prompt. Raises `BadInputError` for one that is rendered already."""
+    words = model.weights
+    mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
+    if mark is not None:
+        message = (
+            f"the prompt {prompt[:_SHOWN]!r}… has {words.piece(mark)} in it, a mark of a chat "
+            "template; give what the user typed, or the token ids as prompt_ids"
+        )
+        raise BadInputError(message)
+    return tuple(words.render(prompt, thinking=thinking))
+
+
+def answer_tokens(
+    model: Context, tokens: tuple[int, ...] | None, text: str | None
+) -> tuple[int, ...]:
+    """The tokens of an answer. Raises `BadInputError` where they are not those of its text."""
+    if tokens is None:
+        return tuple(model.weights.tokens(text or "", begins=False))
+    _require_known(model, max(tokens))
+    own = model.weights.text(tokens)
+    shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
+    if stated not in shown and shown not in stated:  # one may lack thoughts or its last tokens
+        message = (
+            f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, and its text is "
+            f"{(text or '')[:_SHOWN]!r}…: they are of a model with another vocabulary"
+        )
+        raise BadInputError(message)
+    return tokens
+
+
+def _require_known(model: Context, token: int) -> None:
+    if token >= model.weights.vocabulary_size:
+        message = (
+            f"an answer has the token {token}, and the draft knows {model.weights.vocabulary_size} "
+            "tokens: it is of a model with another vocabulary"
+        )
+        raise BadInputError(message)
+
+
+def _require_room(model: Context, needed: int) -> None:
+    room = llama_cpp.llama_n_ctx(model.ctx)
+    if needed > room:
+        message = (
+            f"a prompt and its answer take {needed} tokens, the context holds {room}: raise "
+            f"--context to {needed} or more"
+        )
+        raise BadInputError(message)

@@ -1,0 +1,173 @@
+"""A draft that reads alone agrees where rounds of both models accept, on real weights."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from harness.acceptance.rounds import ReadAnswer, Rounds, rounds_of
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError
+from harness.models.resolve import resolve
+from harness.runners.base import Generation, ReadingSession, TrialRequest
+from harness.runners.inprocess import open_in_process
+from harness.runners.inprocess.gguf_model import LoadedWeights
+from harness.runners.isolated import IsolatedSession
+from schemas.method import Method
+from tests.harness.campaigns import BASELINE, campaign
+
+pytestmark = pytest.mark.engine
+
+TEXTS = ("Name the days of the week in order, one per line.", "What is the capital of France?")
+LIMIT = 40
+DEPTHS = (1, 4)
+ARMS = tuple(
+    ArmPlan(
+        id=f"draft-model-n{depth}",
+        role="speculation",
+        method=Method(type="draft-model", draft="draft", n_max=depth),
+        baseline="baseline",
+    )
+    for depth in DEPTHS
+)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Campaign:
+    """Three of the draft's thirty layers are left out: about half of its tokens are accepted."""
+    target, draft = (
+        resolve(f"smollm2-135m:{name}", say=lambda _: None).path
+        for name in ("f16", "q4_1-pruned-3")
+    )
+    arms = (BASELINE, *ARMS)
+    return campaign(
+        arms=arms, texts=TEXTS, max_output_tokens=LIMIT, target=target, draft=draft,
+        context_tokens=512,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def together(plan: Campaign) -> dict[tuple[str, str], Generation]:
+    """What each arm answers to each prompt."""
+    session = open_in_process(plan)
+    found = {}
+    for arm in plan.arms:
+        session.prepare(arm.id)
+        for prompt in plan.suite.prompts:
+            request = TrialRequest(arm=arm.id, prompt=prompt.id, max_output_tokens=LIMIT)
+            answer = session.generate(request)
+            assert isinstance(answer, Generation), answer
+            found[arm.id, prompt.id] = answer
+    session.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def reads(plan: Campaign) -> Campaign:
+    """The draft in the place of the target, with steps of up to sixteen tokens."""
+    wide = replace(BASELINE, method=Method(type="none", n_max=15))
+    return replace(plan, target=plan.drafts[0], drafts=(), arms=(wide,))
+
+
+@pytest.fixture(scope="module")
+def reader(reads: Campaign) -> Iterator[ReadingSession]:
+    opened = open_in_process(reads)
+    assert isinstance(opened, ReadingSession)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("prompt", ["code-1", "code-2"])
+def test_reading_counts_what_rounds_of_both_models_accepted(
+    reader: ReadingSession,
+    together: dict[tuple[str, str], Generation],
+    prompt: str,
+    depth: int,
+) -> None:
+    plain, drafted = together["baseline", prompt], together[f"draft-model-n{depth}", prompt]
+    assert drafted.tokens == plain.tokens
+
+    found = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
+
+    read = ReadAnswer(task="code", agrees=found.agrees, limit=LIMIT)
+    assert found.ended == (plain.finish == "stop")
+    assert isinstance(drafted.rounds, tuple)
+    assert rounds_of(read, depth) == Rounds(
+        rounds=len(drafted.rounds),
+        tried=tuple(
+            sum(each.drafted > k and each.accepted >= k for each in drafted.rounds)
+            for k in range(depth)
+        ),
+        reached=tuple(sum(each.accepted > k for each in drafted.rounds) for k in range(depth)),
+    )
+
+
+def test_a_text_is_split_and_rendered_as_the_model_does(
+    plan: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
+) -> None:
+    plain = together["baseline", "code-2"]
+    tokens = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
+    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
+    text = vocabulary.text(plain.tokens or ())
+    vocabulary.close()
+
+    found = reader.agreement(TEXTS[1], None, text)
+
+    assert found.agrees == tokens.agrees[: len(found.agrees)]
+    assert len(tokens.agrees) - len(found.agrees) == tokens.ended  # a text does not show its end
+    assert not found.ended
+
+
+def test_a_process_of_its_own_reads_the_same(
+    reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
+) -> None:
+    plain = together["baseline", "code-1"]
+    answer = plain.prompt_ids or (), plain.tokens, None
+    alone = IsolatedSession(open_in_process, reads)
+
+    found = alone.agreement(*answer)
+
+    alone.close()
+    assert found == reader.agreement(*answer)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tokens", "text", "said"),
+    [
+        ("<|im_start|>user\nHi<|im_end|>", None, "Yes.", "has <|im_start|> in it"),
+        ((5,), (49152,), None, "the token 49152, and the draft knows 49152 tokens"),
+        ((5,) * 400, (6,) * 200, None, "take 600 tokens, the context holds 512"),
+        # What "Yes, it is." would be in another vocabulary.
+        ((5,), (2683, 28, 357, 314), "Nein, nie.", "and its text is 'Nein, nie.'"),
+    ],
+    ids=["template", "vocabulary", "context", "lie"],
+)
+def test_a_text_that_is_not_for_this_draft_is_one_line(
+    reader: ReadingSession,
+    prompt: str | tuple[int, ...],
+    tokens: tuple[int, ...] | None,
+    text: str | None,
+    said: str,
+) -> None:
+    with pytest.raises(BadInputError) as error:
+        reader.agreement(prompt, tokens, text)
+
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_tokens_and_their_text_may_differ_in_blanks_and_in_what_a_server_left_out(
+    reader: ReadingSession, together: dict[tuple[str, str], Generation], plan: Campaign
+) -> None:
+    plain = together["baseline", "code-1"]
+    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
+    text = vocabulary.text(plain.tokens or ())
+    vocabulary.close()
+
+    read = [
+        reader.agreement(plain.prompt_ids or (), plain.tokens, shown)
+        for shown in (None, text, text.strip()[:-8], f"{text} and so on")
+    ]
+
+    assert read == read[:1] * 4
