@@ -8,6 +8,7 @@ from answers.commands import methods_by
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
+from harness.errors import BadInputError
 from harness.options import option
 from schemas.vocabulary import TASKS
 
@@ -95,7 +96,10 @@ class LoadOptions:
     )
 
     def setting(self, rollback_states: int) -> Setting:
-        """The same for the arithmetic of memory."""
+        """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
+        if self.flash_attention == "off" and "_" in self.kv_type:
+            message = f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
+            raise BadInputError(message)
         return Setting(
             context=self.context,
             slots=self.slots,

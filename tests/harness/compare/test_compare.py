@@ -239,9 +239,8 @@ def test_a_program_that_is_not_there_ends_with_2_and_not_with_1(
     done = comparing(base, tmp_path / "nothing")
 
     assert done.exit_code == 2
-    assert (
-        done.stderr == f"Error: no program at {tmp_path / 'nothing'}; name the binary with --head\n"
-    )
+    where = tmp_path / "nothing"
+    assert done.stderr == f"Error: no program at {where}; name a llama-server with --head\n"
 
 
 def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
