@@ -238,6 +238,9 @@ def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) 
 
 def _card(name: str, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
+    if 0 < mib < free:
+        message = f"--free {free:,.0f}: {name} has {mib:,.0f} MiB"
+        raise QuestionError(message)
     rate = words.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 

@@ -141,6 +141,9 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Print the version and exit.")
     ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print what this machine has as JSON.")
+    ] = False,
 ) -> None:
     """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
     if version:
@@ -149,7 +152,7 @@ def options(
     if context.invoked_subcommand is None:
         from harness.commands.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
 
-        console.reports_errors(welcome)()
+        console.reports_errors(welcome)(json=json)
 
 
 def main() -> None:

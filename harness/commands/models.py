@@ -83,6 +83,7 @@ def get(
         bool,
         typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
     ] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
     """Fetch a model and its draft, and print their paths.
 
@@ -90,11 +91,16 @@ def get(
     every file is compared with the hub's SHA-256 before it is used.
     """
     usual = default_draft(name) if draft else None
+    paths: dict[str, Json] = {}
     for model in (name, usual.name) if usual else (name,):
         path = on_disk(model)
         if path is not None:
             console.say(f"{model} is already on this disk.")
-        typer.echo(str(path or resolve(model, say=console.say).path))
+        paths[model] = str(path or resolve(model, say=console.say).path)
+        if not json:
+            typer.echo(paths[model])
+    if json:
+        console.print_json({"paths": paths})
 
 
 def _known(name: str, path: Path | None) -> ModelFacts:

@@ -77,7 +77,7 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices. Default: as many as fit.",
+        "Layers of the target on the devices; -1 for all. Default: as many as fit.",
         short="-ngl",
         metavar="N",
         least=-1,
