@@ -54,7 +54,7 @@ def question_of(
         alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,
-        layers=load.gpu_layers,
+        layers=load.layers,
         cpu_experts=load.cpu_experts,
     )
     named = _named(models, load, target, speed.acceptance, say)

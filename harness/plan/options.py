@@ -8,6 +8,7 @@ from answers.commands import methods_by
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
+from harness.campaign.options import AUTOMATIC_LAYERS, layers
 from harness.errors import BadInputError
 from harness.options import option
 from schemas.vocabulary import TASKS
@@ -77,13 +78,15 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices; -1 for all. Default: as many as fit.",
+        "Layers of the target on the devices: a number, all, or auto (as many as fit).",
         short="-ngl",
         metavar="N",
-        least=-1,
+        parse=partial(layers, option="gpu-layers"),
     )
     draft_gpu_layers: int | None = _loaded(
-        "0 keeps the draft in host memory.", metavar="N", least=-1
+        "0 keeps the draft in host memory.",
+        metavar="N",
+        parse=partial(layers, option="draft-gpu-layers"),
     )
     cpu_experts: int | None = _loaded(
         "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
@@ -94,6 +97,11 @@ class LoadOptions:
     depth: int | None = _loaded(
         "Longest draft. Default: the method's.", metavar="N", least=1, most=256
     )
+
+    @property
+    def layers(self) -> int | None:
+        """The layers that were asked for; `None` for as many as fit."""
+        return None if self.gpu_layers == AUTOMATIC_LAYERS else self.gpu_layers
 
     def setting(self, rollback_states: int) -> Setting:
         """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
