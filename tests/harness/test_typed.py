@@ -1,6 +1,5 @@
 """What people type wrong is refused before anything is measured, with the reason that is true."""
 
-import os
 import shlex
 import shutil
 import stat
@@ -99,6 +98,7 @@ def places(folder: Path) -> Iterator[dict[str, str]]:
 def test_what_is_typed_wrong_gets_one_line_with_the_reason(
     each: dict[str, Any],
     places: dict[str, str],
+    folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -107,8 +107,8 @@ def test_what_is_typed_wrong_gets_one_line_with_the_reason(
     monkeypatch.setattr(sys, "argv", ["draftmap", *words, *dry])
     monkeypatch.setattr(cli, "treat_termination_as_ctrl_c", lambda: None)
     monkeypatch.setattr(console, "prepare_streams", lambda: None)
-    monkeypatch.chdir(places["folder"])
-    before = {*os.listdir(places["folder"])}
+    monkeypatch.chdir(folder)
+    before = {*folder.iterdir()}
 
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -118,7 +118,7 @@ def test_what_is_typed_wrong_gets_one_line_with_the_reason(
     assert each["says"].format(**places) in " ".join(printed.split())
     assert sum(line.startswith(("Error:", "Usage:")) for line in printed.splitlines()) <= 1
     assert "Traceback" not in printed
-    assert {*os.listdir(places["folder"])} == before
+    assert {*folder.iterdir()} == before
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
