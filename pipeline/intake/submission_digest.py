@@ -1,7 +1,9 @@
 """Describe one submission in a few words and figures, for a comment."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
+from estimates.best_of_several import corrected_estimate
 from estimates.identity import identify
 from estimates.model import AnswerLength, Estimate, Flag, Interval, Summary, Verdict
 from estimates.repeatability import blocks_run
@@ -16,7 +18,8 @@ from schemas.vocabulary import size_class
 class TaskResult:
     """An arm's result on one task, with the fields of `Estimate` that a comment shows.
 
-    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here.
+    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here. `picked` is
+    the interval over all tasks if the arm is picked as the best of several, as a terminal shows it.
     """
 
     verdict: Verdict
@@ -32,6 +35,7 @@ class TaskResult:
     whole_request_interval: Interval | None = None
     pays_from: AnswerLength | None = None
     round_cost: float | None = None
+    picked: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +103,12 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(arm, setting.draft_label, summary.estimates)
+            _arm(
+                arm,
+                setting.draft_label,
+                summary.estimates,
+                _choices(arm, submission.arms, summary.estimates),
+            )
             for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
@@ -109,11 +118,20 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     )
 
 
-def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmResult:
+def _choices(arm: Arm, arms: Iterable[Arm], estimates: Iterable[Estimate]) -> int:
+    """Among how many settings an arm would be picked: those that drafted, as many at once."""
+    alike = {o.id for o in arms if (o.role, o.concurrency) == ("speculation", arm.concurrency)}
+    drafted = (e for e in estimates if e.speedup and e.verdict != "never-drafted")
+    return sum(e.task is None and e.arm in alike for e in drafted) if arm.id in alike else 1
+
+
+def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...], choices: int) -> ArmResult:
     own = [estimate for estimate in estimates if estimate.arm == arm.id]
     own.sort(key=lambda estimate: estimate.task is not None)
-    names = [each.name for each in fields(TaskResult)]
+    names = [each.name for each in fields(TaskResult) if each.name != "picked"]
     found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
+    if choices > 1 and found and found[0].task is None:
+        found[0] = replace(found[0], picked=corrected_estimate(own[0], choices))
     return ArmResult(
         arm=arm.id,
         role=arm.role,

@@ -156,7 +156,7 @@ def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
     assert same.stdout.startswith("No difference in 1 task.")
     assert worse.exit_code == 1
     assert worse.stdout.startswith(
-        "Fewer tokens per round than the reference: ngram-simple-n8 on code."
+        "Fewer tokens per round than the reference: ngram-simple-n8 on code (most on "
     )
     # Eight tokens in five rounds.
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
