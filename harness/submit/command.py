@@ -96,7 +96,8 @@ def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOption
     obstacle = submission.obstacle(checkout)
     steps = submission.steps(path, checkout, None if obstacle else submission.login(checkout))
     if options.json:
-        ways: list[Json] = [] if before else [pasted(step) for step in steps]
+        able = [] if before else [step for step in steps if step[0] != "gh" or not obstacle]
+        ways: list[Json] = [pasted(step) for step in able]
         console.print_json({"result": placed, "already": before, "steps": ways})
     else:
         typer.echo(placed)
