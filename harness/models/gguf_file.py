@@ -85,7 +85,7 @@ def check_start(path: Path) -> None:
         message = f"{path.name} is empty; download it again"
         raise BadInputError(message)
     other = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
-    unknown = "it does not start with GGUF; name another, or download it again"
+    unknown = "it does not start with GGUF; download it again, or name another"
     what = f"it is {other}" if other else unknown
     message = f"{path.name} is not a GGUF file: {what}"
     raise BadInputError(message)
