@@ -27,7 +27,6 @@ UNITS: Mapping[str, Unit] = {
     "MIB": Unit({"": 1, "m": 1, "mb": 1, "mib": 1, "gb": 1024, "gib": 1024}, "1024 or 1GB"),
     "TOKENS": Unit({"": 1, "k": 1024}, "8192 or 8k"),
     "FRACTION": Unit({"": 1, "%": 0.01}, "0.03 or 3%"),
-    "SHARE": Unit({"": 1, "%": 0.01}, "0.7 or 70%"),
 }
 _PLAIN = Unit({"": 1}, "")
 _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")

@@ -88,13 +88,13 @@ def run(
 
 def _print_expected(expected: Mapping[str, float | str | None], *, json: bool) -> None:
     """Print how long each cell takes; exit with a code that says so if one cannot run."""
-    failed = {run_id: found for run_id, found in expected.items() if isinstance(found, str)}
-    takes = {run_id: None if run_id in failed else found for run_id, found in expected.items()}
+    failed = {run_id: why for run_id, why in expected.items() if isinstance(why, str)}
     if json:
+        takes = {run_id: None if run_id in failed else s for run_id, s in expected.items()}
         console.print_json({"expected_s": {**takes}, "failed": {**failed}})
     for run_id, found in () if json else expected.items():
-        text = duration(found) if isinstance(found, (int, float)) else found or "unknown"
-        typer.echo(f"{run_id}  {f'cannot run: {text}' if run_id in failed else text}")
+        known = "unknown" if found is None else f"cannot run: {found}"
+        typer.echo(f"{run_id}  {duration(found) if isinstance(found, float) else known}")
     if failed:
         raise typer.Exit(MachineError.exit_code)
 

@@ -110,7 +110,5 @@ def expected_s(run: MatrixRun) -> float | str | None:
     """How long a run would take on this machine, or why it cannot run; `None` if not known."""
     command = [*_RUN, *run.arguments, "--dry-run", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - see above
-    if done.returncode != 0:
-        return done.stderr.decode("utf-8", "replace").rpartition("Error: ")[2].strip()
-    found: float | None = orjson.loads(done.stdout)["expected_s"]
-    return found
+    why = done.stderr.decode("utf-8", "replace").rpartition("Error: ")[2].strip()
+    return orjson.loads(done.stdout)["expected_s"] if done.returncode == 0 else why

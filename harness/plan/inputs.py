@@ -12,6 +12,7 @@ from answers.evidence import by_model
 from answers.model_names import model_key
 from answers.presets import preset_named
 from answers.rounds import DraftSource
+from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.machine.engines import server_program
@@ -54,7 +55,7 @@ def question_of(
         alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,
-        layers=load.layers,
+        layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
     )
     named = _named(models, load, target, speed.acceptance, say)

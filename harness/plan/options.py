@@ -8,7 +8,7 @@ from answers.commands import methods_by
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
-from harness.campaign.options import AUTOMATIC_LAYERS, layers
+from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option
 from schemas.vocabulary import TASKS
@@ -98,11 +98,6 @@ class LoadOptions:
         "Longest draft. Default: the method's.", metavar="N", least=1, most=256
     )
 
-    @property
-    def layers(self) -> int | None:
-        """The layers that were asked for; `None` for as many as fit."""
-        return None if self.gpu_layers == AUTOMATIC_LAYERS else self.gpu_layers
-
     def setting(self, rollback_states: int) -> Setting:
         """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
         if self.flash_attention == "off" and "_" in self.kv_type:
@@ -165,5 +160,9 @@ class SpeedOptions:
         default=(),
     )
     acceptance: float | None = _speed(
-        "The measured chance that a drafted token is accepted.", metavar="SHARE", least=0, most=1
+        "The measured chance that a drafted token is accepted, such as 0.7.",
+        metavar="FRACTION",
+        such="0.7 or 70%",
+        least=0,
+        most=1,
     )

@@ -44,13 +44,6 @@ class SubmitOptions:
     yes: bool = option("Open the pull request without asking.", short="-y", default=False)
     json: bool = option("Print where the result is, and the steps, as JSON.", default=False)
 
-    def words(self) -> Iterator[str]:
-        """The options about the result itself, as they are typed."""
-        if self.supersedes:
-            yield from ("--supersedes", self.supersedes)
-        if self.contributor:
-            yield from ("--contributor", self.contributor)
-
 
 @console.reports_errors
 @offers_fields
@@ -80,7 +73,9 @@ def submit(
     if options.supersedes is not None:
         result = submission.replacing(result, options.supersedes, checkout)
     path = submission.write_result(result, checkout)
-    _send((str(file), *options.words()), path, checkout, options)
+    given = {"--supersedes": options.supersedes, "--contributor": options.contributor}
+    more = [word for flag, value in given.items() if value for word in (flag, value)]
+    _send((str(file), *more), path, checkout, options)
 
 
 def _print_text(result: Submission) -> None:

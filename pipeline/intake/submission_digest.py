@@ -1,5 +1,6 @@
 """Describe one submission in a few words and figures, for a comment."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
@@ -88,6 +89,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
+    choices = _choices(submission.arms, summary.estimates)
     return Understanding(
         device=named.device_label,
         backend=engine.backend_label,
@@ -103,12 +105,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(
-                arm,
-                setting.draft_label,
-                summary.estimates,
-                _choices(arm, submission.arms, summary.estimates),
-            )
+            _arm(arm, setting.draft_label, summary.estimates, choices[arm.concurrency])
             for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
@@ -118,11 +115,12 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     )
 
 
-def _choices(arm: Arm, arms: Iterable[Arm], estimates: Iterable[Estimate]) -> int:
-    """Among how many settings an arm would be picked: those that drafted, as many at once."""
-    alike = {o.id for o in arms if (o.role, o.concurrency) == ("speculation", arm.concurrency)}
-    drafted = (e for e in estimates if e.speedup and e.verdict != "never-drafted")
-    return sum(e.task is None and e.arm in alike for e in drafted) if arm.id in alike else 1
+def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int | None]:
+    """Among how many settings one would be picked, by requests at once: those that drafted."""
+    drafted = {
+        e.arm for e in estimates if not e.task and e.speedup and e.verdict != "never-drafted"
+    }
+    return Counter(o.concurrency for o in arms if o.role == "speculation" and o.id in drafted)
 
 
 def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...], choices: int) -> ArmResult:
@@ -130,7 +128,7 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...], choices: 
     own.sort(key=lambda estimate: estimate.task is not None)
     names = [each.name for each in fields(TaskResult) if each.name != "picked"]
     found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
-    if choices > 1 and found and found[0].task is None:
+    if choices > 1 and arm.role == "speculation" and found and found[0].task is None:
         found[0] = replace(found[0], picked=corrected_estimate(own[0], choices))
     return ArmResult(
         arm=arm.id,
