@@ -61,12 +61,10 @@ def with_rates(
     The models nearest to this one in size decide. Rates `of_this_machine` count whatever their
     device is called.
     """
-    listed = tuple(rates)
-    called = [memory.name for memory in computer.devices]
-    cards = {card_key(name) or normalised(without_size(name)) for name in called}
-    own, gb = normalised(computer.processor or ""), gb_per_token(facts)
-    device = [x for x in listed if not x.on_cpu and (of_this_machine or x.device in cards)]
-    host = [x for x in listed if x.on_cpu and (of_this_machine or is_processor(x.device, own))]
+    listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
+    gb = gb_per_token(facts)
+    device = [each for each in listed if not each.on_cpu]
+    host = [each for each in listed if each.on_cpu]
     return replace(
         computer,
         speed=replace(
@@ -79,6 +77,18 @@ def with_rates(
             for note in computer.notes
             if not (note.startswith(RATE_ASSUMED) and (host if "main memory" in note else device))
         ),
+    )
+
+
+def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
+    """The rates that the computer's cards and its processor reached."""
+    called = [memory.name for memory in computer.devices]
+    cards = {card_key(name) or normalised(without_size(name)) for name in called}
+    own = normalised(computer.processor or "")
+    return tuple(
+        each
+        for each in rates
+        if (is_processor(each.device, own) if each.on_cpu else each.device in cards)
     )
 
 

@@ -59,8 +59,13 @@ class Cache:
             self.put(inputs, value)
         return value
 
+    def keep(self, inputs: object) -> None:
+        """Spare an entry that another one was made from, and that may be needed again."""
+        if path := self._path(inputs):
+            self.used.add(path)
+
     def prune(self) -> None:
-        """Remove the entries that this object neither read nor wrote."""
+        """Remove the entries that this object neither read, wrote nor kept."""
         for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
             path.unlink()
 

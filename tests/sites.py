@@ -104,10 +104,8 @@ def built_site(temporary: Path) -> Path:
 
 
 def known(temporary: Path, cache: Path) -> Path:
-    """A cache for another build of these tests: that of the first, if it is there by now."""
-    folder = _common(temporary) / "draftmap"
-    if (folder / "built").exists():
-        shutil.copytree(folder / "cache", cache)
+    """A cache for another build of these tests: that of the first, which is built if need be."""
+    shutil.copytree(built_site(temporary).with_name("cache"), cache)
     return cache
 
 

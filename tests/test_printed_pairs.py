@@ -26,6 +26,7 @@ from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
 from tests.pipeline.page_tables import PageTable, tables
+from tests.sites import known
 from tools.links import unresolved
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -211,10 +212,11 @@ def test_the_comment_on_a_pull_request(path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_site(tmp_path: Path) -> None:
+def test_the_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     # One test, so that one process builds the site of all results.
     site = tmp_path / "site"
-    build(results=RESULTS, output=site, cache=tmp_path / "cache")
+    cache = known(tmp_path_factory.getbasetemp(), tmp_path / "cache")
+    build(results=RESULTS, output=site, cache=cache)
     pages = tables(site)
 
     rows = [each for each in chain(*map(_of_table, pages.values())) if each.known]

@@ -9,6 +9,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.data.usual_depths import Tried, depth_factors
@@ -150,6 +151,12 @@ def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
         memory_gib=WHOLE,
         common=WHOLE,
     )
+    references = (
+        {**asdict(each), "parameters": shape.parameters}
+        for each in words.REFERENCE_MODELS.values()
+        if (shape := shape_named(each.preset))
+    )
+    create("vocabulary_reference_model", references, **NAMED, preset=TEXT, parameters=WHOLE)
     runners = (
         {**each, "usual": each["id"] == words.DEFAULT_RUNNER} for each in listed(words.RUNNERS)
     )

@@ -92,6 +92,15 @@ class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     common: int
 
 
+class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A model to compare machines by, by its address on the site."""
+
+    id: str
+    label: str
+    preset: str
+    kind: str
+
+
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people write cards, memories and models; `spellings.toml` says what each key means."""
 
@@ -176,6 +185,7 @@ SIZES = entries(SizeClass, "sizes", document("sizes"))
 RUNNERS = entries(RunnerEntry, "runners", _runners, constants=("default",))
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
+REFERENCE_MODELS = entries(ReferenceModel, "reference_models", document("reference_models"))
 # The names of models by how else they are written; `aliases.toml` explains the keys.
 _aliases = document("aliases")
 MODEL_NAMES: Mapping[str, str] = _aliases["models"]

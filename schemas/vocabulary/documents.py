@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
+from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -11,8 +12,12 @@ from msgspec import Struct
 T = TypeVar("T", bound=Struct)
 
 
+@cache
 def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
-    """The tables of a file of the vocabulary or of another package: `methods` is `methods.toml`."""
+    """The tables of a file of the vocabulary or of another package: `methods` is `methods.toml`.
+
+    Each file is read once; nobody changes what it holds.
+    """
     file = resources.files(package).joinpath(f"{name}.toml")
     return tomllib.loads(file.read_text("utf-8"))
 

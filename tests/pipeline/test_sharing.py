@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from pipeline.data.export import SUMS
 from pipeline.site.build import build
 from tests.samples import sample, sample_bytes
-from tests.sites import known
+from tests.sites import PUBLISHED, known
 
 ADDRESS = "https://maps.example/draft/"
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">')
@@ -19,9 +20,10 @@ TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of one result that knows its address."""
+    """A site of one result and the published figures that knows its address."""
     folder = tmp_path_factory.mktemp("shared")
-    (folder / "results" / "community").mkdir(parents=True)
+    shutil.copytree(PUBLISHED, folder / "results" / "published")
+    (folder / "results" / "community").mkdir()
     data = sample_bytes(sample(tasks=("code",), blocks=1))
     name = f"rig--sample--20261121-{hashlib.sha256(data).hexdigest()[:8]}"
     (folder / "results" / "community" / f"{name}.json").write_bytes(data)

@@ -1,51 +1,71 @@
-"""What is wanted is what common devices lack, with a line to paste."""
+"""What is wanted is the reference models on common devices, with a line to paste."""
 
+from dataclasses import replace
+
+from answers.presets import preset_named
+from pipeline.site.pages import reference_models
 from pipeline.site.pages.shown_commands import fill
+from pipeline.site.pages.strips import default_rows
 from pipeline.site.rows import read
-from tests.pipeline.tables import campaign, database
+from schemas.vocabulary import REFERENCE_MODELS
+from tests.pipeline.tables import Example, campaign, database, real_database
 
-# Sample-7B at about 5 bits takes 4.1 GiB. Of the common devices the RTX 4060 8 GB (weight 3) and
-# the RTX 3070 8 GB (weight 2) hold it in three quarters of their memory.
-CARDS = {"gpu": "NVIDIA GeForce RTX 4060"}
+# 9B at about 5 bits take 5.2 GiB, so both the RTX 4060 8 GB (weight 3) and the RTX 3070 8 GB
+# (weight 2) hold them in three quarters of their memory.
+
+
+def of_the_model(contributor: str, gpu: str = "NVIDIA GeForce RTX 4060") -> Example:
+    """A result for a reference model."""
+    found = campaign(1.5, contributor=contributor, gpu=gpu, parameters=9_000_000_000)
+    target = replace(found.submission.target, name="Qwen3.5-9B")
+    return replace(found, submission=replace(found.submission, target=target))
 
 
 def wanted(*contributors: str) -> dict[str, tuple[str, float]]:
-    """What is known of each device and how much it is wanted; another card has the model, too."""
+    """What is known of each device and how much it is wanted; other cards have the model, too."""
     connection = database(
-        *(campaign(1.5, task="code", contributor=each, **CARDS) for each in contributors),
-        campaign(1.5, task="code", gpu="NVIDIA A9", contributor="eve"),
-        campaign(1.5, task="code", gpu="NVIDIA B9", contributor="eve"),
+        *map(of_the_model, contributors),
+        of_the_model("eve", gpu="NVIDIA A9"),
+        of_the_model("eve", gpu="NVIDIA B9"),
     )
-    return {row.device_label: (row.known, row.wanted) for row in read(connection, "wanted")}
+    rows = read(connection, "wanted")
+    return {row.device_label: (row.known, row.wanted) for row in rows if row.target == "qwen3-5-9b"}
 
 
 def test_a_common_device_of_which_nothing_is_known_comes_before_a_measured_one() -> None:
-    # Three devices have the model. RTX 3070: 2 * 3. RTX 4060 is one of the three: 3 * 2 / 4.
+    # Three devices have the model. RTX 3070: 2 * (3 + 1). RTX 4060 is one of the three: 3 * 3 / 4.
     found = wanted("ada")
 
-    assert found["RTX 3070 8 GB"] == ("nothing", 6.0)
-    assert found["RTX 4060 8 GB"] == ("measured", 1.5)
+    assert found["RTX 3070 8 GB"] == ("nothing", 8.0)
+    assert found["RTX 4060 8 GB"] == ("measured", 2.25)
 
 
 def test_what_a_second_contributor_confirmed_is_not_wanted() -> None:
     assert "RTX 4060 8 GB" not in wanted("ada", "bob")
 
 
-def test_a_model_on_a_single_device_is_not_asked_for() -> None:
-    assert read(database(campaign(1.5, task="code")), "wanted") == ()
+def test_a_model_that_the_memory_does_not_hold_is_not_asked_for() -> None:
+    rows = read(database(campaign(1.5)), "wanted")
+
+    # 27B at about 5 bits take 15.7 GiB: three quarters of 24, not of 16.
+    have = {row.memory_gib for row in rows if row.target == "qwen3-8-27b"}
+    assert min(have) == 24
+    assert {row.target for row in rows} == set(REFERENCE_MODELS)
 
 
-def test_the_command_names_models_method_and_depth() -> None:
-    connection = database(campaign(1.5, gpu="NVIDIA A9"), campaign(1.5, gpu="NVIDIA B9"))
+def test_the_command_fetches_the_preset() -> None:
+    row, *_ = read(database(of_the_model("ada", gpu="NVIDIA A9")), "wanted")
 
-    row, *_ = read(connection, "wanted")
+    assert fill(row) == "python -m harness run --target qwen3.5-9b"
 
-    assert fill(row) == (
-        "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
-        " --method draft-model:n_max=4"
-    )
-    mtp = row._replace(method="mtp", draft_label=None, depth=2)
-    assert fill(mtp) == (
-        "python -m harness run --target Sample-7B-Q4_K_M.gguf --method mtp:n_max=2"
-        " --runner llama-server"
-    )
+
+def test_a_reference_model_is_a_preset_and_called_as_in_the_results() -> None:
+    rows = default_rows(read(real_database(), "strip"))
+    labels = {row.target: row.target_label for row in rows}
+
+    for each in REFERENCE_MODELS.values():
+        assert labels[each.id] == each.label
+        assert preset_named(each.preset)
+    first, *others = reference_models.machines(rows)
+    assert len(others) > 30
+    assert first.known == max(each.known for each in others) > 1

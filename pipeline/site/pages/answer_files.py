@@ -6,8 +6,9 @@ Sentences and commands are Python's; a page looks them up. Each is stored once i
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from functools import partial
+from hashlib import sha256
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -27,7 +28,7 @@ from answers.listed import (
     question_by_name,
 )
 from answers.machines import Computer, described_computer
-from answers.rates import Rate
+from answers.rates import Rate, rates_of
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
 from pipeline.site.pages.answer_card import Words, words_of
@@ -60,12 +61,13 @@ def answer_files(
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
-    computers = dict(_computers(asked))
+    computers = tuple(_computers(asked, rates))
+    free = {each.number: _free_mib(each.computer) for each in computers}
     index = {
         "format": FORMAT,
         "version": VERSION,
         "machines": [
-            (x.name, x.gib, x.kind, x.gb_per_s, x.shares, _free_mib(computers.get(number)))
+            (x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number))
             for number, x in enumerate(asked)
         ],
         "processors": PROCESSORS,
@@ -81,8 +83,11 @@ def answer_files(
     for key, name in models:
         own = {key: by_model.get(key, ())}
         inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
-        make = partial(_file, key, name, computers.items(), own, rates)
-        yield Asset(path=f"{FOLDER}/{key}.json", data=cache.get_or_make(inputs, make))
+        rows = ["rows", key, name, msgspec.to_builtins(own)]
+        cache.keep(rows)
+        make = partial(_file, key, name, computers, own, cache, rows)
+        found = cache.get_or_make(inputs, make)
+        yield Asset(path=f"{FOLDER}/{key}.json", data=found)
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
@@ -98,18 +103,25 @@ def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
     }
 
 
-def _computers(
-    asked: Iterable[ListedMachine],
-) -> Iterator[tuple[int, Computer]]:
-    """The machines that can be described, by their numbers in the list."""
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """A machine that can be described, with its number in the list and the rates it reached."""
+
+    number: int
+    computer: Computer
+    rates: tuple[Rate, ...]
+
+
+def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[_Machine]:
     for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size: nobody can say what it holds
-            yield number, described_computer(machine.words)
+            computer = described_computer(machine.words)
+            yield _Machine(number, computer, rates_of(computer, rates))
 
 
-def _free_mib(computer: Computer | None) -> int | None:
+def _free_mib(computer: Computer) -> int | None:
     """What its one card has free before a model is loaded; several cards divide a model."""
-    if computer is None or len(computer.devices) != 1:
+    if len(computer.devices) != 1:
         return None
     return int(computer.devices[0].free_mib)
 
@@ -117,20 +129,30 @@ def _free_mib(computer: Computer | None) -> int | None:
 def _file(
     key: str,
     name: str,
-    computers: Iterable[tuple[int, Computer]],
+    machines: Iterable[_Machine],
     reports: Mapping[str, Sequence[Report]],
-    rates: Sequence[Rate],
+    cache: Cache,
+    kept_rows: Sequence[object],
 ) -> bytes:
+    """The answers of a model. Rows of machines about which nothing is new come from the cache."""
     texts: dict[str, int] = {}
     placed: dict[tuple[object, ...], Placements] = {}
+    before = orjson.loads(cache.get(kept_rows) or b"{}")
+    after: dict[str, Sequence[Json]] = {}
     rows = []
-    for number, computer in computers:
-        question = question_by_name(name, computer, reports=reports, rates=rates)
+    for machine in machines:
+        question = question_by_name(name, machine.computer, reports=reports, rates=machine.rates)
         if question is None:
             continue
-        kept = placed.setdefault(_memory_of(question), Placements(question.load))
-        found = answer(question, placed=kept, details=False)
-        rows.append([number, *_row(found, texts)])
+        own = sha256(msgspec.json.encode(question.computer)).hexdigest()
+        if own not in before:
+            kept = placed.setdefault(_memory_of(question), Placements(question.load))
+            before[own] = [*_row(answer(question, placed=kept, details=False))]
+        after[own] = before[own]
+        *figures, words = before[own]
+        numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
+        rows.append([machine.number, *figures, *numbers])
+    cache.put(kept_rows, orjson.dumps(after))
     document = {
         "format": FORMAT, "version": VERSION, "model": key, "name": name,
         "columns": COLUMNS, "answers": rows, "texts": list(texts),
@@ -145,8 +167,8 @@ def _memory_of(question: Question) -> tuple[object, ...]:
     return free, computer.unified
 
 
-def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
-    """The columns after the machine; texts by their numbers."""
+def _row(found: Answer) -> Iterator[Json]:
+    """The figures of the columns after the machine, then the list of its words."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict
@@ -163,8 +185,7 @@ def _row(found: Answer, texts: dict[str, int]) -> Iterator[Json]:
     yield judged.figures.people if judged and judged.figures else None
     yield found.asked.found.extent
     yield found.context_max
-    for text in asdict(words_of(found)).values():
-        yield None if text is None else texts.setdefault(text, len(texts))
+    yield [*asdict(words_of(found)).values()]
 
 
 def _short(value: float | None) -> float | None:

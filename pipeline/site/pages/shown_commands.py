@@ -77,7 +77,7 @@ def _line(settings: Iterable[engine_commands.RunSetting]) -> str:
 
 def fill(campaign: Row) -> str:
     """The line that measures a campaign that is wanted (a row of the table `wanted`)."""
-    return measure([setting_of(campaign)])
+    return line_of(["run", "--target", campaign.preset])
 
 
 def template(choice: NamedSetting) -> str | None:

@@ -3,10 +3,11 @@
 import duckdb
 from markupsafe import Markup
 
-from pipeline.site.pages import losses
+from pipeline.site.pages import losses, reference_models, strips
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import environment, figure, render
 from pipeline.site.rows import read
+from schemas.vocabulary import REFERENCE_MODELS
 from schemas.vocabulary.documents import document
 
 PATH = "what-moves-it.md"
@@ -26,6 +27,8 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         for name, section in document("moves", "pipeline.site").items()
     ]
     pairs = read(connection, "pairs_by_method")
+    rows = strips.default_rows(read(connection, "strip"))
+    of_the_first = [row for row in rows if row.target == next(iter(REFERENCE_MODELS))]
     shown = [section for section in sections if len(section["figure"].chart.table.rows) >= FEWEST]
     return render(
         "what-moves-it.md.jinja",
@@ -37,5 +40,8 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         losses=losses.comparisons(pairs),
         pairs=len(pairs),
         slower=sum(map(losses.is_slower, pairs)),
+        machines=reference_models.machines(rows),
+        models=tuple(REFERENCE_MODELS.values()),
+        finding=strips.finding(of_the_first, "device") if of_the_first else "",
         sources=read(connection, "sources"),
     )
