@@ -67,13 +67,20 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
         option = "--spec-served-model" if options.spec_models else "--spec-base-url"
         return Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
-    option = "--spec-server-command"
-    return Endpoints(
-        base=command_words(options.server_command or "", option="--server-command"),
-        spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
-        option=option,
-        plain_alone=options.plain_alone,
+    if options.server_command is not None:
+        option = "--spec-server-command"
+        return Endpoints(
+            base=command_words(options.server_command, option="--server-command"),
+            spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
+            option=option,
+            plain_alone=options.plain_alone,
+        )
+    message = (
+        "this runner needs a server without speculation, --base-url URL or --server-command "
+        '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
+        "--spec-server-command"
     )
+    raise BadInputError(message)
 
 
 def check(found: Endpoints, campaign: Campaign) -> None:
