@@ -35,7 +35,7 @@ _VARY_DEPTH = (
 )
 # The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
 _VERSIONS = ("/v1", "/v0")
-_BEYOND = re.compile(r"(/v\d)(/.+)")
+_BEYOND = re.compile(r"(/v\d)((?:/chat)?/completions|/models)/?$")
 
 # A command is the words that start a server, with a place for its port.
 Command = tuple[str, ...]
