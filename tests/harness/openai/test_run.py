@@ -191,7 +191,8 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_dry_run_shows_what_would_be_started() -> None:
+def test_a_dry_run_shows_what_would_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: program)
     options = (
         "--target",
         "tiny",
