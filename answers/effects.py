@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from answers.kin import Rig
 
@@ -85,6 +86,7 @@ def drafting_class(method: str) -> str:
     return _CLASSES.get(method, TEXT)
 
 
+@cache
 def machine_kind(rig: Rig, *, unified: bool) -> str:
     """The kind of machine: Apple by generation, NVIDIA by age and purpose, others by maker."""
     if rig.sort not in ("nvidia", "other"):
@@ -94,6 +96,7 @@ def machine_kind(rig: Rig, *, unified: bool) -> str:
     return f"{kind} shared" if unified and kind == "amd" else kind
 
 
+@cache
 def engine_kind(name: str) -> str:
     """Engines and their forks that verify alike."""
     return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")

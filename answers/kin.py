@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
@@ -52,12 +53,15 @@ class Rig:
     @property
     def sort(self) -> str:
         """The kind of card: Apple by generation, others by maker, or processors."""
-        if self.on_cpu:
-            return "cpu"
-        chip = _APPLE.fullmatch(self.card)
-        if chip:
-            return f"apple {chip[1]}"
-        return "nvidia" if _NVIDIA.match(self.card) else "other"
+        return "cpu" if self.on_cpu else _sort_of(self.card)
+
+
+@cache
+def _sort_of(card: str) -> str:
+    chip = _APPLE.fullmatch(card)
+    if chip:
+        return f"apple {chip[1]}"
+    return "nvidia" if _NVIDIA.match(card) else "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,7 @@ def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
     return replace(computer.speed, wider_step=wider, efficiency=efficiency_of(rig.card))
 
 
+@cache
 def efficiency_of(card: str) -> float:
     """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
     return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from answers import catalog
 from answers.answer import Question, figures_of
+from answers.choices import PlannedModel
 from answers.evidence import Report, by_model
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
@@ -65,10 +66,24 @@ def question_by_name(
 
     Newer `reports` by model and `rates` take the place of those that ship with the program.
     """
-    preset = preset_named(name)
     target = catalog.model_named(name)
     if target is None:
         return None
+    known = learned().rates if rates is None else rates
+    computer = with_rates(computer, known, target.facts)
+    return question_about(name, target, computer, task=task, reports=reports)
+
+
+def question_about(
+    name: str,
+    target: PlannedModel,
+    computer: Computer,
+    *,
+    task: str | None = None,
+    reports: Mapping[str, Sequence[Report]] | None = None,
+) -> Question:
+    """The question about a model that has that name, on a computer whose rates are known."""
+    preset = preset_named(name)
     key = model_key(name)
     known = by_model() if reports is None else reports
     asked = Question(
@@ -76,7 +91,7 @@ def question_by_name(
         model=key,
         reports=tuple(known.get(key, ())),
         target=target,
-        computer=with_rates(computer, learned().rates if rates is None else rates, target.facts),
+        computer=computer,
         setting=Setting(),
         task=task,
         quantisation=preset.quantisation if preset else None,

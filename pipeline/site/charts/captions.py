@@ -87,13 +87,7 @@ def depths(rows: list[Row]) -> str:
     if not best:
         return "With every depth the whole request is clearly slower: none is marked as the best."
     if len(best) == 1:
-        tried = [str(row["depth"]) for row in rows]
-        clear = best[0]["verdict"] in CLEAR
-        return (
-            f"Depth {best[0]['depth']} has the highest {'lower bound' if clear else 'figure'}"
-            f" of the depths {listed(tried)}: {_figure(best[0])}, {best[0]['line_label']}"
-            f"{'' if clear else '; that one depth is faster than another is not clear'}."
-        )
+        return _best_depth(best[0], rows)
     at = ", ".join(
         f"{depth} in {sum(row['depth'] == depth for row in best)}"
         for depth in sorted({row["depth"] for row in best})
@@ -102,8 +96,23 @@ def depths(rows: list[Row]) -> str:
     note = " Figures without an interval give no clear order." if printed else ""
     return (
         f"{count(len(best), 'pair')} ran at several depths; the best depth, marked, is {at}."
-        f" Best is the highest lower bound, or figure where there is no interval.{note}"
+        f" Best is the highest lower bound, or figure where no depth has an interval.{note}"
     )
+
+
+def _best_depth(best: Row, rows: list[Row]) -> str:
+    """The best depth of the only pair, among those whose whole request is not clearly slower."""
+    able = [str(row["depth"]) for row in rows if not row["slower_request"]]
+    slower = [str(row["depth"]) for row in rows if row["slower_request"]]
+    depth, figure = f"Depth {best['depth']}", f"{_figure(best)}, {best['line_label']}"
+    if len(able) == 1:
+        return f"{depth} is the only one whose whole request is not clearly slower: {figure}."
+    end = "figure" if best["interval_low"] is None else "lower bound"
+    notes = [f"at depth {listed(slower)} the whole request is clearly slower"] if slower else []
+    if best["verdict"] not in CLEAR:
+        notes.append("that one depth is faster than another is not clear")
+    said = f"{depth} has the highest {end} of the depths {listed(able)}: {figure}"
+    return f"{'; '.join((said, *notes))}."
 
 
 def round_costs(rows: list[Row]) -> str:

@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from answers.answer import Answer, Question, answer
+from answers.catalog import model_named
 from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import Report
@@ -25,10 +26,10 @@ from answers.listed import (
     listed_machines,
     listed_models,
     model_label,
-    question_by_name,
+    question_about,
 )
 from answers.machines import Computer, described_computer
-from answers.rates import Rate, rates_of
+from answers.rates import Rate, rates_of, with_rates
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
 from pipeline.site.pages.answer_card import Words, words_of
@@ -140,12 +141,14 @@ def _file(
     before = orjson.loads(cache.get(kept_rows) or b"{}")
     after: dict[str, Sequence[Json]] = {}
     rows = []
+    target = model_named(name)
     for machine in machines:
-        question = question_by_name(name, machine.computer, reports=reports, rates=machine.rates)
-        if question is None:
-            continue
-        own = sha256(msgspec.json.encode(question.computer)).hexdigest()
+        if target is None:  # people measured it, and nobody knows its shape
+            break
+        computer = with_rates(machine.computer, machine.rates, target.facts)
+        own = sha256(msgspec.json.encode(computer)).hexdigest()
         if own not in before:
+            question = question_about(name, target, computer, reports=reports)
             kept = placed.setdefault(_memory_of(question), Placements(question.load))
             before[own] = [*_row(answer(question, placed=kept, details=False))]
         after[own] = before[own]

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from answers.effects import TEXT, drafting_class
 from answers.sized_shapes import shape_named
-from pipeline.site.pages.answer_card import CLEAR
+from pipeline.site.pages.strips import CLEAR_SHARE
 from pipeline.site.rows import Row
 
 FEWEST = 5  # pairs on either side that make a comparison
@@ -44,7 +44,7 @@ class Comparison:
 
 def is_slower(row: Row) -> bool:
     """Whether a pair is slower beyond what counts as no difference."""
-    return bool(row.speedup < 1 / CLEAR)
+    return bool(row.speedup <= 1 - CLEAR_SHARE)
 
 
 def _mixture(row: Row) -> bool:

@@ -1,8 +1,8 @@
 -- One row is one depth of one pair on one `$device` or of one `$target`, where it ran at several:
 -- measured and imported over all tasks under usual conditions, and for devices published ratios
 -- with nothing else changed. `best` marks the depth
--- with the highest lower bound, or without intervals the highest figure, of those whose whole
--- request is not clearly slower.
+-- with the highest lower bound, or where no depth has an interval the highest figure, of those whose
+-- whole request is not clearly slower.
 with figures as (
   select
     device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,
@@ -47,7 +47,8 @@ merged as (
 select
   *,
   row_number() over (
-    partition by line_label order by slower_request, coalesce(interval_low, speedup) desc, depth
+    partition by line_label
+    order by slower_request, interval_low is null, coalesce(interval_low, speedup) desc, depth
   ) = 1 and not slower_request as best
 from merged
 qualify count(*) over (partition by line_label) > 1
