@@ -202,8 +202,8 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
         message = f"{text!r} names no chip; add it, such as 'M4 Max 64 GB'"
         raise QuestionError(message)
     if gib is None and words.free is None and not shares_memory(text):
-        near = ", ".join(nearest_cards(text)) or "none"
-        message = f"no card is called {text!r}; nearest: {near}; with its size it can be planned"
+        near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
+        message = f"no card is called {text!r}{near}; with its size (--vram) it can be planned"
         if is_placeholder(text):
             message = f"{text!r} is what drivers call a card that they do not know; name the card"
         raise QuestionError(message)
@@ -238,6 +238,9 @@ def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) 
 
 def _card(name: str, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
+    if 0 < mib < free:
+        message = f"--free {free:,.0f}: {name} has {mib:,.0f} MiB"
+        raise QuestionError(message)
     rate = words.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 

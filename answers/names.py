@@ -108,8 +108,9 @@ def nearest_cards(text: str) -> tuple[str, ...]:
     plain = _SIZE.sub(" ", _COUNT.sub(" ", _plain(text)))
     asked = _words(plain, _vocabulary())
     holding = [name for name, words in _known().items() if asked and asked <= words]
+    begun = [name for name in _known() if name.startswith(plain.strip())]
     near = difflib.get_close_matches(normalised(plain), [*_known()], n=_NEAREST, cutoff=0.4)
-    return tuple(holding or near)[:_NEAREST]
+    return tuple(begun or holding or near)[:_NEAREST]
 
 
 def _plain(text: str) -> str:

@@ -126,8 +126,12 @@ def preset_named(name: str) -> Preset | None:
 def require_quantisation(name: str) -> None:
     """Raise `QuestionError` where a name's model is known and what follows its colon is not."""
     tag = unknown_tag(name)
-    if tag and preset_named(name.removesuffix(f":{tag}")) is not None:
-        message = f"`{tag}` is no quantisation that is known here; the model is"
+    model = name.removesuffix(f":{tag}")
+    if tag and preset_named(model) is not None:
+        message = (
+            f"`{tag}` is no quantisation that is known here; name one, such as "
+            f"{model}:{DEFAULT_QUANTISATION}"
+        )
         raise QuestionError(message)
 
 

@@ -17,6 +17,7 @@ from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import say
 
 _GIB = 1024
+_USUAL_CONTEXT = 4096
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 _NO_LIMIT_MIB = 1e8
 _MANY_CARDS = 3
@@ -216,7 +217,8 @@ def _fits(found: Answer) -> str:
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
-        return "Take a smaller quantisation or another model."
+        shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
+        return f"Take {shorter}a smaller quantisation or another model."
     if not case.devices or not placement.layers:
         need, free = asked.found.host_needs, case.host.free_mib
         text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"

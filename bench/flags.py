@@ -276,7 +276,7 @@ PEERS = "honest: three people with one pair"
 UNPROMISED = "times of the arms / 1.2"
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),
-    *("short-answers", "gpu-not-used", "zero-spread"),
+    *("short-answers", "gpu-use-not-shown", "zero-spread"),
     *("same-answers", "below-bandwidth"),
 )
 HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {
@@ -293,7 +293,7 @@ KINDS: Mapping[str, tuple[str, Cheat]] = {
     "a quarter of the answers cached": (ROUNDS, cached),
     "made up: 3.0x": (ROUNDS, partial(made_up, gain=3.0)),
     "near-ties everywhere": ("near-ties", tied),
-    "a processor's file as an RTX 4090's": ("gpu-not-used", labelled),
+    "a processor's file as an RTX 4090's": ("gpu-use-not-shown", labelled),
     "one answer to all prompts": ("same-answers", parroted),
 }
 

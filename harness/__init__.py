@@ -10,3 +10,10 @@ INSTALLED = (_PARENT / "__init__.py").is_file()
 # How a person starts this program, here.
 IN_A_CHECKOUT = "python -m harness"
 PROGRAM = "draftmap" if INSTALLED else IN_A_CHECKOUT
+# What pip calls this program, here: no index has it, and in a checkout it is the folder.
+_PACKAGE = "draftmap" if INSTALLED else "."
+
+
+def install(extra: str) -> str:
+    """The command that installs an engine or another part."""
+    return f"pip install '{_PACKAGE}[{extra}]'"

@@ -68,7 +68,8 @@ def _in_one_line() -> Iterator[None]:
         if error.ctx and error.ctx.get_help().startswith(message):  # nothing was asked for
             raise
         hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
-        raise UsageError(message if ";" in message else f"{message}{hint}") from error
+        whole = ";" in message or message.endswith("?")
+        raise UsageError(message if whole else f"{message}{hint}") from error
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
@@ -86,6 +87,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     for shown in (command, *command.params):
         shown.help = console.as_started(getattr(shown, "help", None) or "")
     for shown in (command, *getattr(command, "commands", {}).values()):
+        shown.short_help = (shown.help or "").partition("\n\n")[0]  # whole, where typer cuts it
         shown.get_params = partial(_prepared, shown.get_params)
         _convert_paths(shown)
     return command
@@ -139,6 +141,9 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Print the version and exit.")
     ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print what this machine has as JSON.")
+    ] = False,
 ) -> None:
     """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
     if version:
@@ -147,7 +152,7 @@ def options(
     if context.invoked_subcommand is None:
         from harness.commands.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
 
-        console.reports_errors(welcome)()
+        console.reports_errors(welcome)(json=json)
 
 
 def main() -> None:
@@ -175,7 +180,7 @@ def in_full(words: list[str]) -> list[str]:
     if first == "import":
         console.say("Error: `import` works in a checkout of the repository only: git clone it")
         raise SystemExit(BAD_INPUT)
-    if "/" in first or first.lower().endswith(".gguf"):
+    if "/" in first or ":" in first or first.lower().endswith(".gguf"):
         console.say(f"Error: {refuse_unknown(first)}")
         raise SystemExit(BAD_INPUT)
     kinds = (("command", COMMANDS, "--help"), ("model", names(), "models"))

@@ -24,7 +24,14 @@ _ELSEWHERE = {
     "--out": "output",
     "--n-predict": "max-tokens",
     "--draft-max": "method",
+    "--draft-min": "method",
+    "--draft-p-min": "method",
     "--spec-draft-n-max": "method",
+    "--spec-type": "method",
+    "--method": "draft",
+    "--n-gpu-layers-draft": "draft-gpu-layers",
+    "--flash-attn": "flash-attention",
+    "--parallel": "concurrency",
 }
 
 
@@ -44,7 +51,8 @@ class Command(TyperCommand):
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
                 raise
-            options = (name for param in self.get_params(context) for name in param.opts)
+            params = self.get_params(context)
+            options = (name for each in params for name in (*each.opts, *each.secondary_opts))
             names = [name.removeprefix("--") for name in options if name.startswith("--")]
             given = error.option_name.lstrip("-")
             near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, names, 1, 0.6)]

@@ -61,7 +61,7 @@ def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
     """
     choices = sorted(known)
     begun = sorted((each for each in choices if name and each.startswith(name)), key=len)
-    near = difflib.get_close_matches(name, choices, n=most, cutoff=0.5)
+    near = difflib.get_close_matches(name, choices, n=most, cutoff=0.6)
     matches = [*dict.fromkeys((*begun, *near))][:most]
     if matches:
         return f" Did you mean {' or '.join(map(repr, matches))}?"

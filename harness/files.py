@@ -58,21 +58,18 @@ _MIB = 1024 * 1024
 
 
 def directory() -> Path:
-    """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default. It is created."""
-    chosen = os.environ.get(VARIABLE)
-    path = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("draftmap"))
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"the cache directory cannot be created ({error.strerror}); set {VARIABLE}"
-        raise MachineError(message) from error
-    return path
+    """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default.
+
+    Who writes into it makes it with `usable`: what only looks needs none.
+    """
+    return Path(os.environ.get(VARIABLE) or platformdirs.user_cache_dir("draftmap"))
 
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Turn any `OSError` of the cache into a one-line `MachineError`."""
+    """Make the cache directory, and turn any `OSError` of it into a one-line `MachineError`."""
     try:
+        directory().mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
         message = (

@@ -117,7 +117,8 @@ def whole_numbers(
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):
         message = (
-            f"--{option} {','.join(texts)}: give whole numbers from {least:g} on, such as {such}"
+            f"--{option} {','.join(texts)}: give whole numbers from {least:,} to {most:,}, such "
+            f"as {such}"
         )
         raise BadInputError(message)
     return tuple(sorted({int(item) for item in items}))

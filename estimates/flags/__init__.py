@@ -94,7 +94,7 @@ FLAGS: dict[str, Check] = {
     "on-battery": machine_state.on_battery,
     "clock-drop": machine_state.clock_drop,
     "gpu-throttled": machine_state.gpu_throttled,
-    "gpu-not-used": machine_state.gpu_not_used,
+    "gpu-use-not-shown": machine_state.gpu_use_not_shown,
     "power-limited": machine_state.power_limited,
 }
 

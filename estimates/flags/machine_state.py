@@ -12,7 +12,7 @@ STOLEN = bounds("stolen-time")["share"]
 BUSY = bounds("busy-machine")
 APPEARED = bounds("load-appeared")["load"]
 DROP = bounds("clock-drop")
-IDLE_MHZ = bounds("gpu-not-used")["idle_mhz"]
+IDLE_MHZ = bounds("gpu-use-not-shown")["idle_mhz"]
 
 
 def stolen_time(evidence: FlagEvidence) -> Observation | None:
@@ -83,7 +83,7 @@ def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
     return Observation() if any(each.gpu_throttled for each in snapshots) else None
 
 
-def gpu_not_used(evidence: FlagEvidence) -> Observation | None:
+def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
     """An NVIDIA GPU is absent or idle in all readings that were taken while and after it computed.
 
     The driver's tool names the card and reads its state, so that no card is named without readings.

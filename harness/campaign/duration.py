@@ -1,7 +1,7 @@
 """Estimates how long a campaign takes: bytes read at this machine's rate, for tokens and prompts.
 
-On a quiet processor it is right to within a factor of 1.5. Where it is not, the time that a token
-takes in the first warm-up corrects it.
+On a quiet processor it is right to within a factor of 1.5. Where it is not, the first answers say
+so.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,6 @@ class Expected:
     seconds: float
     least_seconds: float
     token_s: float
-
-    def times(self, factor: float) -> "Expected":
-        """The same where a token takes so many times as long as was expected."""
-        return replace(
-            self, seconds=factor * self.seconds, least_seconds=factor * self.least_seconds
-        )
 
 
 class _Cost(NamedTuple):

@@ -41,6 +41,9 @@ def campaign_from(
     options = campaigns.first_look(options) if runner.interleaved == "block" else options
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
+    if twice := [name for name in names if names.count(name) > 1]:
+        message = f"--draft {twice[0]} is given twice; leave one of them out"
+        raise BadInputError(message)
     methods = usable_methods(options, names, runner)
     if served is None:
         for name in names:
@@ -132,7 +135,8 @@ def usable_methods(
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
-            message = f"{lacking[0].type} needs a draft for this target; name one with --draft"
+            kind = "+".join(lacking[0].types)
+            message = f"{kind} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
     asks = not drafts and runner.reads_gguf

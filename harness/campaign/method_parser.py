@@ -25,7 +25,7 @@ def parse(text: str) -> Method:
     name, _, rest = text.strip().partition(":")
     entry = METHODS.get(name)
     if entry is None:
-        message = f"unknown method {name!r}.{suggestion(name, METHODS)}"
+        message = f"unknown method {name!r}.{suggestion(name.lower(), METHODS, most=4)}"
         raise BadInputError(message)
     given = parameters(name, rest, known=(*entry.defaults, *entry.optional))
     method = method_with(name, {**entry.defaults, **given})

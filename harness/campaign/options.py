@@ -30,7 +30,8 @@ _levels = partial(
 )
 
 
-def _layers(text: str, *, option: str) -> int:
+def layers(text: str, *, option: str) -> int:
+    """The layers that a text names: a number, `all` or `auto`. Raises `BadInputError`."""
     if text.lower() == "auto":
         return AUTOMATIC_LAYERS
     if text.lower() == "all":
@@ -158,13 +159,13 @@ class Options(Axes):
         "Layers of the target on the GPU: a number, all, or auto (as many as fit). Default: all.",
         short="-ngl",
         metavar="N",
-        parse=partial(_layers, option="gpu-layers"),
+        parse=partial(layers, option="gpu-layers"),
         usual=True,
     )
     draft_gpu_layers: int | None = _setting(
         "Layers of the draft on the GPU: a number, all, or auto (all if they fit). Default: all.",
         metavar="N",
-        parse=partial(_layers, option="draft-gpu-layers"),
+        parse=partial(layers, option="draft-gpu-layers"),
     )
     baseline_gpu_layers: int | None = _setting(
         "Also measure the target alone with this many layers on the GPU (-1: all), to see "

@@ -6,6 +6,7 @@ from harness.campaign.model import Campaign
 from harness.errors import BadInputError
 from harness.models import gguf_header, gguf_shape
 from harness.models.model_file import ModelFile
+from harness.models.resolve import own_head
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
 
@@ -27,9 +28,13 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
         if method.type == DRAFT_MODEL and draft and (reason := no_draft(target, draft)):
             yield reason
         built_in = any(METHODS[kind].draft == "built-in" for kind in method.types)
-        if built_in and draft is None and _is_here(target):
-            shape = gguf_shape.facts_of_file(target.on_disk)
-            if not shape.draft_layers:
+        if built_in and draft is None and target.path is not None:
+            headed = (
+                gguf_shape.facts_of_file(target.on_disk).draft_layers
+                if _is_here(target)
+                else own_head(target.model.name)
+            )
+            if not headed:
                 yield (
                     f"{target.model.name} has no built-in prediction head, so {method.type} cannot "
                     "run; name a draft with --draft, or --method ngram-simple"

@@ -149,6 +149,7 @@ def _chosen(
     ids = [prompt.id for prompt in suite.prompts]
     for pattern in patterns:
         if not fnmatch.filter(ids, pattern):
-            message = f"suite {suite.id} has no prompt {pattern!r}.{suggestion(pattern, ids)}"
+            hint = suggestion(pattern, ids) or " Give ids, patterns such as code-*, or one number."
+            message = f"suite {suite.id} has no prompt {pattern!r}.{hint}"
             raise BadInputError(message)
     return [p for p in left if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in patterns)]

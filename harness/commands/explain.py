@@ -30,7 +30,8 @@ def explain(
     known = explained()
     asked = _code(word) if word else ""
     if asked and asked not in known:
-        message = f"{word!r} is no flag, verdict, reason or code.{suggestion(asked, known)}"
+        hint = suggestion(asked, known) or " `python -m harness explain` lists them."
+        message = f"{word!r} is no flag, verdict, reason or code.{hint}"
         raise BadInputError(message)
     shown = {asked: known[asked]} if asked else known
     if json:

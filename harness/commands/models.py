@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 import typer
 
+from answers.model import ModelFacts
 from answers.presets import default_draft
 from harness import console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
@@ -13,9 +14,11 @@ from harness.command_help import Command
 from harness.errors import NO, MachineError
 from harness.models.compatibility import OTHER_VOCABULARIES, compare_files
 from harness.models.describe import describe
+from harness.models.gguf_shape import facts_of_file
 from harness.models.model_file import WeightsFile
 from harness.models.overview import overview
 from harness.models.resolve import on_disk, resolve
+from harness.models.room import named_facts, other_vocabulary
 from harness.report.model_table import show, show_comparison
 from schemas.codec import Json, encode
 
@@ -50,23 +53,26 @@ def check(
 ) -> None:
     """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
 
-    Nothing is fetched and no weights are loaded. Exit code 1 is no.
+    No weights are fetched or loaded: models that are not on this disk are compared by what is
+    known of them. Exit code 1 is no.
     """
-    files = [_required(name) for name in (target, draft)]
-    compared = compare_files(*files)
-    described = [describe(WeightsFile(path=path), say=console.say) for path in files]
-    reason = no_draft(*described)
-    fits = compared.fits and reason is None
+    paths = [on_disk(name) for name in (target, draft)]
+    files = [WeightsFile(path=path) for path in paths if path is not None]
+    compared = None
+    if len(files) == len(paths):
+        compared = compare_files(*(file.path for file in files))
+        reason = no_draft(*(describe(file, say=console.say) for file in files)) or compared.reason
+    else:
+        reason = other_vocabulary(*map(_known, (target, draft), paths))
+        console.say("Not on this disk: compared by the size and the maker of their vocabularies.")
     if json:
-        answer = {"fits": fits, "reason": reason, "comparison": encode(compared)}
+        answer = {"fits": reason is None, "reason": reason, "comparison": encode(compared)}
         console.print_json({"target": target, "draft": draft, **answer})
     else:
-        show_comparison(target, draft, compared, console.result_console())
-        if not compared.fits:
+        show_comparison(target, draft, compared, reason, console.result_console())
+        if compared is not None and not compared.fits:
             console.print_lines([f"{OTHER_VOCABULARIES}."])
-        if reason is not None:
-            console.print_lines([f"Not as a draft: {reason}."])
-    if not fits:
+    if reason is not None:
         raise typer.Exit(NO)
 
 
@@ -79,6 +85,7 @@ def get(
         bool,
         typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
     ] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
     """Fetch a model and its draft, and print their paths.
 
@@ -86,17 +93,22 @@ def get(
     every file is compared with the hub's SHA-256 before it is used.
     """
     usual = default_draft(name) if draft else None
+    paths: dict[str, Json] = {}
     for model in (name, usual.name) if usual else (name,):
         path = on_disk(model)
         if path is not None:
             console.say(f"{model} is already on this disk.")
-        typer.echo(str(path or resolve(model, say=console.say).path))
+        paths[model] = str(path or resolve(model, say=console.say).path)
+        if not json:
+            typer.echo(paths[model])
+    if json:
+        console.print_json({"paths": paths})
 
 
-def _required(name: str) -> Path:
-    """The file of a model. Raises `MachineError` with the command that fetches it."""
-    path = on_disk(name)
-    if path is None:
+def _known(name: str, path: Path | None) -> ModelFacts:
+    """What is known of a model. Raises `MachineError` with the command that fetches it."""
+    facts = named_facts(name) if path is None else facts_of_file(path)
+    if facts is None:
         message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
         raise MachineError(message)
-    return path
+    return facts

@@ -8,16 +8,21 @@ from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.machine import engines
 from harness.machine.detect import machine
 from harness.models.overview import ModelEntry, ModelsOverview, fitting, overview
+from schemas.codec import encode
 from schemas.submission import Machine
 from schemas.vocabulary import say
 
 _MB_PER_GB = 1000
 
 
-def welcome() -> None:
+def welcome(*, json: bool) -> None:
     """Print what this machine has, and the commands that come next."""
-    found = overview(DEFAULT_CONTEXT_TOKENS)
     version, server = engines.package_version(), engines.server_program()
+    if json:
+        here = {"machine": encode(machine()), "binding": version, "server": server}
+        console.print_json(here)
+        return
+    found = overview(DEFAULT_CONTEXT_TOKENS)
     console.print_lines(lines(machine(), found, version=version, server=server))
 
 

@@ -91,7 +91,7 @@ def _lines(
     base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
 ) -> Iterator[str]:
     """The verdict, and a table that a terminal and Markdown both show."""
-    lower = [f"{check.arm} on {check.task}" for check in checks if check.standing == "lower"]
+    lower = [f"{c.arm} on {c.task} (most on {c.prompt})" for c in checks if c.standing == "lower"]
     yield {
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
         "higher": "No loss, and more tokens per round than the reference.",

@@ -54,7 +54,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCheck:
-    """One task now over its reference; `left_out` prompts have another text."""
+    """One task now over its reference; `left_out` prompts have another text.
+
+    `prompt` is the one that lost most, or gained least.
+    """
 
     arm: str
     task: str
@@ -63,6 +66,7 @@ class TaskCheck:
     reference: float | None = None
     measured: float | None = None
     interval: Interval | None = None
+    prompt: str | None = None
 
 
 def reference_of(submission: Submission) -> Reference:
@@ -130,6 +134,10 @@ def _checked(
         reference=was,
         measured=measured,
         interval=Interval(low=low, high=high),
+        prompt=max(
+            same,
+            key=lambda p: now.prompts[p].rounds_per_token / expected.prompts[p].rounds_per_token,
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """`draftmap fleet`: measure a matrix of targets, methods and backends over many machines."""
 
 import asyncio
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from harness import console
+from harness import console, install
 from harness.campaign.options import Options
 from harness.command_help import Command
 from harness.command_options import offers_fields, option_names
@@ -68,12 +69,7 @@ def run(
     if alone:
         owned_device.require_able(devices, missing)
     if options.dry_run:
-        expected = {run.id: worker.expected_s(run) for run in missing}
-        if options.json:
-            console.print_json({"expected_s": {**expected}})
-            return
-        for run_id, takes_s in expected.items():
-            typer.echo(f"{run_id}  {'unknown' if takes_s is None else duration(takes_s)}")
+        _print_expected({run.id: worker.expected_s(run) for run in missing}, json=options.json)
         return
     require_writable(options.output)
     connections.make_key(options.tls)
@@ -90,6 +86,19 @@ def run(
         raise typer.Exit(MachineError.exit_code)
 
 
+def _print_expected(expected: Mapping[str, float | str | None], *, json: bool) -> None:
+    """Print how long each cell takes; exit with a code that says so if one cannot run."""
+    failed = {run_id: why for run_id, why in expected.items() if isinstance(why, str)}
+    if json:
+        takes = {run_id: None if run_id in failed else s for run_id, s in expected.items()}
+        console.print_json({"expected_s": {**takes}, "failed": {**failed}})
+    for run_id, found in () if json else expected.items():
+        known = "unknown" if found is None else f"cannot run: {found}"
+        typer.echo(f"{run_id}  {duration(found) if isinstance(found, float) else known}")
+    if failed:
+        raise typer.Exit(MachineError.exit_code)
+
+
 @app.command(cls=Command)
 @console.reports_errors
 @offers_fields
@@ -101,10 +110,10 @@ def worker(options: WorkerOptions) -> None:
     key = connections.security(options.tls)
     own = owned_device.owned_device(options.device, options.rig, options.backends)
     console.say(f"{own.name} offers {', '.join(own.resources)}.")
-    asyncio.run(worker.serve(f"tls://{options.scheduler.removeprefix('tls://')}", own, key))
+    asyncio.run(worker.serve(f"tls://{options.scheduler}", own, key))
 
 
 def _require_distributed() -> None:
     if find_spec("distributed") is None:
-        message = "a fleet needs dask.distributed: pip install 'draftmap[fleet]'"
+        message = f"a fleet needs dask.distributed: {install('fleet')}"
         raise MachineError(message)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import platformdirs
@@ -12,12 +13,12 @@ from harness.options import REQUIRED, option
 _DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 
 
-def _address(text: str) -> str:
-    host, _, port = text.rpartition(":")
-    if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 2**16):
-        message = f"--listen {text}: give an address and a port, such as 0.0.0.0:8786"
+def _address(text: str, *, option: str) -> str:
+    host, _, port = text.removeprefix("tls://").rpartition(":")
+    if not (host and "/" not in host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 2**16):
+        message = f"--{option} {text}: give an address and a port, such as 192.0.2.7:8786"
         raise BadInputError(message)
-    return text
+    return f"{host}:{port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +33,14 @@ class _KeyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions(_KeyOptions):
-    output: Path = option("Folder for the results.", short="-o", default=Path("results"))
+    output: Path = option(
+        "Folder for the results.", short="-o", metavar="FOLDER", default=Path("results")
+    )
     listen: str = option(
-        "Where it listens.", metavar="HOST:PORT", parse=_address, default="127.0.0.1:8786"
+        "Where it listens.",
+        metavar="HOST:PORT",
+        parse=partial(_address, option="listen"),
+        default="127.0.0.1:8786",
     )
     devices: tuple[str, ...] = option(
         f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
@@ -50,7 +56,10 @@ class FleetOptions(_KeyOptions):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions(_KeyOptions):
     scheduler: str = option(
-        "The scheduler, such as tls://192.0.2.7:8786.", metavar="ADDRESS", default=REQUIRED
+        "The scheduler, such as tls://192.0.2.7:8786.",
+        metavar="ADDRESS",
+        parse=partial(_address, option="scheduler"),
+        default=REQUIRED,
     )
     device: str | None = option(
         f"The device that it owns: {_DEVICES}. Default: what CUDA_VISIBLE_DEVICES names, else "

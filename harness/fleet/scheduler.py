@@ -54,12 +54,13 @@ class Fleet:
             ]
             async for future in as_completed(futures):
                 name = future.key[1]
-                if problem := await future.exception():
-                    failed[name] = str(problem)
-                    self.say(f"{name} failed: {problem}")
+                found = await future.exception() or await future
+                if not isinstance(found, str):
+                    failed[name] = str(found)
+                    self.say(f"{name} failed: {found}")
                     continue
                 with files.written(self.output / f"{name}.json") as part:
-                    part.write_text(await future, "utf-8")
+                    part.write_text(found, "utf-8")
                 self.say(f"{name} is done.")
             waiting.cancel()
         return failed

@@ -12,7 +12,7 @@ from distributed import Nanny, get_worker
 from distributed.security import Security
 
 from harness import files
-from harness.errors import INTERRUPTED, MachineError
+from harness.errors import BAD_INPUT, INTERRUPTED, BadInputError, MachineError
 from harness.fleet.matrix import MatrixRun
 from harness.fleet.owned_device import OwnedDevice
 from harness.machine.command import own_module
@@ -58,13 +58,19 @@ def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) ->
     )
 
 
-def measure(run: MatrixRun) -> str:
-    """The result file of a run; the scheduler calls it on a worker. Raises `MachineError`."""
-    text, last_line = None, ""
+def measure(run: MatrixRun) -> str | BadInputError:
+    """The result file of a run; the scheduler calls it on a worker.
+
+    An error of its words is returned, since another attempt would fail as well. Raises
+    `MachineError` for any other.
+    """
+    text, code, last_line = None, 0, ""
     if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe this one
-        text, last_line = _result_of(run, "--resume")
+        text, code, last_line = _result_of(run, "--resume")
     if text is None:
-        text, last_line = _result_of(run)
+        text, code, last_line = _result_of(run)
+    if text is None and code == BAD_INPUT:
+        return BadInputError(last_line)
     if text is None:
         raise MachineError(last_line)
     backend = f"backend-{orjson.loads(text)['engine']['backend']}"
@@ -74,8 +80,8 @@ def measure(run: MatrixRun) -> str:
     return text
 
 
-def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, str]:
-    """The result file of a run, and the last line that it printed."""
+def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
+    """The result file of a run, its exit code, and the last line that it printed."""
     worker, last_line = get_worker(), "no reason was given"
     with TemporaryDirectory(prefix="draftmap-cell-") as folder:
         result = Path(folder) / "result.json"
@@ -94,14 +100,15 @@ def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, str]:
         for line in child.stderr or ():
             last_line = line.strip().removeprefix("Error: ") or last_line
             worker.log_event(PROGRESS, f"{run.id} on {worker.name}: {line.strip()}")
-        interrupted = child.wait() == INTERRUPTED
+        code = child.wait()
         guard.dismiss()
-        complete = result.exists() and not interrupted
-        return result.read_text("utf-8") if complete else None, last_line
+        complete = result.exists() and code != INTERRUPTED
+        return result.read_text("utf-8") if complete else None, code, last_line
 
 
-def expected_s(run: MatrixRun) -> float | None:
-    """How long a run would take on this machine; `None` where that is unknown beforehand."""
+def expected_s(run: MatrixRun) -> float | str | None:
+    """How long a run would take on this machine, or why it cannot run; `None` if not known."""
     command = [*_RUN, *run.arguments, "--dry-run", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - see above
-    return orjson.loads(done.stdout)["expected_s"] if done.returncode == 0 else None
+    why = done.stderr.decode("utf-8", "replace").rpartition("Error: ")[2].strip()
+    return orjson.loads(done.stdout)["expected_s"] if done.returncode == 0 else why

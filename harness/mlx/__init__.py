@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from harness import files
+from harness import files, install
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder, fetched_folder, is_model_folder
@@ -14,7 +14,7 @@ from harness.runners.base import Adapter, Session
 from harness.runners.isolated import IsolatedSession
 from harness.runners.options import ConnectionOptions
 
-_INSTALL = "install it with: pip install 'draftmap[mlx]'"
+_INSTALL = f"install it with: {install('mlx')}"
 _MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4bit and the like"
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness import files
+from harness import files, install
 from harness.errors import MachineError
 from harness.machine.command import failure, own_module
 from harness.machine.engines import PACKAGE, package_version
@@ -44,7 +44,7 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
     if package_version() is None and (pruned or quantisation not in _FLOATS):
         message = (
             f"{quantisation} of the default model is made by {PACKAGE}, which is not installed: "
-            "pip install 'draftmap[inprocess]', or name another --target"
+            f"{install('inprocess')}, or name another --target"
         )
         raise MachineError(message)
     command = [*own_module("harness.models.derived"), str(source), str(destination)]

@@ -16,6 +16,7 @@ _OTHERS = {
     b"PK\x03\x04": "a zip archive; unpack it",
     b"ggjt": "of a format before GGUF; look for a newer file of the model",
     b"<": "a web page; download the file itself",
+    b"{": "JSON; name the GGUF file of a model",
 }
 _LONGEST = max(map(len, _OTHERS))
 
@@ -84,7 +85,8 @@ def check_start(path: Path) -> None:
         message = f"{path.name} is empty; download it again"
         raise BadInputError(message)
     other = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
-    what = f"it is {other}" if other else "it does not start with GGUF; download it again"
+    unknown = "it does not start with GGUF; download it again, or name another"
+    what = f"it is {other}" if other else unknown
     message = f"{path.name} is not a GGUF file: {what}"
     raise BadInputError(message)
 

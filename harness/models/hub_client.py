@@ -69,7 +69,9 @@ class Hub:
         with explained(repository, f"{file.rfilename} could not be fetched", step):
             if file.lfs is not None:
                 # Not `files.only_one`: what fails in here is the network, not the cache.
-                with FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock"):
+                with files.usable():
+                    lock = FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock")
+                with lock:
                     self._fetch_blob(repository, commit, file.rfilename, file.lfs)
             path = Path(
                 hf_hub_download(

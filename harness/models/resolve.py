@@ -1,6 +1,7 @@
 """Resolve the value of `--target` or `--draft`: a path, a preset, or a hub file."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
+# Of a page of the hub, as a browser shows it.
+_ADDRESS = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
 
 
 def is_model(word: str) -> bool:
@@ -70,6 +73,8 @@ def refuse_unknown(value: str) -> BadInputError:
         for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):
             message += f", or for safetensors on a Mac use `run --runner {runner} --target {value}`"
         return BadInputError(message)
+    if address := _ADDRESS.match(value):
+        return BadInputError(f"{value} is an address; write {address[1]}")
     if value.lower().endswith(".gguf"):
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES

@@ -59,9 +59,9 @@ def require_room(names: Sequence[str], context: int) -> None:
     if fit(case).fits or on_host.fits:
         return
     message = (
-        f"{' and '.join(names)} need {on_host.host_needs / 1024:.1f} GiB and this machine has "
-        f"{_free_mib(case) / 1024:.1f} GiB free, so nothing was fetched; "
-        f"`python -m harness plan {names[0]}` lists what fits instead"
+        f"{' and '.join(names)} with a context of {context:,} tokens: "
+        f"{on_host.host_needs / 1024:.1f} GiB needed and {_free_mib(case) / 1024:.1f} GiB free "
+        "here, so nothing was fetched; `python -m harness models` lists what fits"
     )
     raise MachineError(message)
 

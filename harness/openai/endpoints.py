@@ -8,13 +8,14 @@ import ipaddress
 import json
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.campaign.server_arguments import settings, without_keys
-from harness.errors import BadInputError
+from harness.errors import BadInputError, MachineError
 from harness.machine.command_line import join_command
 from harness.runners.http.client import ServerAddress
 from harness.runners.http.session import KEY_VARIABLE
@@ -34,6 +35,7 @@ _VARY_DEPTH = (
 )
 # The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
 _VERSIONS = ("/v1", "/v0")
+_BEYOND = re.compile(r"(/v\d)((?:/chat)?/completions|/models)/?$")
 
 # A command is the words that start a server, with a place for its port.
 Command = tuple[str, ...]
@@ -135,10 +137,16 @@ def _written(config: Mapping[str, object]) -> str:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, one line for each arm; none where they run."""
+    """The commands that start a campaign's servers, one line for each arm; none where they run.
+
+    Raises `MachineError` for a program that is not here.
+    """
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
     commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]
+    for program in (words[0] for words in commands if shutil.which(words[0]) is None):
+        message = f"there is no program {program}; correct the command, or give the whole path"
+        raise MachineError(message)
     return tuple(without_keys(join_command(each), each) for each in commands)
 
 
@@ -196,9 +204,11 @@ def parse(text: str, *, option: str) -> ServerAddress:
 def _unusable(parts: SplitResult) -> str | None:
     """Why a URL cannot be used. The part before an @ is never repeated: it may be a password."""
     if parts.scheme not in _PORTS or not parts.hostname:
-        return "only http and https URLs are understood; write http://127.0.0.1:8000"
+        return "no http or https URL; write it as http://127.0.0.1:8000"
     if parts.username is not None or parts.password is not None:
         return f"a URL must not hold a password; put the server's key into {KEY_VARIABLE}"
+    if beyond := _BEYOND.search(parts.path):
+        return f"the URL ends with {beyond[1]}; leave out {beyond[2]}"
     if parts.query or parts.fragment:
         return "the URL must end with the path; leave out what follows ? or #"
     if not _is_loopback(parts.hostname):

@@ -76,8 +76,8 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         raise BadInputError(message)
     model = next((model for model in models if model.id == name), None)
     if model is None:
-        near = suggestion(name, [model.id for model in models])
-        message = f"{where} does not offer {name!r}; it has {shown(models)}.{near}"
+        near = suggestion(name, [model.id for model in models]) or f" It has {shown(models)}."
+        message = f"{where} does not offer {name!r}.{near}"
         raise BadInputError(message)
     return model
 

@@ -1,6 +1,5 @@
 """Make a question of the options of `plan`: the model, the machine, and what could draft."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +16,13 @@ from answers.placement import fit
 from answers.presets import preset_named
 from answers.rates import with_step
 from answers.rounds import DraftSource
+from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.curves.kept import kept_for
 from harness.curves.read import read
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
-from harness.machine.engines import SERVER_PROGRAM, server_program
+from harness.machine.engines import server_program
 from harness.models.compatibility import compare_files, refusal
 from harness.models.model_facts import find
 from harness.models.resolve import on_disk
@@ -66,7 +66,7 @@ def question_of(
         alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,
-        layers=load.gpu_layers,
+        layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
@@ -119,15 +119,15 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
     """
     named = computer.server_binary
     if computer.words.described:
+        if named:
+            message = "--server-binary tells of this machine; leave out what describes another"
+            raise BadInputError(message)
         return None
-    found = shutil.which(named) if named else server_program()
-    if found is None and named:
-        message = f"no program at {named}; name a {SERVER_PROGRAM} with --server-binary"
-        raise BadInputError(message)
-    if named and found:
+    if named:
         from harness.runners.llama_server.binary import find as find_server  # noqa: PLC0415 - slow
 
-        find_server(named)  # refuses another program
+        return find_server(named).path
+    found = server_program()
     return Path(found) if found else None
 
 
@@ -189,6 +189,9 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: Draft
     """Raise `BadInputError` for a draft model that writes other tokens than its target."""
     if source != "model":
         return
+    if target.path and draft.path and target.path.samefile(draft.path):
+        message = f"{draft.facts.name} is the target itself; name a smaller model as its draft"
+        raise BadInputError(message)
     # By the files where both are here, else by size and maker.
     if target.path is not None and draft.path is not None:
         reason = compare_files(target.path, draft.path).reason

@@ -8,6 +8,8 @@ from answers.commands import methods_by
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
+from harness.campaign.options import layers
+from harness.errors import BadInputError
 from harness.options import option
 from schemas.vocabulary import TASKS
 
@@ -76,13 +78,15 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices. Default: as many as fit.",
+        "Layers of the target on the devices: a number, all, or auto (as many as fit).",
         short="-ngl",
         metavar="N",
-        least=-1,
+        parse=partial(layers, option="gpu-layers"),
     )
     draft_gpu_layers: int | None = _loaded(
-        "0 keeps the draft in host memory.", metavar="N", least=-1
+        "0 keeps the draft in host memory.",
+        metavar="N",
+        parse=partial(layers, option="draft-gpu-layers"),
     )
     cpu_experts: int | None = _loaded(
         "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
@@ -95,7 +99,10 @@ class LoadOptions:
     )
 
     def setting(self, rollback_states: int) -> Setting:
-        """The same for the arithmetic of memory."""
+        """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
+        if self.flash_attention == "off" and "_" in self.kv_type:
+            message = f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
+            raise BadInputError(message)
         return Setting(
             context=self.context,
             slots=self.slots,
@@ -159,5 +166,9 @@ class SpeedOptions:
         metavar="FILE",
     )
     acceptance: float | None = _speed(
-        "The measured chance that a drafted token is accepted.", metavar="SHARE", least=0, most=1
+        "The measured chance that a drafted token is accepted, such as 0.7.",
+        metavar="FRACTION",
+        such="0.7 or 70%",
+        least=0,
+        most=1,
     )

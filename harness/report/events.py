@@ -47,10 +47,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmedUp:
-    """The discarded generation of this arm ended, with the seconds that a token took."""
+    """The discarded generation of this arm ended."""
 
     arm: str
-    token_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,18 +54,22 @@ def _legend(models: ModelsOverview) -> str:
 
 
 def show_comparison(
-    target: str, draft: str, compared: compatibility.Compatibility, console: Console
+    target: str,
+    draft: str,
+    compared: compatibility.Compatibility | None,
+    reason: str | None,
+    console: Console,
 ) -> None:
-    word = "Yes" if compared.fits else "No"
-    verb = "can" if compared.fits else "cannot"
-    console.print(
-        f"{word}: {draft} {verb} draft for {target}.", markup=False, style="bold", soft_wrap=True
-    )
-    for point in compared.points:
+    """The answer with its reason if it is no, then each condition of the rule."""
+    answer = f"Yes: {draft} can draft for {target}"
+    if reason is not None:
+        answer = f"No: {draft} cannot draft for {target}: {reason}"
+    console.print(f"{answer}.", markup=False, style="bold", soft_wrap=True)
+    for point in compared.points if compared else ():
         mark, style = ("ok", "green") if point.holds else ("NO", "red")
         console.print(f"  [{style}]{mark}[/] {_NAMES[point.name]:<6} ", end="")
         console.print(point.found, markup=False, soft_wrap=True)
-    if not compared.differing:
+    if not (compared and compared.differing):
         return
     more = compared.differing
     console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")

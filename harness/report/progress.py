@@ -60,7 +60,7 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
 
 _BASIS = (
     "an estimate from the models' sizes and how fast this processor reads memory, which the "
-    "warm-up corrects; on a GPU it is faster"
+    "first answers correct; on a GPU it is faster"
 )
 
 
@@ -129,7 +129,7 @@ class ProgressDisplay:
         )
         self._tasks: dict[str, progress.TaskID] = {}
         self._printed: set[str] = set()
-        self._expected, self._corrected = expected, False
+        self._expected = expected
         self._remaining = RemainingTime(most_s)
         self._began_s = time.monotonic()
         self._line_s, self._line, self._counts = line_s, "Starting", False
@@ -157,16 +157,12 @@ class ProgressDisplay:
         self._timer = self._next_line()
         self._timer.start()
 
-    def _correct(self, event: events.WarmedUp) -> None:
-        """Rescale the expected duration by the first warm-up; print it where it changes much."""
-        if self._expected is None or self._corrected or not event.token_s:
-            return
-        self._corrected = True
-        factor = event.token_s / self._expected.token_s
-        if not 1 / _FAR < factor < _FAR:
-            expected_s = self._expected.times(factor).seconds
-            word = "slower" if factor > 1 else "faster"
-            self._print(f"This machine is {word} than estimated: about {seconds(expected_s)}.")
+    def _correct(self, left_s: float) -> None:
+        """Print how long all takes by the first answers, where much else was expected."""
+        whole_s = time.monotonic() - self._began_s + left_s
+        if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
+            word = "slower" if whole_s > self._expected.seconds else "faster"
+            self._say(f"This machine is {word} than estimated: about {seconds(whole_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show what happened to the campaign `name`; each has its own bar.
@@ -184,7 +180,7 @@ class ProgressDisplay:
             case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
             case events.WarmedUp():
-                self._correct(event)
+                pass  # what it took says little: a short text, read for the first time
             case events.Extended():
                 off = event.half_width
                 wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
@@ -214,9 +210,11 @@ class ProgressDisplay:
             counted = self._progress.tasks[task]
             stage, done, total = prefix, int(counted.completed), int(counted.total or 0)
         self._line = ", ".join(filter(None, (f"{stage}{done} of {total} trials", left)))
-        if self._progress.disable and not self._counts and known_s is not None:
-            self._say(self._line)
-        self._counts = self._counts or known_s is not None
+        if known_s is not None and not self._counts:
+            self._counts = True
+            self._correct(known_s)
+            if self._progress.disable:
+                self._say(self._line)
         if event.failure is not None:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 

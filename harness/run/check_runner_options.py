@@ -35,16 +35,16 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
     """Raise `BadInputError` naming every option that measuring through servers lacks."""
     started, named = connection.server_command, options.target or connection.model
+    by_command = started or connection.spec_server_commands
     alone = connection.plain_alone
     drafts = options.drafts or not any(map(needs_draft, options.methods))
+    plain, drafting = "--base-url URL", "--spec-base-url URL"
+    if by_command:
+        plain, drafting = "--server-command COMMAND", "--spec-server-command COMMAND"
+    spec = connection.spec_base_urls or connection.spec_server_commands or connection.spec_models
     there = {
-        "--base-url URL (a server without speculation)": (started or connection.base_url),
-        "--spec-base-url URL (the same with speculation)": (
-            connection.spec_base_urls
-            or connection.spec_server_commands
-            or connection.spec_models
-            or alone
-        ),
+        f"{plain} (a server without speculation)": started or connection.base_url,
+        f"{drafting} (the same with speculation)": spec or alone,
         "--method METHOD (how that one drafts)": options.methods or alone,
         "--draft NAME": drafts,
         "--target NAME": named or not started,
@@ -54,15 +54,14 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
         return
     servers = (
         "--server-command 'SERVER --port {port}' --spec-server-command 'SERVER … --port {port}'"
-        if started or connection.spec_server_commands
+        if by_command
         else f"--base-url {connection.base_url or 'URL'} "
         f"--spec-base-url {next(iter(connection.spec_base_urls), 'URL2')}"
     )
     named = " --target NAME" if started and not named else ""
-    message = (
-        f"missing: {', '.join(missing)}. Whole: python -m harness run {servers} "
-        f"--method {DRAFT_MODEL}:n_max=N --draft NAME{named}"
-    )
+    command = f"python -m harness {connection.command} {servers}"
+    whole = f". Whole: {command} --method {DRAFT_MODEL}:n_max=N --draft NAME{named}"
+    message = f"missing: {', '.join(missing)}{'' if alone else whole}"
     raise BadInputError(message)
 
 

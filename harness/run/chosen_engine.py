@@ -80,7 +80,10 @@ class ChosenEngine:
     def kind(self) -> RunnerEntry:
         """What the runner can do. Raises `BadInputError` for an unknown name."""
         if self.runner not in RUNNERS:
-            message = f"unknown runner {self.runner!r}.{suggestion(self.runner, RUNNERS)}"
+            word = self.runner.lower()
+            able = [name for name, kind in RUNNERS.items() if word in kind.summary.lower()]
+            hint = f" --runner {able[0]} runs it." if able else suggestion(self.runner, RUNNERS)
+            message = f"unknown runner {self.runner!r}.{hint}"
             raise BadInputError(message)
         return RUNNERS[self.runner]
 

@@ -277,10 +277,8 @@ class _Run:
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(new_facts.of_arm(arm, prepared))
         if not isinstance(prepared, base.Failure):
-            fact = new_facts.of_warm_up(arm, prepared.warm_up)
-            self._journal.add(fact)
-            token_s = fact.warmup.decode_ms / 1000 / max(1, fact.warmup.output_tokens - 1)
-            self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
+            self._journal.add(new_facts.of_warm_up(arm, prepared.warm_up))
+            self._observe(events.WarmedUp(arm=arm.id))
 
     def _record(self, outcome: TrialOutcome) -> None:
         item, result = outcome.trial, outcome.result

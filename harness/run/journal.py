@@ -124,7 +124,6 @@ class Journal:
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Start a new journal, replacing an existing one. Raises `MachineError` as `reopen`."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         lock = _locked(path)
         path.unlink(missing_ok=True)
         return cls(path, [], lock).started(campaign, measured_from)
@@ -187,6 +186,7 @@ def _locked(path: Path) -> FileLock:
     """The lock of a journal, which ends with its process."""
     lock = FileLock(path.with_suffix(".lock"), thread_local=False)
     with usable():
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
@@ -243,10 +243,7 @@ def _facts(data: bytes) -> Iterator[Fact]:
 
 def path_of(campaign: Campaign) -> Path:
     """Where the journal of a campaign is, in the cache."""
-    folder = directory() / "work"
-    with usable():
-        folder.mkdir(exist_ok=True)
-    return folder / f"{fingerprint(campaign)[:16]}.jsonl"
+    return directory() / "work" / f"{fingerprint(campaign)[:16]}.jsonl"
 
 
 def remove(path: Path) -> None:

@@ -26,6 +26,7 @@ class ConnectionOptions(_Timeouts):
     """How to start an engine or connect to it, and how long to wait for it."""
 
     binary: str | None = None
+    command: str = "run"  # which one measures, as it is typed
     plain_alone: bool = False  # whether a server without speculation may be the only one
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "

@@ -3,98 +3,123 @@
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness import PROGRAM, console
+from harness.command_options import offers_fields
 from harness.machine.command_line import pasted
+from harness.options import option
 from harness.run.request import check_contributor
 from harness.submit import pull_request as submission
+from schemas.codec import Json
+from schemas.submission import Submission
 
 # What puts the output of a command on the clipboard.
 _COPIERS = {"win32": "clip", "darwin": "pbcopy"}
 _OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitOptions:
+    """Where a result goes, whose it is, and what it replaces."""
+
+    repository: Path | None = option(
+        "Your clone of the project. Default: the one you are in.", metavar="FOLDER"
+    )
+    supersedes: str | None = option(
+        "File name of an earlier result of yours to replace.",
+        metavar="NAME",
+        parse=lambda text: Path(text).name,
+    )
+    contributor: str | None = option(
+        "Your GitHub user name, if the file does not name you.", metavar="NAME"
+    )
+    without_git: bool = option(
+        "Print the result as text for the issue form instead.", default=False
+    )
+    yes: bool = option("Open the pull request without asking.", short="-y", default=False)
+    json: bool = option("Print where the result is, and the steps, as JSON.", default=False)
+
+
 @console.reports_errors
+@offers_fields
 def submit(
-    *,
     file: Annotated[
         Path,
         typer.Argument(help="A result file written by `python -m harness run`.", metavar="FILE"),
     ],
-    repository: Annotated[
-        Path | None,
-        typer.Option(
-            help="Your clone of the project. Default: the one you are in.", metavar="FOLDER"
-        ),
-    ] = None,
-    supersedes: Annotated[
-        str | None,
-        typer.Option(help="File name of an earlier result of yours to replace.", metavar="NAME"),
-    ] = None,
-    contributor: Annotated[
-        str | None,
-        typer.Option(help="Your GitHub user name, if the file does not name you.", metavar="NAME"),
-    ] = None,
-    without_git: Annotated[
-        bool,
-        typer.Option("--without-git", help="Print the result as text for the issue form instead."),
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
-    ] = False,
+    options: SubmitOptions,
 ) -> None:
     """Send a result: by `gh`, by `git`, or through the issue form, whichever fits this machine.
 
     A result is sent by the person whom it names; to send somebody else's, ask a maintainer for the
     label `on-behalf`.
     """
-    check_contributor(contributor)
-    accepted = submission.signed(submission.accepted(file), contributor)
-    if accepted.contributor is None:
+    check_contributor(options.contributor)
+    result = submission.signed(submission.accepted(file), options.contributor)
+    if result.contributor is None:
         console.say(
             "This result names nobody, so that nobody can replace or withdraw it as their own: "
             "name yourself with --contributor NAME."
         )
-    if without_git:
-        text = submission.as_text(replace(accepted, supersedes=supersedes or accepted.supersedes))
-        form = submission.form_address() or "the repository: New issue, Send a result without git"
-        console.say(f"Paste these lines into the form of {form}")
-        typer.echo(text, nl=False)
+    if options.without_git:
+        _print_text(replace(result, supersedes=options.supersedes or result.supersedes))
         return
-    checkout = submission.find_checkout((repository or Path()).resolve())
-    if supersedes is not None:
-        accepted = submission.replacing(accepted, supersedes, checkout)
-    path = submission.write_result(accepted, checkout)
-    typer.echo(path.relative_to(checkout).as_posix())
-    if (day := submission.accepted_since(path, checkout)) is not None:
-        console.say(f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}")
-        return
-    if submission.was_submitted(path, checkout):
-        branch = submission.branch(path)
-        console.say(f"Already sent, or begun: your clone has the branch {branch}.")
-        console.say(f"To send it again, delete the branch first: git branch -D {branch}")
-        return
-    given = {"--supersedes": supersedes, "--contributor": contributor}
+    checkout = submission.find_checkout((options.repository or Path()).resolve())
+    if options.supersedes is not None:
+        result = submission.replacing(result, options.supersedes, checkout)
+    path = submission.write_result(result, checkout)
+    given = {"--supersedes": options.supersedes, "--contributor": options.contributor}
     more = [word for flag, value in given.items() if value for word in (flag, value)]
-    _send((str(file), *more), path, checkout, yes=yes)
+    _send((str(file), *more), path, checkout, options)
 
 
-def _send(file: Sequence[str], path: Path, checkout: Path, *, yes: bool) -> None:
+def _print_text(result: Submission) -> None:
+    text = submission.as_text(result)
+    form = submission.form_address() or "the repository: New issue, Send a result without git"
+    console.say(f"Paste these lines into the form of {form}")
+    typer.echo(text, nl=False)
+
+
+def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOptions) -> None:
     """Open the pull request, or name the ways to send the result."""
+    placed, before = path.relative_to(checkout).as_posix(), _already(path, checkout)
     obstacle = submission.obstacle(checkout)
     steps = submission.steps(path, checkout, None if obstacle else submission.login(checkout))
-    consents = yes or (sys.stdin.isatty() and not obstacle)
-    if not obstacle and consents and (yes or typer.confirm("Open the pull request now?", err=True)):
+    if options.json:
+        able = [] if before else [step for step in steps if step[0] != "gh" or not obstacle]
+        ways: list[Json] = [pasted(step) for step in able]
+        console.print_json({"result": placed, "already": before, "steps": ways})
+    else:
+        typer.echo(placed)
+    if before is not None:
+        console.say(before)
+        return
+    asks = sys.stdin.isatty() and not (obstacle or options.json)
+    consents = options.yes or (asks and typer.confirm("Open the pull request now?", err=True))
+    if consents and not obstacle:
         for step in submission.open_pull_request(steps, checkout):
             console.say(step)
         return
     for line in _ways(file, steps, obstacle):
         console.say(line)
+
+
+def _already(path: Path, checkout: Path) -> str | None:
+    """Why a placed result is not sent; `None` for a new one."""
+    if (day := submission.accepted_since(path, checkout)) is not None:
+        return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
+    if submission.was_submitted(path, checkout):
+        branch = submission.branch(path)
+        return (
+            f"Already sent, or begun: your clone has the branch {branch}. "
+            f"To send it again, delete the branch first: git branch -D {branch}"
+        )
+    return None
 
 
 def _ways(

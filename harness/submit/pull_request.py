@@ -49,18 +49,19 @@ def find_checkout(start: Path) -> Path:
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
     message = (
-        "this is not a clone of the project; run the command in your clone, name it with "
-        "--repository DIR, or send the result through the issue form with --without-git"
+        f"{start} is in no clone of the project; run the command in your clone, name it with "
+        "--repository FOLDER, or send the result through the issue form with --without-git"
     )
     raise BadInputError(message)
 
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
-    if Path(name).name != name or not any(each.is_file() for each in _places(name, checkout)):
+    there = next((each for each in _places(name, checkout) if each.is_file()), None)
+    if there is None:
         message = f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
         raise BadInputError(message)
-    old = accepted(next(each for each in _places(name, checkout) if each.is_file()))
+    old = accepted(there)
     if old.contributor is None:
         message = (
             f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and ask for "

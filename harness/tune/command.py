@@ -1,5 +1,6 @@
 """`draftmap tune`: find the fastest method and depth, certify it, print the engine's command."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from harness import console
@@ -65,7 +66,7 @@ def tune(
         message = "a tune is for one engine; give one --server-binary"
         raise BadInputError(message)
 
-    engines = engine.engines(options)
+    engines = replace(engine, command="tune").engines(options)
     request = TuneRequest(options=options, search=search, engines=engines, result=result)
     if result.dry_run:
         request.print_plan()

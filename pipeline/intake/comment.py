@@ -195,9 +195,13 @@ def _expectation(expected: Expected, measured: TaskResult | None) -> str:
 def _row(row: TaskResult) -> str:
     bound = "at most " if row.at_most else ""
     rates = f"{say.rate(row.baseline_tps)} → {bound}{say.rate(row.tps)}"
+    if row.picked is None or row.picked == row.interval:
+        picked = ""
+    else:
+        picked = f"; as the pick {_ratio(row.speedup, row.picked)}"
     return (
         f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {rates} | "
-        f"{_speedup(row)} | {_ratio(row.whole_request, row.whole_request_interval)} | "
+        f"{_speedup(row)}{picked} | {_ratio(row.whole_request, row.whole_request_interval)} | "
         f"{row.prompts} |"
     )
 

@@ -1,9 +1,12 @@
 """Describe one submission in a few words and figures, for a comment."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
+from estimates.best_of_several import corrected_estimate
 from estimates.identity import identify
-from estimates.model import AnswerLength, Flag, Interval, StartSpread, Summary, Verdict
+from estimates.model import AnswerLength, Estimate, Flag, Interval, StartSpread, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.verdicts import INSTRUMENT
@@ -16,7 +19,8 @@ from schemas.vocabulary import size_class
 class TaskResult:
     """An arm's result on one task, with the fields of `Estimate` that a comment shows.
 
-    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here.
+    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here. `picked` is
+    the interval over all tasks if the arm is picked as the best of several, as a terminal shows it.
     """
 
     verdict: Verdict
@@ -32,6 +36,7 @@ class TaskResult:
     whole_request_interval: Interval | None = None
     pays_from: AnswerLength | None = None
     round_cost: float | None = None
+    picked: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
+    choices = _choices(submission.arms, summary.estimates)
     return Understanding(
         device=named.device_label,
         backend=engine.backend_label,
@@ -100,7 +106,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(arm, setting.draft_label, summary)
+            _arm(arm, setting.draft_label, summary, choices[arm.concurrency])
             for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
@@ -110,12 +116,22 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     )
 
 
-def _arm(arm: Arm, draft: str | None, summary: Summary) -> ArmResult:
+def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int | None]:
+    """Among how many settings one would be picked, by requests at once: those that drafted."""
+    drafted = {
+        e.arm for e in estimates if not e.task and e.speedup and e.verdict != "never-drafted"
+    }
+    return Counter(o.concurrency for o in arms if o.role == "speculation" and o.id in drafted)
+
+
+def _arm(arm: Arm, draft: str | None, summary: Summary, choices: int) -> ArmResult:
     own = [estimate for estimate in summary.estimates if estimate.arm == arm.id]
     starts = (each.starts for each in summary.repeatability if each.arm == arm.id)
     own.sort(key=lambda estimate: estimate.task is not None)
-    names = [each.name for each in fields(TaskResult)]
+    names = [each.name for each in fields(TaskResult) if each.name != "picked"]
     found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
+    if choices > 1 and arm.role == "speculation" and found and found[0].task is None:
+        found[0] = replace(found[0], picked=corrected_estimate(own[0], choices))
     return ArmResult(
         arm=arm.id,
         role=arm.role,

@@ -136,7 +136,7 @@ RAISING: dict[str, Submission] = {
     # The least of the first half is 2500, the most of the second 2200: 12 % below.
     "clock-drop": gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
     "gpu-throttled": environment("during", gpu_throttled=True),
-    "gpu-not-used": environment("after"),
+    "gpu-use-not-shown": environment("after"),
     "same-answers": answering_alike(12),
     # 3.5 GB in 72 ms are 48.6 GB/s, below 5 % of 1008.
     "below-bandwidth": on_4090(3.6),
@@ -221,7 +221,7 @@ QUIET: dict[str, Submission] = {
     # A single slow reading is no trend, and what the clock does before the campaign is idling.
     "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": environment("during", gpu_throttled=False),
-    "gpu-not-used": environment("after", gpu_clock_mhz=510.0),
+    "gpu-use-not-shown": environment("after", gpu_clock_mhz=510.0),
     "same-answers": answering_alike(11),
     # 3.5 GB in 68 ms are 51.5 GB/s.
     "below-bandwidth": on_4090(3.4),

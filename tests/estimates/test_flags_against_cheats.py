@@ -137,7 +137,7 @@ def test_long_answers_meet_near_ties() -> None:
 
 @pytest.mark.parametrize(("mhz", "found"), [(None, "none of 1 readings"), (300.0, "300 MHz")])
 def test_a_card_is_idle_or_absent(mhz: float | None, found: str) -> None:
-    flag = raised(environment("after", gpu_clock_mhz=mhz))["gpu-not-used"]
+    flag = raised(environment("after", gpu_clock_mhz=mhz))["gpu-use-not-shown"]
 
     assert found in flag.message
 
@@ -147,7 +147,7 @@ def test_only_nvidia_cards_are_always_read() -> None:
     amd = replace(bare.machine, gpus=(Gpu(name="AMD Radeon RX 7900 XTX", vendor="amd"),))
     vulkan = replace(bare, machine=amd, engine=replace(bare.engine, backend="vulkan"))
 
-    assert "gpu-not-used" not in raised(vulkan)
+    assert "gpu-use-not-shown" not in raised(vulkan)
 
 
 @pytest.mark.parametrize("tick_ms", [10.0, 15.625, 15.6])

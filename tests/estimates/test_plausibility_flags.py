@@ -23,7 +23,7 @@ TABLE = json.loads(resources.files("schemas").joinpath("devices.json").read_text
 IMPLAUSIBLE = {
     "above-roofline",
     "cheap-rounds",
-    "gpu-not-used",
+    "gpu-use-not-shown",
     "near-ties",
     "zero-spread",
     "above-memory",

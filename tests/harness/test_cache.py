@@ -30,8 +30,9 @@ def test_a_cache_that_cannot_be_made_names_the_variable(
     (tmp_path / "file").touch()
     monkeypatch.setenv(files.VARIABLE, str(tmp_path / "file" / "below"))
 
-    with pytest.raises(MachineError, match="set DRAFTMAP_CACHE"):
-        files.directory()
+    assert not files.directory().exists()  # what only looks needs none
+    with pytest.raises(MachineError, match=r"file/below cannot be used .*set DRAFTMAP_CACHE"):
+        files.made_once("x", 1, Path.touch, what="x")
 
 
 def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(

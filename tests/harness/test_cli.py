@@ -248,7 +248,7 @@ def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "an empty list"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
-        (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 on"),
+        (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 to 4,096"),
         (["--base-url", "http://127.0.0.1:9"], 2, "missing: --spec-base-url URL"),
         (["--base-url", "http://x", "--runner", "llama-server"], 2, "is for --runner openai"),
     ],

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,11 +16,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli import app
+from harness import cli, console
 from harness.runners.http.process import free_port
 from tests.harness.ggufs import write_gguf
+from tests.harness.openai.fake_server import serving
+from tests.samples import sample, sample_bytes
 
-TYPED = tomllib.loads(Path("tests/data/typed.toml").read_text("utf-8"))["input"]
+DATA = tomllib.loads(Path("tests/data/typed.toml").read_text("utf-8"))
+FILES: dict[str, str] = DATA.pop("files")
+TYPED: list[dict[str, Any]] = list(chain(*DATA.values()))
 CAPTURE = Path("tests/captures/llama-server/help-llama-cpp-python-0.3.18.txt")
 # Measuring would take minutes; a dry run refuses the same.
 DRY = ("run",)
@@ -36,33 +41,55 @@ def old_build(path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[str]:
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
+class _Pages(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Quiet: what the program prints is read."""
 
 
-@pytest.fixture
-def places(tmp_path: Path, web: str) -> dict[str, str]:
-    large = write_gguf(tmp_path / "large.gguf", name="Large 9B")
-    with large.open("ab") as file:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What people name by mistake; models of one size, but a `large` one."""
+    made = tmp_path_factory.mktemp("typed")
+    (made / "void").mkdir()
+    for name, text in FILES.items():
+        (made / name).write_text(text, "utf-8")
+    (made / "fails").chmod(0o755)
+    for name in ("large", "target", "draft"):
+        named = {"large": "Large 9B", "target": "Big 7B", "draft": "Small 1B"}[name]
+        write_gguf(made / f"{name}.gguf", name=named, template="{{ messages }}")
+    others = [f"u{number}" for number in range(300)]
+    write_gguf(made / "other.gguf", name="Other 1B", tokens=others)
+    write_gguf(made / "bare.gguf", name="Bare 1B", weights=False)
+    write_gguf(made / "part-00001-of-00002.gguf", name="Part", split=(0, 2))
+    with (made / "large.gguf").open("ab") as file:
         file.write(bytes(1 << 20))
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B", template="{{ messages }}")
-    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B", template="{{ messages }}")
-    return {
-        "target": str(target),
-        "draft": str(draft),
-        "large": str(large),
-        "folder": str(tmp_path),
-        "program": sys.executable,
-        "old": str(old_build(tmp_path / "llama-server")),
-        "web": f"http://{web}",
-        "tls": f"https://{web}",
-        "closed": f"http://127.0.0.1:{free_port()}",
-    }
+    (made / "cut.gguf").write_bytes((made / "target.gguf").read_bytes()[:3000])
+    (made / "result.json").write_bytes(sample_bytes(sample()))
+    (made / "half.json").write_bytes(sample_bytes(sample())[:999])
+    old_build(made / "llama-server")
+    return made
+
+
+@pytest.fixture(scope="module")
+def places(folder: Path) -> Iterator[dict[str, str]]:
+    """The words in braces: files, and servers of plain pages (`web`), or of the protocol."""
+    pages = partial(_Pages, directory=str(folder))
+    web = ThreadingHTTPServer(("127.0.0.1", 0), pages)
+    with web, serving() as api, serving() as again:
+        Thread(target=partial(web.serve_forever, 0.01), daemon=True).start()
+        yield {
+            "folder": str(folder),
+            **{name: str(folder / f"{name}.gguf") for name in ("target", "draft", "large")},
+            "split": str(folder / "part-00001-of-00002.gguf"),
+            "program": sys.executable,
+            "old": str(folder / "llama-server"),
+            "web": f"http://127.0.0.1:{web.server_port}",
+            "tls": f"https://127.0.0.1:{web.server_port}",
+            "closed": f"http://127.0.0.1:{free_port()}",
+            "api": api.url,
+            "api2": again.url,
+        }
+        web.shutdown()
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
@@ -71,19 +98,27 @@ def places(tmp_path: Path, web: str) -> dict[str, str]:
 def test_what_is_typed_wrong_gets_one_line_with_the_reason(
     each: dict[str, Any],
     places: dict[str, str],
-    tmp_path: Path,
+    folder: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     words = shlex.split(each["typed"].format(**places))
+    dry = ["--dry-run"] if words[0] in DRY else []
+    monkeypatch.setattr(sys, "argv", ["draftmap", *words, *dry])
+    monkeypatch.setattr(cli, "treat_termination_as_ctrl_c", lambda: None)
+    monkeypatch.setattr(console, "prepare_streams", lambda: None)
+    monkeypatch.chdir(folder)
+    before = {*folder.iterdir()}
 
-    done = CliRunner().invoke(app, [*words, *(["--dry-run"] if words[0] in DRY else [])])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
 
-    said = " ".join(done.output.split())
-    assert done.exit_code == each.get("code", 2), done.output
-    assert each["says"].format(**places) in said
-    assert sum(line.startswith(("Error:", "Usage:")) for line in done.output.splitlines()) <= 1
-    assert "Traceback" not in said
+    printed = "\n".join(capsys.readouterr())
+    assert ended.value.code == each.get("code", 2), printed
+    assert each["says"].format(**places) in " ".join(printed.split())
+    assert sum(line.startswith(("Error:", "Usage:")) for line in printed.splitlines()) <= 1
+    assert "Traceback" not in printed
+    assert {*folder.iterdir()} == before
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
@@ -93,7 +128,7 @@ def test_a_build_that_knows_fewer_methods_runs_the_default_ones_that_it_knows(
 ) -> None:
     words = ["run", "-m", places["target"], "-md", places["draft"]]
 
-    done = CliRunner().invoke(app, [*words, "--server-binary", places["old"], "--dry-run"])
+    done = CliRunner().invoke(cli.app, [*words, "--server-binary", places["old"], "--dry-run"])
 
     assert done.exit_code == 0, done.output
     assert "Left out: ngram-simple-n8: this llama-server has no method ngram-simple" in done.stderr
@@ -111,7 +146,7 @@ def test_builds_of_one_run_measure_what_each_of_them_knows(
     words = ["run", "-m", places["target"], "-md", places["draft"]]
     builds = ["--server-binary", f"new={new}", "--server-binary", f"old={places['old']}"]
 
-    done = CliRunner().invoke(app, [*words, *builds, "--dry-run"])
+    done = CliRunner().invoke(cli.app, [*words, *builds, "--dry-run"])
 
     assert done.exit_code == 0, done.output
     assert "x 2 arms" in " ".join(done.stdout.split())

@@ -4,12 +4,15 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
+from typer.testing import CliRunner
 
 from estimates.model import AnswerLength, Flag, Interval
+from harness.cli import app
 from pipeline.intake import comment, reply
 from pipeline.intake.expectation import Expected
 from pipeline.intake.neighbours import positions
@@ -19,8 +22,10 @@ from pipeline.intake.reply import (
     Result,
     UnreadableVerdictError,
 )
-from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
+from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, understand
+from schemas.contract import read
 from schemas.finding import Finding
+from schemas.submission import Submission
 from schemas.vocabulary import no_verdict, sentence
 
 HOSTILE = [
@@ -35,6 +40,7 @@ HOSTILE = [
     "<!-- draftmap: verdict -->",
     "\\` \\[x](y) &lt;b&gt;",
 ]
+ROOT = Path(__file__).parents[2] / "results" / "community"
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -160,6 +166,22 @@ def test_a_row_has_both_rates_their_speedup_and_the_whole_request() -> None:
 
     figures = "50.0 → 71.0 | 1.42× \\[1.31, 1.54] | 1.35× \\[1.25, 1.46] | 32 |"
     assert f"| **all tasks** | △ helps | {figures}" in text
+
+
+def test_the_pick_of_several_has_the_interval_that_a_terminal_shows() -> None:
+    file = ROOT / "nvidia-tesla-v100--qwen3-6-27b-iq4-xs--20260706-da509933.json"
+    submission = read(file.read_bytes())
+    assert isinstance(submission, Submission)
+    understood = understand(submission)
+    written = replace(page("x"), results=(Result(file=file.name, understood=understood),))
+
+    terminal = CliRunner().invoke(app, ["show", str(file)]).stdout
+
+    # The best of three arms, over all tasks.
+    assert "37.6 → 51.7 | 1.37× \\[1.34, 1.41]; as the pick 1.37× \\[1.33, 1.41]" in comment.body(
+        written
+    )
+    assert terminal.startswith("1.37× [1.33, 1.41]")
 
 
 def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:

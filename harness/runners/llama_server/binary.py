@@ -124,10 +124,12 @@ def find(path: str | None) -> Binary:
     if found is None:
         raise BadInputError(_not_found(path))
     program = Path(found).absolute()  # `./name` is no name on PATH
-    abilities = read_help(_output(program, "--help"))
+    text = _output(program, "--help")
+    abilities = read_help(text)
     if "--port" not in abilities.flags:
+        reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # a loader's
         message = (
-            f"{found} does not answer --help as a llama-server does; "
+            f"{found} does not answer --help as a llama-server does{reason}; "
             f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
         raise BadInputError(message)
@@ -144,7 +146,7 @@ def _not_found(path: str | None) -> str:
         return f"{path} is a folder; name the {engines.SERVER_PROGRAM} in it with --server-binary"
     if Path(path).is_file():
         return f"{path} may not be run; make it executable (chmod +x), or name another binary"
-    return f"no program at {path}; name the binary with --server-binary"
+    return f"no program at {path}; name a {engines.SERVER_PROGRAM} with --server-binary"
 
 
 def read_devices(text: str) -> tuple[Device, ...]:

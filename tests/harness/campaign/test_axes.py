@@ -176,7 +176,7 @@ def test_depths_are_numbers_each_once_in_order() -> None:
 
     assert parse is not None
     assert parse(["4096,512", "512"]) == (512, 4096)
-    with pytest.raises(HarnessError, match="give whole numbers from 64 on"):
+    with pytest.raises(HarnessError, match="give whole numbers from 64 to"):
         parse(["5"])
 
 

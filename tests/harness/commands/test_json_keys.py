@@ -28,6 +28,8 @@ def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: P
     result, draft = tmp_path / "r.json", write_gguf(tmp_path / "d.gguf", name="Small 1B")
     target = write_gguf(tmp_path / "t.gguf", name="Big 7B")
     result.write_bytes(sample_bytes(sample()))
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "submission.v2.schema.json").touch()  # a clone, as far as is asked
     pair = [str(target), str(draft)]
     runner = ["-m", pair[0], "-md", pair[1], "--runner", "llama-cpp-python"]
     more = {
@@ -41,9 +43,12 @@ def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: P
         "plan": ["qwen3-8b", "--gpu", "RTX 4060 8 GB", "--ram", "32"],
         "models check": pair,
         "probe": runner[:2] + runner[4:],
+        "models get": [pair[0]],
+        "submit": [str(result), "--repository", str(tmp_path)],
     }
+    words = command.removeprefix("draftmap").split()
 
-    done = CliRunner().invoke(app, [*command.split(), *more.get(command, []), "--json"])
+    done = CliRunner().invoke(app, [*words, *more.get(command, []), "--json"])
 
     found = json.loads(done.stdout)
     assert found.pop("json_version") == 1

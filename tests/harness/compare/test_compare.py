@@ -156,7 +156,7 @@ def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
     assert same.stdout.startswith("No difference in 1 task.")
     assert worse.exit_code == 1
     assert worse.stdout.startswith(
-        "Fewer tokens per round than the reference: ngram-simple-n8 on code."
+        "Fewer tokens per round than the reference: ngram-simple-n8 on code (most on "
     )
     # Eight tokens in five rounds.
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
@@ -239,9 +239,8 @@ def test_a_program_that_is_not_there_ends_with_2_and_not_with_1(
     done = comparing(base, tmp_path / "nothing")
 
     assert done.exit_code == 2
-    assert (
-        done.stderr == f"Error: no program at {tmp_path / 'nothing'}; name the binary with --head\n"
-    )
+    where = tmp_path / "nothing"
+    assert done.stderr == f"Error: no program at {where}; name a llama-server with --head\n"
 
 
 def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:

@@ -100,6 +100,14 @@ def test_a_prompt_with_another_text_is_left_out_and_a_task_of_them_is_not_compar
     assert (nothing.standing, nothing.left_out) == ("not-compared", 2)
 
 
+def test_the_prompt_that_lost_most_is_named() -> None:
+    was = spec((11, 5, "a"), (11, 4, "b"))
+
+    (found,) = check(was, spec((11, 6, "a"), (11, 7, "b")), FAIL_BELOW)
+
+    assert (found.standing, found.prompt) == ("lower", "code-1")
+
+
 def test_a_reference_of_other_prompts_is_no_reference() -> None:
     assert mismatch(spec((11, 5, "a")), spec((11, 5, "a"), (11, 5, "b"))) == (
         "only one of file and run has spec code code-1"

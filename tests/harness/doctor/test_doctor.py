@@ -55,7 +55,7 @@ def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
     missing = engine_checks.binding(None)
     assert missing.found == "llama-cpp-python is not installed, nor is a llama-server"
     assert missing.remedy is not None
-    assert "pip install 'draftmap[inprocess]'" in missing.remedy
+    assert "pip install '.[inprocess]'" in missing.remedy
     assert engine_checks.binding(None, "/bin/llama-server").status == "ok"
     assert (
         engine_checks.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"

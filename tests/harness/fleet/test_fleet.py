@@ -179,11 +179,13 @@ def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:
         app, ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--output", str(tmp_path)]
     )
 
-    assert done.exit_code == 0, done.stderr
-    assert done.stdout == f"{second.id}  unknown\n"
+    why = "elsewhere.gguf does not exist; check the path, or name a preset or owner/repo:quant"
+    assert done.exit_code == 3, done.stderr
+    assert done.stdout == f"{second.id}  cannot run: {why}\n"
     words = ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--json", "--output"]
     found = CliRunner().invoke(app, [*words, str(tmp_path)])
     assert json.loads(found.stdout)["expected_s"] == {second.id: None}
+    assert json.loads(found.stdout)["failed"] == {second.id: why}
 
 
 MODELS = [f"Model-{number}-7B" for number in range(8)]

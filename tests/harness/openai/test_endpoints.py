@@ -34,10 +34,10 @@ def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAd
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("ftp://127.0.0.1/x", "only http and https"),
+        ("ftp://127.0.0.1/x", "no http or https URL"),
         ("127.0.0.1:8000", "write http://127.0.0.1:8000"),
-        ("file:///etc/passwd", "only http and https"),
-        ("http://", "only http and https"),
+        ("file:///etc/passwd", "no http or https URL"),
+        ("http://", "no http or https URL"),
         ("http://127.0.0.1:port", "is not a URL"),
         ("http://127.0.0.1:8000/v1?key=1", "leave out what follows"),
         ("http://192.168.0.7:8000", "the result file describes this one"),

@@ -113,7 +113,7 @@ def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type
 @pytest.mark.parametrize(
     ("models", "asked", "said"),
     [
-        (("one", "two"), "onee", "does not offer 'onee'; it has one, two. Did you mean 'one'?"),
+        (("one", "two"), "onee", "does not offer 'onee'. Did you mean 'one'?"),
         (("one", "two"), None, "offers 2 models (one, two); say which one is measured with"),
     ],
 )

@@ -131,7 +131,10 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
             ("--base-url", "http://127.0.0.1:9", *OTHER, "--backend", "gpu"),
             "unknown --backend 'gpu'",
         ),
-        (("--base-url", "http://127.0.0.1:9", "--concurrency", "0"), "whole numbers from 1 on"),
+        (
+            ("--base-url", "http://127.0.0.1:9", "--concurrency", "0"),
+            "whole numbers from 1 to 4,096",
+        ),
     ],
 )
 @pytest.mark.usefixtures("cache_dir")
@@ -188,7 +191,8 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_dry_run_shows_what_would_be_started() -> None:
+def test_a_dry_run_shows_what_would_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: program)
     options = (
         "--target",
         "tiny",

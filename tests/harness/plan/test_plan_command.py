@@ -204,7 +204,7 @@ def test_a_model_that_only_its_name_describes_is_planned_and_said(
         (
             ("--target", "qwen3-8b:QX_9", "--gpu", "RTX 4070"),
             2,
-            "`QX_9` is no quantisation that is known here; the model is",
+            "`QX_9` is no quantisation that is known here; name one, such as qwen3-8b:Q4_K_M",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
@@ -329,7 +329,7 @@ def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
     small = computer_of(MachineWords(ram=4))
     monkeypatch.setattr(room, "computer_of", lambda: small)
 
-    with pytest.raises(MachineError, match=r"need .* GiB and this machine has"):
+    with pytest.raises(MachineError, match=r"GiB needed and .* GiB free here"):
         room.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
     room.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
     room.require_room(("no-such-model",), 2048)

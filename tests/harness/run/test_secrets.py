@@ -223,7 +223,8 @@ def test_a_model_whose_name_is_no_ones_business_is_refused_before_the_first_tria
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_dry_run_shows_a_command_without_its_keys() -> None:
+def test_a_dry_run_shows_a_command_without_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: program)  # as if vLLM were here
     done = call(
         "--runner", "openai", "--target", "tiny", "--method", "prompt-lookup:n_max=3", "--dry-run",
         "--server-command", f"env HF_TOKEN={TOKEN} vllm --api-key hunter2 --seed 8 --port {{port}}",

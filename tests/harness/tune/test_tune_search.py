@@ -53,7 +53,10 @@ def test_what_a_tune_decides_is_no_option_of_it() -> None:
         split(CORE.prompts[:3])
 
 
-def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
+def test_a_servers_command_is_written_with_the_depth_of_the_arm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: program)
     plain = replace(campaign(), interleaved="block")
     found = families((parse("draft-model"),), plain.drafts, deepest=4)
     connection = ConnectionOptions(
