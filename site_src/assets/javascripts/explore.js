@@ -26,7 +26,7 @@ const REMEMBERED_MS = 300;
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const COMPARED = ["a", "b"]; // what two settings are compared, in the same address
 const HIDDEN = ["setup"]; // filters that only an address can set
-const CLEAR = 1.05; // beyond so much a figure has a direction, as on the map
+const CLEAR = 0.05; // beyond so much a figure has a direction, as on the map
 
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 
@@ -317,12 +317,12 @@ class Explore {
   showShares() {
     const { rows } = this.found;
     const { values, digits, spare } = this.cells.figures.speedup;
-    const most = CLEAR * 10 ** (digits + spare);
-    const least = 10 ** (digits + spare) / CLEAR;
+    const most = (1 + CLEAR) * 10 ** (digits + spare);
+    const least = (1 - CLEAR) * 10 ** (digits + spare);
     const totals = { hurts: 0, even: 0, helps: 0 };
     for (const row of rows)
-      if (values[row] > most) totals.helps++;
-      else if (values[row] < least) totals.hurts++;
+      if (values[row] >= most) totals.helps++;
+      else if (values[row] <= least) totals.hurts++;
       else totals.even++;
     const share = (direction) => percent(totals[direction] / rows.length);
     const shares = rows.length
