@@ -34,7 +34,7 @@ SIZES = (3_000_000_000, 7_000_000_000, 32_000_000_000)
 TASKS: Sequence[Task | None] = ("code", "chat", "math", None)
 BACKENDS = ("cuda", "vulkan")
 TIMES = "\N{MULTIPLICATION SIGN}"
-LOST, CLEAR = ("hurts", "slower-in-all"), 0.05
+SLOWER, IN_ALL, CLEAR = "hurts", "slower-in-all", 0.05
 LINE: TypeAlias = "Mapping[str, Any]"  # a row of a table by the names of its columns
 Rule: TypeAlias = "Callable[[re.Match[str], Sequence[LINE]], bool]"
 
@@ -213,7 +213,9 @@ def _depths(said: re.Match[str], table: Sequence[LINE]) -> bool:
     if said["depth"]:
         own = [each for each in lines if each[0]["line_label"] in said[0]]
         return any(_is_best(said, [row for row in each if _is_listed(said, row)]) for each in own)
-    stated = {int(depth): int(times) for depth, times in re.findall(r"(\d+) in (\d+)", said["at"])}
+    stated = {
+        int(depth): int(times) for depth, times in re.findall(r"(\d{1,3}) in (\d{1,3})", said["at"])
+    }
     may = Counter(depth for own in lines for depth in _may_be_best(own))
     return (
         len(able) <= int(said["all"]) == sum(stated.values()) <= len(lines)
@@ -309,11 +311,12 @@ def _finding(said: re.Match[str], table: Sequence[LINE]) -> bool:
     known = [row for row in table if row["backing"] == 0] or table
     speedups = [row["speedup"] for row in known]
     gains = sum(_is_clear(row, ("helps",), beyond=row["speedup"] >= 1 + CLEAR) for row in known)
-    hurts = sum(_is_clear(row, LOST, beyond=row["speedup"] <= 1 - CLEAR) for row in known)
+    hurts = sum(_is_clear(row, (SLOWER,), beyond=row["speedup"] <= 1 - CLEAR) for row in known)
     ends = (said["low"], said["high"] or said["low"])
     return (
         int(said["all"]) == len(known)
         and (int(said["faster"]), int(said["slower"] or 0)) == (gains, hurts)
+        and int(said["in_all"] or 0) == sum(row["verdict"] == IN_ALL for row in known)
         and (said["usual"] is None or _near(said["usual"], median(speedups)))
         and _near(ends[0], min(speedups))
         and _near(ends[1], max(speedups))
@@ -329,13 +332,13 @@ def _losses(said: re.Match[str], table: Sequence[LINE]) -> bool:
     )
 
 
-RATIO = rf"([\d.]+){TIMES}"
 METHOD = re.compile(
-    rf"(?P<method>[^;]+?) is usually (?P<usual>[\d.]+){TIMES}, above 1{TIMES} on (?P<above>\d+) of"
-    r" (?P<all>\d+) pairs? of device and model \((?P<tier>\w+)\)(?:; |\.$)"
+    rf"(?P<method>[^;]{{1,60}}?) is usually (?P<usual>[\d.]{{1,9}}){TIMES}, above 1{TIMES} on"
+    r" (?P<above>\d+) of (?P<all>\d+) pairs? of device and model \((?P<tier>\w+)\)(?:; |\.$)"
 )
 BACKEND = re.compile(
-    rf"(?P<ratio>[\d.]+){TIMES} on the (?P<device>.+?) \((?P<first>\w+) over (?P<second>\w+)\)"
+    rf"(?P<ratio>[\d.]{{1,9}}){TIMES} on the (?P<device>.{{1,60}}?)"
+    r" \((?P<first>\w+) over (?P<second>\w+)\)"
 )
 STEP = re.compile(
     r"(?:curve is that of (?P<curve>.+?): )(?P<width>\d+) tokens in one step take"
@@ -409,7 +412,8 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     "verification_curve": (r".*times as long as one.*", _verification),
     "finding": (
         (
-            rf"faster on (?P<faster>\d+) of (?P<all>\d+) pairs?(?:, slower on (?P<slower>\d+))?"
+            rf"faster on (?P<faster>\d+) of (?P<all>\d+) pairs?"
+            r"(?:, slower on (?P<slower>\d+))?(?:, slower in all on (?P<in_all>\d+))?"
             rf"(?:, usually (?P<usual>[\d.]+){TIMES})?; (?P<low>[\d.]+){TIMES}"
             rf"(?: to (?P<high>[\d.]+){TIMES})?"
         ),

@@ -156,8 +156,11 @@ def finding(rows: Sequence[Row], noun: str) -> str:
     tones = Counter(map(direction, rows))
     counted = say.count(len(rows), noun)
     parts = [f"faster on {tones['gain']} of {counted}"]
-    if tones["loss"]:
-        parts.append(f"slower on {tones['loss']}")
+    in_all = sum(row.verdict == "slower-in-all" for row in rows)
+    if tones["loss"] > in_all:
+        parts.append(f"slower on {tones['loss'] - in_all}")
+    if in_all:
+        parts.append(f"slower in all on {in_all}")
     if len(rows) >= USUAL_ROWS and len({row.method for row in rows}) == 1:
         parts.append(f"usually {median(row.speedup for row in rows):.1f}{say.TIMES}")
     return ", ".join(parts)

@@ -69,7 +69,7 @@ def test_where_mlx_is_missing_the_run_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("harness.mlx.find_spec", lambda _name: None)
 
-    with pytest.raises(MachineError, match=r"not installed; .* pip install 'draftmap\[mlx\]'$"):
+    with pytest.raises(MachineError, match=r"not installed; .* pip install '\.\[mlx\]'$"):
         CONNECT["mlx"](ConnectionOptions())
 
 
