@@ -27,6 +27,11 @@ class Counted:
         known = {each.depth: each.speedup.estimate for each in self.depths if each.speedup}
         return max(known, key=known.__getitem__, default=None)
 
+    @property
+    def gains(self) -> bool:
+        """Whether a depth is expected to gain."""
+        return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
+
 
 def as_json(counted: Counted) -> dict[str, Json]:
     names = ("draft", "target", "answers", "tokens", "drafting_ms", "best_depth")
@@ -56,8 +61,10 @@ def lines(counted: Counted) -> Iterator[str]:
         return
     for each in depths:
         ends = (each.speedup.estimate, each.speedup.low, each.speedup.high) if each.speedup else ()
-        best = " (best)" if each.depth == counted.best_depth else ""
+        best = " (best)" if each.depth == counted.best_depth and counted.gains else ""
         yield f"longest draft {each.depth:2}  {say.speedup(*(ends or (None,) * 3))}{best}"
+    if not counted.gains:
+        yield "No depth gains there: leave this draft off."
     yield f"Steps by {counted.curve.source}; {counted.drafting_ms or 0:.3g} ms a drafted token."
 
 

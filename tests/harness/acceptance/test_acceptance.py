@@ -88,6 +88,11 @@ def test_a_curve_gives_the_speedup_of_each_depth(models: list[str], tmp_path: Pa
     assert found["best_depth"] == 1
     shown = counted(*models, *SMALL, *given).stdout
     assert "longest draft  1  1.43\N{MULTIPLICATION SIGN}" in shown
+    assert "(best)" in shown
+    # At 10 ms a drafted token, as slow as the target: 2 / (1.2 + 1.0), below 1.
+    slow = counted(*models, *SMALL, "--curve", str(curve), "--drafting-ms", "10").stdout
+    assert "No depth gains there: leave this draft off." in slow.splitlines()
+    assert "(best)" not in slow
     assert "longest draft  3  \N{EN DASH}" in shown
     assert "curve" in as_json(counted(*models, *SMALL, "--curve", str(curve), "--json"))
 
