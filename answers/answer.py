@@ -145,8 +145,7 @@ def answer(
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
-    setup = replace(setup, curve=question.curve)
+    setup = _setup_of(question, alone)
     options = _options(question, alone, setup, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=_promise, default=None)
@@ -170,6 +169,14 @@ def answer(
         context_max_alone=_longest_context(placed, alone),
     )
     return with_details(found) if details else found
+
+
+def _setup_of(question: Question, alone: PlanOption) -> Setup:
+    """What ways are predicted for: the target alone, as it is placed."""
+    rig = rig_of(question.computer)
+    speed = speed_of(question.computer, rig)
+    setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
+    return replace(setup, curve=question.curve)
 
 
 def _helps(judged: PlanOption, verdict: Verdict) -> bool:
@@ -196,11 +203,7 @@ def _options(
 
 def with_details(found: Answer) -> Answer:
     """The answer with what else the memory could do, and with its warnings."""
-    question, rig = found.question, rig_of(found.question.computer)
-    speed = speed_of(question.computer, rig)
-    case, placed = found.alone.case, found.alone.found
-    setup = setup_of(rig, speed, case, placed, question.model, question.task)
-    setup = replace(setup, curve=question.curve)
+    setup = _setup_of(found.question, found.alone)
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
     warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
@@ -267,8 +270,11 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     the others: by half with one person, by more with several. Drafts from the text hardly have it,
     and a measured curve needs no such correction.
     """
-    known = [each for each in options if each.figures and each.predicted and _drafts(each)]
-    known = [each for each in known if each.predicted and each.predicted.curve is None]
+    known = [
+        each
+        for each in options
+        if each.figures and each.predicted and not each.predicted.curve and _drafts(each)
+    ]
     if not known:
         return options
     off = median(
