@@ -14,7 +14,12 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from answers.evidence import reports
+from answers.learned import learned
+from pipeline.cache import Cache
 from pipeline.site.build import build
+from pipeline.site.pages.answer_files import answer_files
+from pipeline.site.pages.model import Asset
 from schemas.submission import Submission
 from tests.builds import over_builds
 from tests.concurrency import concurrent
@@ -107,6 +112,24 @@ def known(temporary: Path, cache: Path) -> Path:
     """A cache for another build of these tests: that of the first, which is built if need be."""
     shutil.copytree(built_site(temporary).with_name("cache"), cache)
     return cache
+
+
+def answers_that_ship(temporary: Path) -> list[Asset]:
+    """The files of answers to the evidence that ships, computed once for all test processes."""
+    folder = _answers(temporary)
+    with FileLock(folder.with_suffix(".lock")):
+        return list(answer_files(Cache(folder), reports(), learned().rates))
+
+
+def with_answers(temporary: Path, cache: Path) -> Path:
+    """A cache that also has what the site of `results/` needs: its answers are those that ship."""
+    answers_that_ship(temporary)
+    shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
+    return cache
+
+
+def _answers(temporary: Path) -> Path:
+    return _common(temporary) / "answers"
 
 
 def _common(temporary: Path) -> Path:

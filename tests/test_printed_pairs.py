@@ -26,7 +26,7 @@ from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
 from tests.pipeline.page_tables import PageTable, tables
-from tests.sites import known
+from tests.sites import known, with_answers
 from tools.links import unresolved
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -215,7 +215,8 @@ def test_the_comment_on_a_pull_request(path: Path) -> None:
 def test_the_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     # One test, so that one process builds the site of all results.
     site = tmp_path / "site"
-    cache = known(tmp_path_factory.getbasetemp(), tmp_path / "cache")
+    temporary = tmp_path_factory.getbasetemp()
+    cache = with_answers(temporary, known(temporary, tmp_path / "cache"))
     build(results=RESULTS, output=site, cache=cache)
     pages = tables(site)
 

@@ -18,7 +18,6 @@ import pytest
 from answers.answer import Answer
 from answers.evidence import reports
 from answers.kin import rig_of
-from answers.learned import learned
 from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
 from answers.machines import MachineWords
 from answers.presets import preset_named
@@ -26,13 +25,12 @@ from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
-from pipeline.cache import Cache
 from pipeline.intake.expectation import Expected, expectations
-from pipeline.site.pages import answer_files
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Gpu, Submission
 from schemas.vocabulary import METHODS
 from tests.samples import sample
+from tests.sites import answers_that_ship
 
 QUESTIONS, EXPECTED, FITTING, MOST_BYTES = 500, 200, 100, 25_000
 FEWEST_CARDS = 150
@@ -51,9 +49,9 @@ class Written:
 
 
 @pytest.fixture(scope="module")
-def written() -> Written:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """The files of the evidence and rates that ship with the program."""
-    index, *files = answer_files.answer_files(Cache(), reports(), learned().rates)
+    index, *files = answers_that_ship(tmp_path_factory.getbasetemp())
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
     rows = {}
