@@ -21,6 +21,7 @@ from harness.errors import (
 from harness.files import written
 from harness.run import run_command
 from harness.run.request import RunRequest
+from harness.run.time_limit import JointEnd
 from schemas.codec import encode
 from schemas.vocabulary import say
 
@@ -29,11 +30,17 @@ _LARGEST = 1_000_000
 
 
 def check_reference(
-    request: RunRequest, path: Path, fail_below: float | None, markdown: Path | None
+    request: RunRequest,
+    path: Path,
+    fail_below: float | None,
+    markdown: Path | None,
+    *,
+    budget_s: float,
 ) -> None:
     """Measure the only build; write the file if there is none, else check against it."""
     reference = _read(path) if path.exists() else None
-    measured, _ = run_command.measured_interleaved(request)
+    whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
+    measured, _ = run_command.measured_interleaved(request, joint_end=whole_block)
     (engine,) = measured.values()
     try:
         now = estimates.reference_of(engine.submission)

@@ -28,7 +28,7 @@ _PROMPTS = (
 )
 _OWN_DEFAULTS = Says(
     {
-        "budget_min": f"Time limit for both builds together. Default: {_MINUTES:g}; "
+        "budget_min": f"Time limit for everything together. Default: {_MINUTES:g}; "
         f"{_QUICK_MINUTES:g} with --quick.",
         "quick": f"Half of the prompts, in {_QUICK_MINUTES:g} minutes.",
         "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
@@ -77,7 +77,7 @@ def compare(
         run_reports.print_plan(request, 60 * minutes)
     elif builds.reference is not None:
         check_reference.check_reference(
-            request, builds.reference, builds.fail_below, builds.markdown
+            request, builds.reference, builds.fail_below, builds.markdown, budget_s=60 * minutes
         )
     else:
         compare_builds.compare_builds(request, builds, budget_s=60 * minutes)

@@ -1,5 +1,6 @@
 """A campaign lasts about as long as is announced before it."""
 
+import math
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,11 +11,14 @@ from harness.campaign.duration import expected, in_turns
 from harness.campaign.method_parser import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
+from harness.errors import BadInputError
 from harness.machine import rate
 from harness.machine.rate import MachineRate, this_machine
+from harness.run import time_limit
 from schemas.contract import read
-from schemas.submission import Submission
+from schemas.submission import Gpu, Submission
 from tests.harness.campaign.test_campaign import campaign
+from tests.harness.campaigns import MACHINE
 
 COMMUNITY = Path(__file__).parents[3] / "results" / "community"
 
@@ -86,6 +90,31 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     assert both is not None
     assert both.seconds == pytest.approx(2 * alone.seconds)
     assert in_turns([built, unknown], RATE) is None
+
+
+def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built, _ = _quick()
+    alone = expected(built, RATE)
+    assert alone is not None
+    block_s = alone.first_seconds
+    monkeypatch.setattr(time_limit, "this_machine", lambda _threads: RATE)
+    monkeypatch.setattr(time_limit, "machine", lambda: MACHINE)
+
+    cut = time_limit.on_this_machine([built, built], 1.9 * block_s)
+    with pytest.raises(BadInputError) as caught:
+        # An estimate may be half as long again as what is measured.
+        time_limit.on_this_machine([built, built], 1.3 * block_s)
+
+    assert cut is not None
+    assert cut.seconds == pytest.approx(1.9 * block_s)
+    assert "is too short: a block of all prompts takes about" in str(caught.value)
+    assert f"give --budget {math.ceil(1.2 * 2 * block_s / 60)}, or fewer" in str(caught.value)
+    # How fast a card is nobody has measured.
+    card = replace(MACHINE, gpus=(Gpu(name="RTX 3090"),))
+    monkeypatch.setattr(time_limit, "machine", lambda: card)
+    assert time_limit.on_this_machine([built, built], 1.3 * block_s) is not None
 
 
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:

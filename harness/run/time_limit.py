@@ -1,0 +1,117 @@
+"""The time limit of a command: refused where nothing fits into it, held while engines run."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import console
+from harness.campaign.duration import Expected, in_turns
+from harness.campaign.model import Campaign
+from harness.campaign.trial_order import plan
+from harness.errors import BadInputError
+from harness.machine.detect import machine
+from harness.machine.rate import this_machine
+from harness.report import words
+from harness.run.engine_run import RunOnEngine
+from harness.run.interleave import JointStop
+from harness.run.stopping import Early
+from schemas.submission import Submission
+
+# How far an estimate may be off on a quiet processor.
+_OFF = 1.5
+# Of each engine: before that, loading and reading are much of the time.
+_FIRST_ANSWERS = 4
+BLOCK = "a block of all prompts"
+
+
+def budget_for(seconds: float) -> str:
+    """The --budget in which so many seconds are sure to fit."""
+    return str(math.ceil(1.2 * seconds / 60))
+
+
+def too_short(limit_s: float, what: str, least_s: float, where: str, instead: str) -> BadInputError:
+    """The refusal of a limit into which `what` does not fit."""
+    takes = f"{what} takes about {words.seconds(least_s)} {where}"
+    return BadInputError(f"--budget {limit_s / 60:g} is too short: {takes}; {instead}")
+
+
+def on_this_machine(campaigns: Sequence[Campaign], most_s: float | None = None) -> Expected | None:
+    """How long campaigns take here, one after the other; `None` where it is not known.
+
+    Raises `BadInputError` where the limit is clearly too short for a block on this processor.
+    """
+    settings = campaigns[0].settings
+    most_s = most_s or campaigns[0].stopping.budget_s
+    found = in_turns(campaigns, this_machine(settings.threads), most_s)
+    on_gpu = settings.gpu_layers and machine().gpus  # the rate is the processor's
+    if found and most_s and not on_gpu and found.first_seconds > _OFF * most_s:
+        instead = (
+            f"give --budget {budget_for(found.first_seconds)}, or fewer --prompts or --max-tokens"
+        )
+        raise too_short(most_s, BLOCK, found.first_seconds, "on this processor", instead)
+    return found
+
+
+@dataclass(kw_only=True)
+class JointEnd:
+    """Ends engines together: at the time limit, or after a block that all of them finished.
+
+    `budget_s` limits the whole, in seconds. A comparison needs a whole block, and `enough` says
+    whether more of them would change nothing. `block_s` is set where the first block did not end in
+    time: the seconds that it would take.
+    """
+
+    budget_s: float
+    enough: Callable[[Mapping[str, Submission]], bool] | None = None
+    clock: Callable[[], float] = time.monotonic
+    block_s: float | None = None
+
+    def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
+        """Decide between two answers or passes that all of them have finished."""
+        campaign = next(iter(runs.values())).campaign
+        trials = len(plan(campaign))
+        block = trials // campaign.blocks
+        began_s = self.clock()
+        pauses: list[tuple[int, float]] = []
+        ended: list[int] = []
+
+        def stop(position: int) -> Early | None:
+            spent_s = self.clock() - began_s
+            if position == 0:
+                return None
+            pauses.append((position, spent_s))
+            pace_s = _pace_s(*pauses[0], position, spent_s)
+            sees = self.enough and len(pauses) > 1 and pauses[-2][0] < _FIRST_ANSWERS <= position
+            block_s = spent_s + pace_s * (block - position)
+            if position < block and max(spent_s, block_s if sees else 0) > self.budget_s:
+                self.block_s = block_s
+                return "budget-spent"
+            if sees:
+                self._say_too_long(spent_s + pace_s * (trials - position), campaign.blocks)
+            if position % block:
+                return "budget-spent" if spent_s > self.budget_s else None
+            ended.append(position)
+            if self.enough and self.enough({name: run.so_far() for name, run in runs.items()}):
+                return "precise-enough"
+            next_ends_s = spent_s * (len(ended) + 1) / len(ended)
+            return "budget-spent" if next_ends_s > self.budget_s else None
+
+        return stop
+
+    def _say_too_long(self, whole_s: float, blocks: int) -> None:
+        """Say how many blocks fit into the limit at the pace of the first answers, if not all."""
+        fit = max(1, int(blocks * self.budget_s / whole_s))
+        if fit < blocks:
+            console.say(
+                f"At the pace of the first answers {fit} of {blocks} blocks fit into "
+                f"{words.seconds(self.budget_s)}, and intervals may stay wide; all of them take "
+                f"about {words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
+            )
+
+
+def _pace_s(first: int, first_s: float, position: int, spent_s: float) -> float:
+    """Seconds an answer takes, without the loading before the first one where that is known."""
+    if position > first:
+        return (spent_s - first_s) / (position - first)
+    return spent_s / position
