@@ -2,7 +2,9 @@
 
 import inspect
 import re
+from collections.abc import Collection
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -32,7 +34,19 @@ _ELSEWHERE = {
     "--n-gpu-layers-draft": "draft-gpu-layers",
     "--flash-attn": "flash-attention",
     "--parallel": "concurrency",
+    "-hf": "target",
+    "-np": "concurrency",
+    "-fa": "flash-attention",
+    "-ctk": "cache-type-k",
+    "-ctv": "cache-type-v",
+    "-ngld": "draft-gpu-layers",
+    "-ncmoe": "n-cpu-moe",
+    "-sm": "split-mode",
 }
+
+
+# An engine's short name of several letters.
+_LETTERS = re.compile(r"-[a-z]{2,5}")
 
 
 class Command(TyperCommand):
@@ -45,21 +59,19 @@ class Command(TyperCommand):
         if ALL in words:
             context.meta[ALL] = True
             words = ["--help"]
+        params = self.get_params(context)
+        options = {name for each in params for name in (*each.opts, *each.secondary_opts)}
+        for before, word in pairwise(["", *words]):
+            # The parser would take it for `-c` with the value `tk`.
+            if _LETTERS.fullmatch(word) and word not in options and before != "--server-arg":
+                raise UsageError(_no_option(word, options), ctx=context)
         try:
             self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
                 raise
-            params = self.get_params(context)
-            options = (name for each in params for name in (*each.opts, *each.secondary_opts))
-            names = [name.removeprefix("--") for name in options if name.startswith("--")]
-            given = error.option_name.lstrip("-")
-            near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, names, 1, 0.6)]
-            similar = next((name for name in near if name in names), None)
-            hint = f"did you mean --{similar}?" if similar else f"{ALL} lists all"
-            error.message = f"no option {error.option_name}; {hint}"
-            error.possibilities = None
+            error.message, error.possibilities = _no_option(error.option_name, options), None
             raise
 
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
@@ -118,6 +130,14 @@ class Command(TyperCommand):
         for title, records in panels.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def _no_option(given: str, options: Collection[str]) -> str:
+    """That an option does not exist, with the one that was probably meant."""
+    names = [name.removeprefix("--") for name in options if name.startswith("--")]
+    near = [_ELSEWHERE.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]
+    similar = next((name for name in near if name in names), None)
+    return f"no option {given}; {f'did you mean --{similar}?' if similar else f'{ALL} lists all'}"
 
 
 def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - of the parser that typer carries

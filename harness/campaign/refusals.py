@@ -36,7 +36,7 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
             f"--cache-type-v {settings.kv_type_v} needs flash attention; "
             "leave out --flash-attention off"
         )
-    if settings.thinking and _is_here(target):
+    if settings.thinking and target.is_here:
         template = gguf_header.chat_template(target.on_disk)
         if template is not None and _THOUGHT not in template:
             yield f"{target.model.name} has no thinking mode; leave out --thinking"
@@ -45,7 +45,7 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
 def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
     """Why a file makes no sense as a draft model for another; `None` if it may."""
     ours, theirs = target.model, draft.model
-    if _is_here(target) and _is_here(draft) and target.on_disk.samefile(draft.on_disk):
+    if target.is_here and draft.is_here and target.on_disk.samefile(draft.on_disk):
         return f"{theirs.name} is the target itself; name a smaller model with --draft"
     if ours.file_bytes and theirs.file_bytes and theirs.file_bytes > ours.file_bytes:
         ratio = theirs.file_bytes / ours.file_bytes
@@ -61,7 +61,7 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
     words, name = METHODS[kind].architectures, target.model.name
     if draft is not None:
         about = f"{draft.model.architecture} {draft.model.name}".lower()
-        if not words or not _is_here(draft) or any(word in about for word in words):
+        if not words or not draft.is_here or any(word in about for word in words):
             return None
         header = gguf_file.opened(draft.on_disk)
         if METHODS[kind].draft == "built-in" and header.own("nextn_predict_layers"):
@@ -72,14 +72,10 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
         )
     if METHODS[kind].draft != "built-in" or target.path is None:
         return None
-    here = _is_here(target)
+    here = target.is_here
     if gguf_shape.facts_of_file(target.on_disk).draft_layers if here else own_head(name):
         return None
     return (
         f"{name} has no built-in prediction head, so {kind} cannot run; name a draft with "
         "--draft, or --method ngram-simple"
     )
-
-
-def _is_here(file: ModelFile) -> bool:
-    return file.path is not None and file.path.is_file()

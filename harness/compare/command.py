@@ -10,6 +10,7 @@ from harness.compare import check_reference, compare_builds
 from harness.compare.options import BLOCKS, Builds
 from harness.errors import BadInputError
 from harness.run import run_reports
+from harness.run.chosen_engine import at_depths
 from harness.run.request import ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
 
@@ -67,17 +68,21 @@ def compare(
     """
     builds.check()
     minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    if len(options.context_depth_tokens) > 1:
+        message = "a comparison is at one depth; give --context-depth one number"
+        raise BadInputError(message)
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
-        engines=builds.engines(options, connection),
+        engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
         result=result,
     )
 
+    reference = check_reference.read(builds.reference) if builds.reference else None
     if result.dry_run:
         run_reports.print_plan(request, 60 * minutes)
     elif builds.reference is not None:
         check_reference.check_reference(
-            request, builds.reference, builds.fail_below, builds.markdown, budget_s=60 * minutes
+            request, builds.reference, builds, reference, budget_s=60 * minutes
         )
     else:
         compare_builds.compare_builds(request, builds, budget_s=60 * minutes)

@@ -189,7 +189,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: Draft
     """Raise `BadInputError` for a draft model that writes other tokens than its target."""
     if source != "model":
         return
-    if target.path and draft.path and target.path.samefile(draft.path):
+    if draft.facts == target.facts:
         message = f"{draft.facts.name} is the target itself; name a smaller model as its draft"
         raise BadInputError(message)
     # By the files where both are here, else by size and maker.

@@ -17,7 +17,6 @@ from harness.machine.engines import OWN_DEVICE
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import journal, month, next_step, run_reports
-from harness.run import result_file as results
 from harness.run.engine_run import MeasuredEngine, RunOnEngine
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
@@ -63,8 +62,6 @@ def measured_interleaved(
     Raises the error of an engine that is the only one.
     """
     request.check()
-    if not request.result.resume:  # a resumed run writes the same result again, with more in it
-        results.require_free(request.result.output)
     campaigns = request.campaigns(fetch=True)
     runs = {
         each.name: RunOnEngine(request=request, engine=each, campaign=campaigns[each.name])

@@ -31,7 +31,6 @@ from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.events import Event
 from harness.report.progress import ProgressDisplay, answer_lines
-from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
 from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
@@ -125,8 +124,6 @@ class TuneRequest(RunRequest):
     def measure(self) -> None:
         """Tune, write the result and its chart, print the report."""
         self.check()
-        if not self.result.resume:
-            results.require_free(self.result.output)
         base, families = self._base(fetch=True)
         stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)

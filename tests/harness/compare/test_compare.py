@@ -292,6 +292,16 @@ def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_
     ]
 
 
+def test_builds_are_compared_after_a_context_of_the_depth_that_was_given(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "llama-server", build=7000)
+
+    done = comparing(base, base, "--context-depth", "1024", "--dry-run", "--json")
+
+    assert json.loads(done.stdout)["settings"]["context_depth_tokens"] == 1024
+
+
 def test_a_program_of_the_current_folder_is_found(
     comparing: Comparing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
