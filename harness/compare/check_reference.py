@@ -36,7 +36,7 @@ def check_reference(
 ) -> None:
     """Measure the only build; write the reference if there is none, else check against it."""
     whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
-    measured, _ = run_command.measured_interleaved(request, joint_end=whole_block)
+    measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
     try:
         now = estimates.reference_of(engine.submission)

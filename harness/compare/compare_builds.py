@@ -26,9 +26,7 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
         enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
         budget_s=budget_s,
     )
-    measured, errors = run_command.measured_interleaved(
-        request, needs_all=True, alternate_answers=True, joint_end=joint
-    )
+    measured, errors = run_command.measured_interleaved(request, joint)
     submissions = {name: build.submission for name, build in measured.items()}
     verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
     ended = [build.design.ended for build in submissions.values()]

@@ -47,19 +47,13 @@ def measure(request: RunRequest) -> None:
 
 
 def measured_interleaved(
-    request: RunRequest,
-    *,
-    needs_all: bool = False,
-    alternate_answers: bool = False,
-    joint_end: JointEnd | None = None,
+    request: RunRequest, end: JointEnd | None = None
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
 
-    With `needs_all` the first engine that fails ends the others. With `alternate_answers` they
-    take turns after every answer where the memory has room for all of them. `joint_end` may end
-    all of them early.
-
-    Raises the error of an engine that is the only one.
+    Engines that `end` compares take turns after every answer where the memory has room for all of
+    them, and the first that fails ends the others. Raises the error of an engine that is the only
+    one.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)
@@ -68,8 +62,8 @@ def measured_interleaved(
         for each in request.engines
     }
     limit_s = next(iter(campaigns.values())).stopping.budget_s
-    end = joint_end or (JointEnd(budget_s=limit_s) if limit_s else None)
-    ended = _together(runs, end, needs_all=needs_all, alternate_answers=alternate_answers)
+    end = end or JointEnd(budget_s=limit_s)
+    ended = _together(runs, end, resumed=request.result.resume)
     _require_figures(end, ended.values())
     measured: dict[str, MeasuredEngine] = {}
     for name, outcome in ended.items():
@@ -89,40 +83,33 @@ def measured_interleaved(
 
 
 def _together(
-    runs: Mapping[str, RunOnEngine],
-    end: JointEnd | None,
-    *,
-    needs_all: bool,
-    alternate_answers: bool,
+    runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
 ) -> dict[str, Submission | HarnessError]:
-    """What every run ended with, after earlier work was moved out of the way or is resumed."""
+    """What every run ended with; earlier work is moved out of the way unless it is resumed."""
     campaigns = [run.campaign for run in runs.values()]
-    most_s = end.budget_s if end else None
-    expected = on_this_machine(campaigns, most_s)
+    expected = on_this_machine(campaigns, end.budget_s)
     if expected is not None:
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
-    resumed = next(iter(runs.values())).request.result.resume
     for run in () if resumed else runs.values():
         journal.make_way(run.work_file, say=console.say)
-    shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=most_s)
+    shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=end.budget_s)
     # An earlier run must have left the device that a fleet's worker owns.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
     with console.interruptible(), left, shown as display:
-        at_answers = len(runs) == 1 or (alternate_answers and all_fit(campaigns, machine()))
+        at_answers = len(runs) == 1 or (end.compares and all_fit(campaigns, machine()))
         pause: Pause = "answer" if at_answers else "pass"
         orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
-        more = {"stop": end.after_answers(runs)} if end else {}
-        return interleave(started, orders, needs_all=needs_all, **more)
+        return interleave(started, orders, needs_all=end.compares, stop=end.after_answers(runs))
 
 
-def _require_figures(end: JointEnd | None, ended: Collection[Submission | HarnessError]) -> None:
+def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]) -> None:
     """Raise `BadInputError` where the time limit came before there was anything to compare."""
     found = [each for each in ended if isinstance(each, Submission)]
-    if end is None or end.block_s is None or len(found) < len(ended):
+    if end.budget_s is None or end.block_s is None or len(found) < len(ended):
         return
-    if end.enough or all(map(nothing_drafted, found)):
+    if end.compares or all(map(nothing_drafted, found)):
         more = next_step.resume_command(next_step.RESUME, "--budget", budget_for(end.block_s))
         pace = "at the pace of its first answers"
         raise too_short(end.budget_s, BLOCK, end.block_s, pace, f"go on with {more}")

@@ -57,61 +57,60 @@ def on_this_machine(campaigns: Sequence[Campaign], most_s: float | None = None) 
 class JointEnd:
     """Ends engines together: at the time limit, or after a block that all of them finished.
 
-    `budget_s` limits the whole, in seconds. A comparison needs a whole block, and `enough` says
-    whether more of them would change nothing. `block_s` is set where the first block did not end in
-    time: the seconds that it would take.
+    `budget_s` limits the whole, in seconds. Engines that are compared need a whole block, and
+    `enough` says whether more of them would change nothing. `block_s` is set where the first block
+    did not end in time: the seconds that it would take.
     """
 
-    budget_s: float
+    budget_s: float | None
     enough: Callable[[Mapping[str, Submission]], bool] | None = None
     clock: Callable[[], float] = time.monotonic
     block_s: float | None = None
 
+    @property
+    def compares(self) -> bool:
+        return self.enough is not None
+
     def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
         """Decide between two answers or passes that all of them have finished."""
         campaign = next(iter(runs.values())).campaign
-        trials = len(plan(campaign))
+        trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
         block = trials // campaign.blocks
-        began_s = self.clock()
         pauses: list[tuple[int, float]] = []
         ended: list[int] = []
 
         def stop(position: int) -> Early | None:
-            spent_s = self.clock() - began_s
-            if position == 0:
+            if position == 0 or limit_s is None:
                 return None
+            spent_s = self.clock() - began_s
             pauses.append((position, spent_s))
-            pace_s = _pace_s(*pauses[0], position, spent_s)
-            sees = self.enough and len(pauses) > 1 and pauses[-2][0] < _FIRST_ANSWERS <= position
+            # Without the loading before the first answer, where that is known.
+            (first, first_s), more = pauses[0], len(pauses) > 1
+            pace_s = (spent_s - first_s * more) / (position - first * more)
+            sees = self.compares and more and pauses[-2][0] < _FIRST_ANSWERS <= position
             block_s = spent_s + pace_s * (block - position)
-            if position < block and max(spent_s, block_s if sees else 0) > self.budget_s:
+            if position < block and max(spent_s, block_s * sees) > limit_s:
                 self.block_s = block_s
                 return "budget-spent"
             if sees:
-                self._say_too_long(spent_s + pace_s * (trials - position), campaign.blocks)
+                _say_too_long(spent_s + pace_s * (trials - position), limit_s, campaign.blocks)
             if position % block:
-                return "budget-spent" if spent_s > self.budget_s else None
+                return "budget-spent" if spent_s > limit_s else None
             ended.append(position)
             if self.enough and self.enough({name: run.so_far() for name, run in runs.items()}):
                 return "precise-enough"
             next_ends_s = spent_s * (len(ended) + 1) / len(ended)
-            return "budget-spent" if next_ends_s > self.budget_s else None
+            return "budget-spent" if next_ends_s > limit_s else None
 
         return stop
 
-    def _say_too_long(self, whole_s: float, blocks: int) -> None:
-        """Say how many blocks fit into the limit at the pace of the first answers, if not all."""
-        fit = max(1, int(blocks * self.budget_s / whole_s))
-        if fit < blocks:
-            console.say(
-                f"At the pace of the first answers {fit} of {blocks} blocks fit into "
-                f"{words.seconds(self.budget_s)}, and intervals may stay wide; all of them take "
-                f"about {words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
-            )
 
-
-def _pace_s(first: int, first_s: float, position: int, spent_s: float) -> float:
-    """Seconds an answer takes, without the loading before the first one where that is known."""
-    if position > first:
-        return (spent_s - first_s) / (position - first)
-    return spent_s / position
+def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
+    """Say how many blocks fit into the limit at the pace of the first answers, if not all do."""
+    fit = max(1, int(blocks * limit_s / whole_s))
+    if fit < blocks:
+        console.say(
+            f"At the pace of the first answers {fit} of {blocks} blocks fit into "
+            f"{words.seconds(limit_s)}, and intervals may stay wide; all of them take about "
+            f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
+        )
