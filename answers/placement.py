@@ -71,6 +71,8 @@ class LoadPlan:
 
     def without_speculation(self) -> "LoadPlan":
         """The same target alone, which keeps no states to undo rejected tokens."""
+        if not (self.draft or self.uses_head or self.setting.rollback_states):
+            return self
         setting = replace(self.setting, rollback_states=0)
         return replace(self, draft=None, uses_head=False, setting=setting)
 
