@@ -27,6 +27,7 @@ from tests.contexts import at_depth
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import SampleCosts, sample, sample_bytes
 
+ADDRESS = "https://maps.example/draft/"
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (
     '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
@@ -108,9 +109,20 @@ def built_site(temporary: Path) -> Path:
     return folder / "site"
 
 
+def empty_site(temporary: Path) -> Path:
+    """A site without results that knows where on the web it will lie, for all test processes."""
+    folder = _common(temporary) / "nothing"
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder / "built").exists():
+            cache = shutil.copytree(_main_cache(temporary), folder / "cache", dirs_exist_ok=True)
+            build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
+            (folder / "built").touch()
+    return folder / "site"
+
+
 def known(temporary: Path, cache: Path) -> Path:
     """A cache for another build of these tests: that of the first, which is built if need be."""
-    shutil.copytree(built_site(temporary).with_name("cache"), cache)
+    shutil.copytree(_main_cache(temporary), cache)
     return cache
 
 
@@ -126,6 +138,10 @@ def with_answers(temporary: Path, cache: Path) -> Path:
     answers_that_ship(temporary)
     shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
     return cache
+
+
+def _main_cache(temporary: Path) -> Path:
+    return built_site(temporary).with_name("cache")
 
 
 def _answers(temporary: Path) -> Path:
