@@ -114,16 +114,16 @@ def empty_site(temporary: Path) -> Path:
     folder = _common(temporary) / "nothing"
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "built").exists():
-            cache = shutil.copytree(_main_cache(temporary), folder / "cache", dirs_exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
+            cache = known(built_site(temporary), folder / "cache")
             build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
             (folder / "built").touch()
     return folder / "site"
 
 
-def known(temporary: Path, cache: Path) -> Path:
-    """A cache for another build of these tests: that of the first, which is built if need be."""
-    shutil.copytree(_main_cache(temporary), cache)
-    return cache
+def known(site: Path, cache: Path) -> Path:
+    """A cache for another build: what one of the sites above left in its own."""
+    return shutil.copytree(site.with_name("cache"), cache)
 
 
 def answers_that_ship(temporary: Path) -> list[Asset]:
@@ -138,10 +138,6 @@ def with_answers(temporary: Path, cache: Path) -> Path:
     answers_that_ship(temporary)
     shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
     return cache
-
-
-def _main_cache(temporary: Path) -> Path:
-    return built_site(temporary).with_name("cache")
 
 
 def _answers(temporary: Path) -> Path:
