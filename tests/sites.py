@@ -104,7 +104,8 @@ def built_site(temporary: Path) -> Path:
             shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
             folder.mkdir()
             results = write_corpus(folder / "results")
-            build(results=results, output=folder / "site", cache=folder / "cache")
+            cache = with_answers(temporary, folder / "cache")
+            build(results=results, output=folder / "site", cache=cache)
             (folder / "built").touch()
     return folder / "site"
 
@@ -134,7 +135,7 @@ def answers_that_ship(temporary: Path) -> list[Asset]:
 
 
 def with_answers(temporary: Path, cache: Path) -> Path:
-    """A cache that also has what the site of `results/` needs: its answers are those that ship."""
+    """A cache that also has the answers that ship; most of another site's are the same."""
     answers_that_ship(temporary)
     shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
     return cache
