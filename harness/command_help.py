@@ -2,9 +2,11 @@
 
 import inspect
 import re
+import tomllib
 from collections.abc import Collection
 from difflib import get_close_matches
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -14,37 +16,8 @@ from typer.core import TyperCommand
 UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"
+_OTHER_NAMES = Path(__file__).with_name("other_names.toml")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-# What other programs call an option of ours.
-_ELSEWHERE = {
-    "--model": "target",
-    "--model-draft": "draft",
-    "--draft-model": "draft",
-    "--ctx-size": "context",
-    "--n-gpu-layers": "gpu-layers",
-    "--url": "base-url",
-    "--out": "output",
-    "--n-predict": "max-tokens",
-    "--draft-max": "method",
-    "--draft-min": "method",
-    "--draft-p-min": "method",
-    "--spec-draft-n-max": "method",
-    "--spec-type": "method",
-    "--method": "draft",
-    "--n-gpu-layers-draft": "draft-gpu-layers",
-    "--flash-attn": "flash-attention",
-    "--parallel": "concurrency",
-    "-hf": "target",
-    "-np": "concurrency",
-    "-fa": "flash-attention",
-    "-ctk": "cache-type-k",
-    "-ctv": "cache-type-v",
-    "-ngld": "draft-gpu-layers",
-    "-ncmoe": "n-cpu-moe",
-    "-sm": "split-mode",
-}
-
-
 # An engine's short name of several letters.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
 
@@ -77,8 +50,9 @@ class Command(TyperCommand):
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
         """Refuse a second value of an option that takes one: the parser would drop the first."""
         _, _, order = self.make_parser(context).parse_args([*words])
-        once = [each for each in order if each.nargs == 1 and not each.multiple]
-        twice = next((each for each in once if once.count(each) > 1 and not _is_flag(each)), None)
+        single = (each for each in order if each.nargs == 1 and not each.multiple)
+        once = [each for each in single if not getattr(each, "is_flag", False)]
+        twice = next((each for each in once if once.count(each) > 1), None)
         if twice is not None:
             message = f"{twice.opts[0]} is given twice; it takes one value"
             raise UsageError(message, ctx=context)
@@ -135,13 +109,10 @@ class Command(TyperCommand):
 def _no_option(given: str, options: Collection[str]) -> str:
     """That an option does not exist, with the one that was probably meant."""
     names = [name.removeprefix("--") for name in options if name.startswith("--")]
-    near = [_ELSEWHERE.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]
+    elsewhere = tomllib.loads(_OTHER_NAMES.read_text("utf-8"))
+    near = [elsewhere.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]
     similar = next((name for name in near if name in names), None)
     return f"no option {given}; {f'did you mean --{similar}?' if similar else f'{ALL} lists all'}"
-
-
-def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - of the parser that typer carries
-    return bool(getattr(parameter, "is_flag", False))
 
 
 def _whole(text: str) -> str:

@@ -22,7 +22,7 @@ from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import kept_answers
 from harness.run.chosen_engine import EngineOptions
-from harness.run.time_limit import on_this_machine
+from harness.run.time_limit import in_turns
 from schemas.axes import Axes
 from schemas.vocabulary import DEFAULT_RUNNER
 
@@ -62,7 +62,7 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    expected = on_this_machine([pair.writes]) if pair.writes else None
+    expected = in_turns([pair.writes]) if pair.writes else None
     if expected is not None:
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = Found(), False

@@ -4,7 +4,6 @@ On a quiet processor it is right to within a factor of 1.5. Where it is not, the
 so.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,25 +66,6 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
         least_seconds=once_s + block_s * campaign.least_blocks,
         first_seconds=once_s + block_s,
         token_s=target.read_s + target.compute_s,
-    )
-
-
-def in_turns(
-    campaigns: Sequence[Campaign], rate: MachineRate, most_s: float | None = None
-) -> Expected | None:
-    """How long campaigns take one after the other; `None` where that of one is not known.
-
-    They end together at `most_s`.
-    """
-    found = [each for campaign in campaigns if (each := expected(campaign, rate)) is not None]
-    if len(found) < len(campaigns):
-        return None
-    limit_s = float("inf") if most_s is None else most_s
-    return Expected(
-        seconds=min(limit_s, sum(each.seconds for each in found)),
-        least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
-        first_seconds=sum(each.first_seconds for each in found),
-        token_s=found[0].token_s,
     )
 
 

@@ -20,7 +20,7 @@ from harness.run import journal, month, next_step, run_reports
 from harness.run.engine_run import MeasuredEngine, RunOnEngine
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
-from harness.run.time_limit import BLOCK, JointEnd, budget_for, on_this_machine, too_short
+from harness.run.time_limit import BLOCK, JointEnd, budget_for, in_turns, too_short
 from harness.runners.failures import is_out_of_memory
 from schemas.submission import Submission
 
@@ -87,7 +87,7 @@ def _together(
 ) -> dict[str, Submission | HarnessError]:
     """What every run ended with; earlier work is moved out of the way unless it is resumed."""
     campaigns = [run.campaign for run in runs.values()]
-    expected = on_this_machine(campaigns, end.budget_s)
+    expected = in_turns(campaigns, end.budget_s)
     if expected is not None:
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     for run in () if resumed else runs.values():

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import console
-from harness.campaign.duration import Expected, in_turns
+from harness.campaign.duration import Expected, expected
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
 from harness.errors import BadInputError
 from harness.machine.detect import machine
-from harness.machine.rate import this_machine
+from harness.machine.rate import MachineRate, this_machine
 from harness.report import words
 from harness.run.engine_run import RunOnEngine
 from harness.run.interleave import JointStop
@@ -36,21 +36,30 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
     return BadInputError(f"--budget {limit_s / 60:g} is too short: {takes}; {instead}")
 
 
-def on_this_machine(campaigns: Sequence[Campaign], most_s: float | None = None) -> Expected | None:
-    """How long campaigns take here, one after the other; `None` where it is not known.
+def in_turns(
+    campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
+) -> Expected | None:
+    """How long campaigns take one after the other; `None` where that of one is not known.
 
-    Raises `BadInputError` where the limit is clearly too short for a block on this processor.
+    The rate is this machine's. Raises `BadInputError` where `most_s` is clearly too short for a
+    block on its processor.
     """
-    settings = campaigns[0].settings
-    most_s = most_s or campaigns[0].stopping.budget_s
-    found = in_turns(campaigns, this_machine(settings.threads), most_s)
-    on_gpu = settings.gpu_layers and machine().gpus  # the rate is the processor's
-    if found and most_s and not on_gpu and found.first_seconds > _OFF * most_s:
-        instead = (
-            f"give --budget {budget_for(found.first_seconds)}, or fewer --prompts or --max-tokens"
-        )
-        raise too_short(most_s, BLOCK, found.first_seconds, "on this processor", instead)
-    return found
+    settings, limit_s = campaigns[0].settings, math.inf if most_s is None else most_s
+    rate = rate or this_machine(settings.threads)
+    found = [each for campaign in campaigns if (each := expected(campaign, rate)) is not None]
+    if len(found) < len(campaigns):
+        return None
+    first_s = sum(each.first_seconds for each in found)
+    # The rate is the processor's.
+    if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
+        instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
+        raise too_short(limit_s, BLOCK, first_s, "on this processor", instead)
+    return Expected(
+        seconds=min(limit_s, sum(each.seconds for each in found)),
+        least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
+        first_seconds=first_s,
+        token_s=found[0].token_s,
+    )
 
 
 @dataclass(kw_only=True)

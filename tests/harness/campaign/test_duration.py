@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.duration import expected, in_turns
+from harness.campaign.duration import expected
 from harness.campaign.method_parser import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
@@ -15,6 +15,7 @@ from harness.errors import BadInputError
 from harness.machine import rate
 from harness.machine.rate import MachineRate, this_machine
 from harness.run import time_limit
+from harness.run.time_limit import in_turns
 from schemas.contract import read
 from schemas.submission import Gpu, Submission
 from tests.harness.campaign.test_campaign import campaign
@@ -84,12 +85,12 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     )
     alone = expected(built, RATE)
 
-    both = in_turns([built, built], RATE)
+    both = in_turns([built, built], None, RATE)
 
     assert alone is not None
     assert both is not None
     assert both.seconds == pytest.approx(2 * alone.seconds)
-    assert in_turns([built, unknown], RATE) is None
+    assert in_turns([built, unknown], None, RATE) is None
 
 
 def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
@@ -99,13 +100,12 @@ def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
     alone = expected(built, RATE)
     assert alone is not None
     block_s = alone.first_seconds
-    monkeypatch.setattr(time_limit, "this_machine", lambda _threads: RATE)
     monkeypatch.setattr(time_limit, "machine", lambda: MACHINE)
 
-    cut = time_limit.on_this_machine([built, built], 1.9 * block_s)
+    cut = in_turns([built, built], 1.9 * block_s, RATE)
     with pytest.raises(BadInputError) as caught:
         # An estimate may be half as long again as what is measured.
-        time_limit.on_this_machine([built, built], 1.3 * block_s)
+        in_turns([built, built], 1.3 * block_s, RATE)
 
     assert cut is not None
     assert cut.seconds == pytest.approx(1.9 * block_s)
@@ -114,7 +114,7 @@ def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
     # How fast a card is nobody has measured.
     card = replace(MACHINE, gpus=(Gpu(name="RTX 3090"),))
     monkeypatch.setattr(time_limit, "machine", lambda: card)
-    assert time_limit.on_this_machine([built, built], 1.3 * block_s) is not None
+    assert in_turns([built, built], 1.3 * block_s, RATE) is not None
 
 
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
@@ -126,7 +126,7 @@ def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
     model = replace(built.target.model, quantisation="Q4_1", **size)
     known = replace(built, target=replace(built.target, model=model), interleaved="block")
 
-    estimate = in_turns([known] * 3, MachineRate(bytes_per_s=6.3e9, threads=1))
+    estimate = in_turns([known] * 3, None, MachineRate(bytes_per_s=6.3e9, threads=1))
 
     assert estimate is not None
     assert 1348 / 1.5 < estimate.seconds < 1348 * 1.5

@@ -197,7 +197,7 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     slow = scripted.write(tmp_path / "llama-server", build=7000, prompt_ms=prompt_ms)
     base = str(slow) if against == "--base" else str(tmp_path / "reference.json")
     monkeypatch.setattr(sys, "argv", ["draftmap", "compare", "--head", "x", "--budget", "0.1"])
-    monkeypatch.setattr(run_command, "on_this_machine", lambda *_: None)  # as on a card
+    monkeypatch.setattr(run_command, "in_turns", lambda *_: None)  # as on a card
 
     done = comparing.called(
         *("--head", str(slow), against, base, "--budget", "0.1"),
