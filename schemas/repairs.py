@@ -36,7 +36,7 @@ class Repaired:
 
 
 def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
-    """The file without harmless faults, or what no repair mends. Never raises."""
+    """The file without harmless faults, or what no repair fixes. Never raises."""
     text = _utf8(data)
     loaded = strict.load(text)
     if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):

@@ -42,7 +42,7 @@ def fix(
         for line in (*findings, *repairs):
             typer.echo(line.line())
     if findings:
-        console.say("Nothing was changed: let the harness write again what no repair mends.")
+        console.say("Nothing was changed: let the harness write again what no repair fixes.")
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:

@@ -252,7 +252,7 @@ class _Run:
         if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
             message = f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}"
             raise MachineError(message)
-        # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
+        # Otherwise every pass has its own engine, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
         if not any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts):

@@ -85,7 +85,7 @@ class ResultOptions:
             message = f"--notes {refused[0].message}"
             raise BadInputError(message)
         if found := private.found(self.notes or ""):
-            message = f"--notes contains {found}, and a result is public for ever: leave it out"
+            message = f"--notes contains {found}, and a result is public forever: leave it out"
             raise BadInputError(message)
 
 

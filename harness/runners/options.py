@@ -70,7 +70,7 @@ class ConnectionOptions(_Timeouts):
     )
     device_names: tuple[str, ...] = _server(
         "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
-        "cannot be told; once for each card.",
+        "cannot be detected; once for each card.",
         name="device-name",
         metavar="NAME",
         default=(),
