@@ -31,7 +31,7 @@ from harness.run.stopping import Early
 from harness.runners.failures import is_out_of_memory
 from schemas.submission import Submission
 
-# Of each engine: loading and warming up are then a smaller part of the time.
+# For each engine: loading and warming up are then a smaller part of the time.
 _FIRST_ANSWERS = 4
 
 
